@@ -1,0 +1,85 @@
+"""Plans parallel work when moving data costs time.
+
+problem ──solve──▶ result ──check, plot, simulate, run
+
+>>> import makespan
+>>> star = makespan.Star([makespan.Worker(send=1.0, compute=3.0)])
+>>> makespan.solve(makespan.DivisibleLoad(load=10.0, platform=star)).makespan
+40.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from makespan._version import __version__
+
+if TYPE_CHECKING:
+    from makespan.core.costs import Affine
+    from makespan.core.errors import (
+        ExecutionError,
+        FileError,
+        InputError,
+        InvalidSchedule,
+        MakespanError,
+        MethodError,
+        MissingExtra,
+        ProblemError,
+    )
+    from makespan.core.report import Report, Violation
+    from makespan.core.result import Bound, Result
+    from makespan.core.schedule import Schedule
+    from makespan.divisible.platform import Master, Star, Worker
+    from makespan.divisible.problem import DivisibleLoad
+    from makespan.flow._bound import lower_bound
+    from makespan.flow._check import check
+    from makespan.flow._compare import compare
+    from makespan.flow._files import read_problem, read_result, save
+    from makespan.flow._methods import methods
+    from makespan.flow._plot import plot
+    from makespan.flow._solve import solve
+    from makespan.independent.problem import IndependentTasks
+
+_HOMES = {
+    "makespan.core.costs": ("Affine",),
+    "makespan.core.errors": (
+        "ExecutionError",
+        "FileError",
+        "InputError",
+        "InvalidSchedule",
+        "MakespanError",
+        "MethodError",
+        "MissingExtra",
+        "ProblemError",
+    ),
+    "makespan.core.report": ("Report", "Violation"),
+    "makespan.core.result": ("Bound", "Result"),
+    "makespan.core.schedule": ("Schedule",),
+    "makespan.divisible.platform": ("Master", "Star", "Worker"),
+    "makespan.divisible.problem": ("DivisibleLoad",),
+    "makespan.flow._bound": ("lower_bound",),
+    "makespan.flow._check": ("check",),
+    "makespan.flow._compare": ("compare",),
+    "makespan.flow._files": ("read_problem", "read_result", "save"),
+    "makespan.flow._methods": ("methods",),
+    "makespan.flow._plot": ("plot",),
+    "makespan.flow._solve": ("solve",),
+    "makespan.independent.problem": ("IndependentTasks",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module when it is first used."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'makespan' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,142 @@
+"""The clock, the generator, the progress callback and the step log of one solve."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from makespan.core.result import Solution
+
+Progress = Callable[[float | None, float | None, float], None]
+
+
+class Control:
+    """What a method asks while it runs.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds after which :meth:`expired` is true; None for no limit.
+    rng
+        A seed or a ``numpy.random.Generator``; None is seed 0.
+    progress
+        Called with (incumbent, bound, elapsed seconds) whenever a method reports.
+    log_steps
+        Whether :meth:`step` keeps what it is given.
+
+    Attributes
+    ----------
+    incumbent
+        The best solution of earlier methods on the same problem, to start from.
+    interrupted
+        Whether the user asked to stop; set from a signal handler.
+    """
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+        log_steps: bool = False,
+    ) -> None:
+        self.time_limit = time_limit
+        self.log_steps = log_steps
+        self.incumbent: Solution | None = None
+        self.interrupted = False
+        self._progress = progress
+        self._started = time.monotonic()
+        self._rng = rng
+        self._steps: list[str] = []
+
+    @property
+    def seed(self) -> int | None:
+        """The seed, or None where a generator was given."""
+        import operator
+
+        if self._rng is None:
+            return 0
+        try:
+            return operator.index(self._rng)  # type: ignore[arg-type]
+        except TypeError:
+            return None
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The generator of this solve, made on first use."""
+        import numpy as np
+
+        if not isinstance(self._rng, np.random.Generator):
+            self._rng = np.random.default_rng(self.seed)
+        return self._rng
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the limit, at least 0; None for no limit."""
+        return None if self.time_limit is None else max(0.0, self.time_limit - self.elapsed)
+
+    def expired(self) -> bool:
+        """Whether to stop now: the time is up, or the user asked to."""
+        return self.interrupted or self.remaining == 0.0
+
+    def report(self, incumbent: float | None, bound: float | None) -> None:
+        """Tell the progress callback the best value and bound so far."""
+        if self._progress is not None:
+            self._progress(incumbent, bound, self.elapsed)
+
+    def step(self, text: str) -> None:
+        """Add a line to the step log, where one is kept."""
+        if self.log_steps:
+            self._steps.append(text)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        return tuple(self._steps)
+
+    @contextmanager
+    def limited(self, seconds: float | None) -> Iterator[None]:
+        """Let at most ``seconds`` from now pass inside the block."""
+        before = self.time_limit
+        if seconds is not None:
+            until = self.elapsed + seconds
+            self.time_limit = until if before is None else min(before, until)
+        try:
+            yield
+        finally:
+            self.time_limit = before
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Turn the first Ctrl-C into :attr:`interrupted`; the second raises as usual.
+
+        Outside the main thread, and where the caller handles the signal, nothing changes.
+        """
+        import signal
+        import threading
+
+        if (
+            threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        ):
+            yield
+            return
+
+        def note(_signal: int, _frame: Any) -> None:
+            self.interrupted = True
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

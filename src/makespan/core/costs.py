@@ -1,0 +1,51 @@
+"""Affine costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A cost of ``fixed + per_unit * x`` seconds for ``x > 0`` units, and 0 for ``x = 0``.
+
+    Parameters
+    ----------
+    fixed
+        Seconds that any positive amount costs (a latency, a start-up), 0 or more.
+    per_unit
+        Seconds per unit of load, 0 or more.
+
+    Values are validated by the problem that uses the cost.
+
+    Source: paper 002 (A. Benoit, Divisible load scheduling, 2016), "Latencies": ``C_i + c_i x``
+    and ``W_i + w_i x``.
+
+    >>> Affine(0.5, 2.0).of(3.0)
+    6.5
+    >>> Affine(0.5, 2.0).of(0.0)
+    0.0
+    """
+
+    fixed: float = 0.0
+    per_unit: float = 0.0
+
+    def of(self, amount: float) -> float:
+        """Return the seconds that ``amount`` units cost."""
+        return self.fixed + self.per_unit * amount if amount > 0 else 0.0
+
+
+def as_affine(cost: Any) -> Affine:
+    """Return ``cost`` as an :class:`Affine`: a number is a cost per unit, a pair is both parts.
+
+    >>> as_affine(3.0)
+    Affine(fixed=0.0, per_unit=3.0)
+    """
+    if isinstance(cost, Affine):
+        return cost
+    if isinstance(cost, dict):
+        return Affine(**cost)
+    if isinstance(cost, (tuple, list)) and len(cost) == 2:
+        return Affine(cost[0], cost[1])
+    return Affine(0.0, cost)

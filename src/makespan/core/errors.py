@@ -1,0 +1,76 @@
+"""The errors that makespan raises.
+
+    MakespanError
+    ├── InputError (ValueError)       what was given can't be used
+    │   ├── ProblemError              a problem that breaks its own statement
+    │   └── FileError                 a file that can't be read or written
+    ├── MethodError                   no such method or option, or it doesn't apply
+    ├── MissingExtra (ImportError)    an optional dependency is not installed
+    ├── InvalidSchedule               the referee refused a schedule
+    └── ExecutionError                a plan could not be run to its end
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class MakespanError(Exception):
+    """Everything that makespan raises on purpose."""
+
+
+class Mistake(NamedTuple):
+    """One thing that is wrong in what was given.
+
+    ``place`` is a path such as ``platform.workers[2].send.per_unit``; ``message`` says what was
+    found there and what is allowed.
+    """
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class InputError(MakespanError, ValueError):
+    """What was given can't be used; ``mistakes`` lists everything that was found."""
+
+    def __init__(self, mistakes: str | Sequence[Mistake], heading: str = "") -> None:
+        if isinstance(mistakes, str):
+            mistakes = (Mistake("", mistakes),)
+        self.mistakes: tuple[Mistake, ...] = tuple(mistakes)
+        lines = [str(mistake) for mistake in self.mistakes]
+        if len(lines) > 1 or heading:
+            count = f"{len(lines)} mistakes" if len(lines) > 1 else "1 mistake"
+            lines = [f"{heading}: {count}" if heading else count, *(f"  {line}" for line in lines)]
+        super().__init__("\n".join(lines))
+
+
+class ProblemError(InputError):
+    """A problem breaks its own statement; all its mistakes are reported together."""
+
+
+class FileError(InputError):
+    """A file can't be read, is not what it claims to be, or can't be written."""
+
+
+class MethodError(MakespanError):
+    """There is no such method or option, or the method does not apply to the problem."""
+
+
+class MissingExtra(MakespanError, ImportError):
+    """An optional dependency is not installed; the message says which extra brings it."""
+
+
+class InvalidSchedule(MakespanError):
+    """The referee refused a schedule; ``report`` holds its violations."""
+
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class ExecutionError(MakespanError):
+    """A plan could not be run to its end."""

@@ -1,0 +1,90 @@
+"""A kind of problem: a folder with rooms, each loaded when it is first entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.problem import Problem
+from makespan.core.report import Violation
+from makespan.core.result import Bound
+from makespan.core.schedule import Schedule
+
+if TYPE_CHECKING:
+    from makespan.core.picture import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The rooms of ``makespan.<name>``.
+
+    | room | function | does |
+    |---|---|---|
+    | referee | ``violations(problem, schedule)`` | yields what breaks the statement |
+    | bounds | ``bounds(problem)`` | lower bounds, each cited |
+    | timing | ``retimed(problem, schedule)`` | the same decisions, started as early as possible |
+    | answer | ``answer(problem, schedule)`` | what people read |
+    | pictures | ``picture(problem, schedule)`` | rows and bars |
+    | file | ``read(data)``, ``write(problem)``, ``schema()`` | the form in files |
+    | methods | ``AUTO`` | the line-up that ``method="auto"`` tries in turn |
+    """
+
+    name: str
+
+    def _room(self, room: str) -> ModuleType:
+        return import_module(f"makespan.{self.name}.{room}")
+
+    def violations(self, problem: Problem, schedule: Schedule) -> Iterable[Violation]:
+        found: Iterable[Violation] = self._room("referee").violations(problem, schedule)
+        return found
+
+    def bounds(self, problem: Problem) -> tuple[Bound, ...]:
+        found: tuple[Bound, ...] = self._room("bounds").bounds(problem)
+        return found
+
+    def retimed(self, problem: Problem, schedule: Schedule) -> Schedule:
+        timed: Schedule = self._room("timing").retimed(problem, schedule)
+        return timed
+
+    def answer(self, problem: Problem, schedule: Schedule) -> dict[str, Any]:
+        derived: dict[str, Any] = self._room("answer").answer(problem, schedule)
+        return derived
+
+    def answer_lines(self, problem: Problem, schedule: Schedule) -> list[str]:
+        """Return the answer as lines of text, for people."""
+        lines: list[str] = self._room("answer").lines(problem, schedule)
+        return lines
+
+    def picture(self, problem: Problem, schedule: Schedule) -> Picture:
+        drawn: Picture = self._room("pictures").picture(problem, schedule)
+        return drawn
+
+    def read(self, data: Mapping[str, Any]) -> Problem:
+        """Build the problem from the contents of a file.
+
+        Raises
+        ------
+        ProblemError
+            With every mistake found.
+        """
+        problem: Problem = self._room("file").read(data)
+        return problem
+
+    def write(self, problem: Problem) -> dict[str, Any]:
+        """Return the problem as the contents of a file."""
+        data: dict[str, Any] = self._room("file").write(problem)
+        return data
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the kind's files."""
+        described: dict[str, Any] = self._room("file").schema()
+        return described
+
+    @property
+    def auto(self) -> tuple[str, ...]:
+        """The names of the methods that ``auto`` tries in turn."""
+        names: tuple[str, ...] = self._room("methods").AUTO
+        return names

@@ -1,0 +1,114 @@
+"""Collecting every mistake of an input before refusing it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import InputError, Mistake, ProblemError
+
+SHOWN_PER_COLUMN = 20
+
+
+class Mistakes:
+    """The mistakes found so far in one input.
+
+    >>> mistakes = Mistakes()
+    >>> mistakes.number("load", -1.0, "a load is 0 or more")
+    nan
+    >>> mistakes.raise_if_any()
+    Traceback (most recent call last):
+    makespan.core.errors.ProblemError: load: -1.0 is negative; a load is 0 or more
+    """
+
+    def __init__(self) -> None:
+        self._found: list[Mistake] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    @property
+    def found(self) -> tuple[Mistake, ...]:
+        return tuple(self._found)
+
+    def add(self, place: str, message: str) -> None:
+        self._found.append(Mistake(place, message))
+
+    def extend(self, others: tuple[Mistake, ...]) -> None:
+        self._found.extend(others)
+
+    def number(
+        self,
+        place: str,
+        value: Any,
+        allowed: str,
+        *,
+        low: float = 0.0,
+        strictly: bool = False,
+        infinite: bool = False,
+    ) -> float:
+        """Return ``value`` as a float; on a mistake, note it and return NaN."""
+        fault = number_fault(value, low=low, strictly=strictly, infinite=infinite)
+        if fault is None:
+            return float(value)
+        self.add(place, f"{shown(value)} {fault}; {allowed}")
+        return math.nan
+
+    def column(
+        self,
+        place: Callable[[int], str],
+        values: np.ndarray,
+        allowed: str,
+        *,
+        infinite: bool = False,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        """Note every entry that is NaN, negative or (unless ``infinite``) infinite.
+
+        ``known`` holds places whose mistake was noted before.
+        """
+        wrong = ~(values >= 0) if infinite else ~((values >= 0) & (values < np.inf))
+        indices = np.flatnonzero(wrong)
+        for index in indices[:SHOWN_PER_COLUMN]:
+            value = float(values[index])
+            if place(int(index)) not in known:
+                fault = number_fault(value, low=0.0, infinite=infinite)
+                self.add(place(int(index)), f"{value} {fault}; {allowed}")
+        if len(indices) > SHOWN_PER_COLUMN:
+            more = len(indices) - SHOWN_PER_COLUMN
+            self.add(place(int(indices[SHOWN_PER_COLUMN])), f"and {more} more such entries")
+
+    def raise_if_any(self, error: type[InputError] = ProblemError, heading: str = "") -> None:
+        if self._found:
+            raise error(self._found, heading)
+
+
+def shown(value: Any) -> str:
+    """Return ``value`` as it is shown in a message: short, whatever it is."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def number_fault(
+    value: Any, *, low: float = 0.0, strictly: bool = False, infinite: bool = False
+) -> str | None:
+    """Say what is wrong with ``value`` as a number, or None."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return "is not a number"
+    try:
+        number = float(value)
+    except OverflowError:
+        return "is too large for a float"
+    if math.isnan(number):
+        return "is not a number"
+    if math.isinf(number) and not (infinite and number > 0):
+        return "is infinite"
+    if number < low:
+        return "is negative" if low == 0 else f"is below {low:g}"
+    if strictly and number == low:
+        return "is zero" if low == 0 else f"is not above {low:g}"
+    return None

@@ -1,0 +1,116 @@
+"""What a picture of a schedule shows, before anything is laid out or drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.schedule import Schedule
+
+
+class Role(IntEnum):
+    """What a bar stands for; its colour follows from it."""
+
+    SEND = 0
+    RECEIVE = 1
+    RETURN = 2
+    COMPUTE = 3
+    REDUCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A machine: its name and its lanes, from top to bottom."""
+
+    label: str
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A vertical line: a bound, the makespan, a deadline."""
+
+    label: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bars:
+    """The bars in columns: where they are, what they stand for, and the activity behind them.
+
+    ``row`` indexes the picture's rows, ``lane`` the row's lanes, ``role`` is a :class:`Role`,
+    ``activity`` the row of the schedule; ``start`` and ``end`` are seconds.
+    """
+
+    row: NDArray[np.int64]
+    lane: NDArray[np.int64]
+    role: NDArray[np.int8]
+    activity: NDArray[np.int64]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Bars:
+        return Bars(
+            row=self.row[index],
+            lane=self.lane[index],
+            role=self.role[index],
+            activity=self.activity[index],
+            start=self.start[index],
+            end=self.end[index],
+        )
+
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        activities: NDArray[np.int64],
+        *,
+        row: NDArray[np.int64],
+        lane: int,
+        role: Role,
+    ) -> Bars:
+        """Make one bar per activity, all in the same lane of their rows."""
+        count = len(activities)
+        return cls(
+            row=row,
+            lane=np.full(count, lane, dtype=np.int64),
+            role=np.full(count, role, dtype=np.int8),
+            activity=activities,
+            start=schedule.start[activities],
+            end=schedule.end[activities],
+        )
+
+    @classmethod
+    def concatenate(cls, parts: list[Bars]) -> Bars:
+        return cls(
+            row=np.concatenate([part.row for part in parts]),
+            lane=np.concatenate([part.lane for part in parts]),
+            role=np.concatenate([part.role for part in parts]),
+            activity=np.concatenate([part.activity for part in parts]),
+            start=np.concatenate([part.start for part in parts]),
+            end=np.concatenate([part.end for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Picture:
+    """Rows of bars over time, with marks; ``labels`` name the items that bars carry.
+
+    ``labels`` is parallel to the schedule's rows: the short text to write on an activity's bar,
+    or empty where there is none to write.
+    """
+
+    rows: tuple[Row, ...]
+    bars: Bars
+    labels: tuple[str, ...] = ()
+    title: str = ""
+    marks: tuple[Mark, ...] = ()
+
+    def with_marks(self, title: str, marks: tuple[Mark, ...]) -> Picture:
+        return replace(self, title=title, marks=marks)

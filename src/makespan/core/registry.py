@@ -1,0 +1,151 @@
+"""The register of methods: what exists, what it needs, what it proves."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+
+from makespan.core.errors import MethodError
+from makespan.core.result import Solution
+from makespan.core.suggest import did_you_mean
+
+Run = TypeVar("Run", bound=Callable[..., Solution])
+
+
+class Need(NamedTuple):
+    """What a method needs of a problem.
+
+    ``unmet`` returns the place and value that stand in the way, or None.
+    """
+
+    text: str
+    unmet: Callable[[Any], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A registered method.
+
+    Parameters
+    ----------
+    name
+        Its name in the literature.
+    run
+        ``(problem, control, *, options) -> Solution``; keyword-only parameters are its options.
+    needs
+        What it needs of a problem; it applies where all are met.
+    proves
+        The theorem or certificate behind ``optimal``; None if it never claims that.
+    published
+        Kept for comparison: ``auto`` never picks it.
+    complexity, source
+        For the reader.
+    """
+
+    name: str
+    run: Callable[..., Solution]
+    needs: tuple[Need, ...] = ()
+    proves: str | None = None
+    published: bool = False
+    complexity: str
+    source: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring of ``run``."""
+        return (inspect.getdoc(self.run) or "").partition("\n")[0]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their defaults."""
+        parameters = inspect.signature(self.run).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applicability:
+    """A method, and why it does not apply to a problem (empty where it does)."""
+
+    method: Method
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def applies(self) -> bool:
+        return not self.reasons
+
+    @property
+    def name(self) -> str:
+        return self.method.name
+
+    def __str__(self) -> str:
+        if self.applies:
+            return f"{self.name}: {self.method.summary}"
+        return f"{self.name}: does not apply: {'; '.join(self.reasons)}"
+
+
+_REGISTER: dict[str, dict[str, Method]] = {}
+
+
+def register(
+    kind: str,
+    *,
+    name: str,
+    needs: tuple[Need, ...] = (),
+    proves: str | None = None,
+    published: bool = False,
+    complexity: str,
+    source: str,
+) -> Callable[[Run], Run]:
+    """Register the decorated function as a method for problems of ``kind``."""
+
+    def decorate(run: Run) -> Run:
+        _REGISTER.setdefault(kind, {})[name] = Method(
+            name=name,
+            run=run,
+            needs=needs,
+            proves=proves,
+            published=published,
+            complexity=complexity,
+            source=source,
+        )
+        return run
+
+    return decorate
+
+
+def methods_of(kind: str) -> tuple[Method, ...]:
+    """Return the methods of a kind in alphabetical order, importing them on first use."""
+    package = import_module(f"makespan.{kind}.methods")
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return tuple(method for _, method in sorted(_REGISTER.get(kind, {}).items()))
+
+
+def find_method(kind: str, name: str) -> Method:
+    """Return the method of ``kind`` called ``name``.
+
+    Raises
+    ------
+    MethodError
+        If there is none; the message names the nearest.
+    """
+    known = {method.name: method for method in methods_of(kind)}
+    if name not in known:
+        raise MethodError(
+            f"there is no method {name!r} for {kind} problems{did_you_mean(name, known)}"
+        )
+    return known[name]
+
+
+def applicability(method: Method, problem: Any) -> Applicability:
+    """Return whether ``method`` applies to ``problem``, and if not, why."""
+    reasons = []
+    for need in method.needs:
+        obstacle = need.unmet(problem)
+        if obstacle is not None:
+            reasons.append(f"needs {need.text}, but {obstacle}")
+    return Applicability(method=method, reasons=tuple(reasons))

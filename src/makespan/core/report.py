@@ -1,0 +1,69 @@
+"""What a referee found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from makespan.core.errors import InvalidSchedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One broken rule.
+
+    Parameters
+    ----------
+    rule
+        The name of the rule, such as ``one-port``.
+    message
+        What happened, in a sentence with the names and times.
+    activities
+        The rows of the schedule that are involved.
+    times
+        The times at which it happened, seconds.
+    excess
+        By how much the rule is broken, in the unit of the rule (seconds, load, counts).
+    """
+
+    rule: str
+    message: str
+    activities: tuple[int, ...] = ()
+    times: tuple[float, ...] = ()
+    excess: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The referee's verdict: ``ok``, or the violations.
+
+    At most a fixed number of violations of each rule is listed; ``omitted`` counts the others.
+    """
+
+    violations: tuple[Violation, ...] = ()
+    omitted: int = 0
+    makespan: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return not self.violations
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return "valid" if self.makespan is None else f"valid, ends at {self.makespan:.12g}"
+        count = len(self.violations) + self.omitted
+        lines = [f"{count} violation{'s' if count > 1 else ''}"]
+        lines += [f"  {violation}" for violation in self.violations]
+        if self.omitted:
+            lines.append(f"  and {self.omitted} more")
+        return "\n".join(lines)
+
+    def raise_if_invalid(self) -> None:
+        """Raise :class:`InvalidSchedule` with this report unless the schedule is valid."""
+        if not self.ok:
+            raise InvalidSchedule(f"the schedule is invalid: {self}", self)

@@ -1,0 +1,221 @@
+"""Schedules: what every machine does when, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from makespan.core.errors import MissingExtra
+from makespan.core.names import index_by_name
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class Activity(IntEnum):
+    """What a row of a schedule is; the value is its code in the column ``kind``."""
+
+    SEND = 0
+    RETURN = 1
+    TRANSFER = 2
+    COMPUTE = 3
+    REDUCE = 4
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+WORDS = tuple(activity.word for activity in Activity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Schedule:
+    """The activities of a plan, one row each, in columns of equal length.
+
+    A transfer is one row on the machine that sends, with the receiver as ``peer``. All columns
+    are read-only arrays; times are seconds.
+
+    Parameters
+    ----------
+    machines
+        The names of the machines that ``machine`` and ``peer`` index.
+    kind
+        Codes of :class:`Activity` (int8).
+    machine, peer
+        Indices of machines; ``peer`` is -1 where there is none.
+    item
+        The chunk, task or segment that the activity handles; -1 where there is none.
+    amount
+        Units of load, work or data.
+    start, end
+        Seconds.
+
+    >>> schedule = Schedule.of_rows(["A", "B"], [("send", 0, 1, 0, 2.0, 0.0, 2.0)])
+    >>> schedule.makespan, schedule.words()
+    (2.0, ('send',))
+    """
+
+    machines: Sequence[str]
+    kind: NDArray[np.int8]
+    machine: Integers
+    peer: Integers
+    item: Integers
+    amount: Floats
+    start: Floats
+    end: Floats
+
+    @classmethod
+    def of_columns(
+        cls,
+        machines: Sequence[str],
+        *,
+        kind: ArrayLike,
+        machine: ArrayLike,
+        peer: ArrayLike,
+        item: ArrayLike,
+        amount: ArrayLike,
+        start: ArrayLike,
+        end: ArrayLike,
+    ) -> Schedule:
+        """Build a schedule from columns; a scalar stands for a whole column."""
+        length = max(np.size(column) for column in (kind, machine, peer, item, amount, start, end))
+        if any(np.ndim(c) and not np.size(c) for c in (machine, item, amount, start, end)):
+            length = 0
+
+        def column(values: ArrayLike, dtype: type) -> NDArray[Any]:
+            array = np.array(np.broadcast_to(np.asarray(values, dtype=dtype), (length,)))
+            array.flags.writeable = False
+            return array
+
+        return cls(
+            machines=machines if not isinstance(machines, list) else tuple(machines),
+            kind=column(kind, np.int8),
+            machine=column(machine, np.int64),
+            peer=column(peer, np.int64),
+            item=column(item, np.int64),
+            amount=column(amount, np.float64),
+            start=column(start, np.float64),
+            end=column(end, np.float64),
+        )
+
+    @classmethod
+    def of_rows(
+        cls,
+        machines: Sequence[str],
+        rows: Iterable[tuple[str, int, int, int, float, float, float]],
+    ) -> Schedule:
+        """Build a schedule from (kind, machine, peer, item, amount, start, end) tuples."""
+        table = list(rows)
+        columns = list(zip(*table, strict=True)) if table else [()] * 7
+        return cls.of_columns(
+            machines,
+            kind=[WORDS.index(word) for word in columns[0]],
+            machine=columns[1],
+            peer=columns[2],
+            item=columns[3],
+            amount=columns[4],
+            start=columns[5],
+            end=columns[6],
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Schedule]) -> Schedule:
+        """Join schedules over the same machines, rows in the order of the parts."""
+        return cls.of_columns(
+            parts[0].machines,
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS},
+        )
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def makespan(self) -> float:
+        """The time at which the last activity ends, 0 for an empty schedule."""
+        return float(self.end.max()) if len(self) else 0.0
+
+    def words(self) -> tuple[str, ...]:
+        """Return the kind of every row as a word."""
+        return tuple(WORDS[code] for code in self.kind.tolist())
+
+    def take(self, rows: ArrayLike) -> Schedule:
+        """Return the schedule of some rows: indices or a mask."""
+        index = np.asarray(rows)
+        return Schedule.of_columns(
+            self.machines, **{name: getattr(self, name)[index] for name in COLUMNS}
+        )
+
+    def rows_of(self, activity: Activity) -> Integers:
+        """Return the indices of the rows of one kind, in the order of their start.
+
+        Ties keep the order of their ends, then of the rows.
+        """
+        rows = np.flatnonzero(self.kind == activity)
+        return rows[np.lexsort((rows, self.end[rows], self.start[rows]))]
+
+    def renamed(self, machines: Sequence[str]) -> Schedule:
+        """Return the same schedule over ``machines``, matched by name.
+
+        Raises
+        ------
+        KeyError
+            If a machine that the schedule uses is not among ``machines``.
+        """
+        if self.machines == machines:
+            return self
+        position = index_by_name(machines)
+        used = np.unique(np.concatenate([self.machine, self.peer[self.peer >= 0]]))
+        mapping = np.full(len(self.machines) + 1, -1, dtype=np.int64)
+        for index in used.tolist():
+            mapping[index] = position[self.machines[index]]
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        columns["machine"] = mapping[self.machine]
+        columns["peer"] = mapping[self.peer]
+        return Schedule.of_columns(machines, **columns)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the rows as dictionaries with names in place of indices."""
+        names = self.machines
+        columns = (getattr(self, name).tolist() for name in COLUMNS)
+        for kind, machine, peer, item, amount, start, end in zip(*columns, strict=True):
+            yield {
+                "kind": WORDS[kind],
+                "machine": names[machine],
+                "peer": names[peer] if peer >= 0 else None,
+                "item": item,
+                "amount": amount,
+                "start": start,
+                "end": end,
+            }
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame, one row per activity."""
+        return _frame_library("pandas").DataFrame(self._frame_columns())
+
+    def to_polars(self) -> Any:
+        """Return a polars data frame, one row per activity."""
+        return _frame_library("polars").DataFrame(self._frame_columns())
+
+    def _frame_columns(self) -> Mapping[str, Any]:
+        records = list(self.records())
+        return {name: [record[name] for record in records] for name in COLUMNS}
+
+
+COLUMNS = ("kind", "machine", "peer", "item", "amount", "start", "end")
+
+
+def _frame_library(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{name} is not installed; 'pip install makespan[frames]' brings it"
+        ) from error

@@ -1,0 +1,101 @@
+"""Schedule → who gets how much, in which order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.platform import Master
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import with_schedules_master
+
+SHOWN = 20
+
+
+def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
+    """Return loads, order, rounds, chunks, the order of returns, and the master.
+
+    ``loads`` holds every machine, ``chunks`` are in the order of sending with rounds counted
+    from 1, ``order`` names the workers by their first send.
+    """
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    names = problem.machines
+    computes = schedule.kind == Activity.COMPUTE
+    loads = np.bincount(
+        schedule.machine[computes], weights=schedule.amount[computes], minlength=len(names)
+    )
+    sends = schedule.rows_of(Activity.SEND)
+    workers = schedule.peer[sends]
+    rounds = rounds_of(workers)
+    first = np.sort(np.unique(workers, return_index=True)[1])
+    returns = schedule.rows_of(Activity.RETURN)
+    master = problem.platform.master
+    computing = isinstance(master, Master) and master.compute is not None
+    shown = range(0 if computing else 1, len(names))
+    amounts = loads.tolist()
+    return {
+        "loads": {names[index]: amounts[index] for index in shown},
+        "order": [names[index] for index in workers[first].tolist()],
+        "rounds": int(rounds.max()) if len(rounds) else 0,
+        "chunks": [
+            {"worker": names[worker], "amount": amount, "round": number}
+            for worker, amount, number in zip(
+                workers.tolist(), schedule.amount[sends].tolist(), rounds.tolist(), strict=True
+            )
+        ],
+        "return_order": [names[index] for index in schedule.machine[returns].tolist()],
+        "master": names[0],
+    }
+
+
+def rounds_of(workers: np.ndarray) -> np.ndarray:
+    """Return the round (from 1) of each chunk: a round ends before a worker's next chunk.
+
+    >>> rounds_of(np.array([1, 2, 1, 1])).tolist()
+    [1, 1, 2, 3]
+    """
+    if len(np.unique(workers)) == len(workers):
+        return np.ones(len(workers), dtype=np.int64)
+    rounds = np.empty(len(workers), dtype=np.int64)
+    number, served = 1, set()
+    for position, worker in enumerate(workers.tolist()):
+        if worker in served:
+            number += 1
+            served.clear()
+        served.add(worker)
+        rounds[position] = number
+    return rounds
+
+
+def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
+    """Return the loads as a table: name, load, share, and when the machine is done."""
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    names = problem.machines
+    computes = schedule.kind == Activity.COMPUTE
+    machines = schedule.machine[computes]
+    count = len(names)
+    loads = np.bincount(machines, weights=schedule.amount[computes], minlength=count)
+    ends = np.zeros(count)
+    np.maximum.at(ends, schedule.machine, schedule.end)
+    total = loads.sum() or 1.0
+    served = schedule.peer[schedule.rows_of(Activity.SEND)]
+    first = np.sort(np.unique(served, return_index=True)[1])
+    shown = [0, *served[first][:SHOWN].tolist()] if loads[0] > 0 else served[first][:SHOWN].tolist()
+    width = max([7, *(len(names[index]) for index in shown)])
+    table = [f"{'machine':<{width}}  {'load':>14}  {'share':>7}  {'done':>14}"]
+    for index in shown:
+        table.append(
+            f"{names[index]:<{width}}  {loads[index]:>14.8g}  "
+            f"{100 * loads[index] / total:>6.2f}%  {ends[index]:>14.8g}"
+        )
+    busy = int((loads > 0).sum())
+    if busy > len(shown):
+        table.append(f"… and {busy - len(shown)} more machines")
+    idle = count - busy - (1 if loads[0] == 0 else 0)
+    if idle > 0:
+        table.append(f"{idle} of {count - 1} workers get nothing")
+    return table

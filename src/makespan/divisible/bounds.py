@@ -1,0 +1,120 @@
+"""Lower bounds for divisible loads on stars."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.result import Bound
+from makespan.core.schedule import Floats
+from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import master_cost
+
+STAR = "paper 002, star theorem, on the problem without fixed costs, limits and returns"
+BANDWIDTH_CENTRIC = (
+    "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"
+)
+
+
+def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
+    """Return lower bounds on the makespan; none where the load is what is maximised."""
+    if problem.load is None:
+        return ()
+    if problem.chooses_master:
+        every = (bounds(problem.with_master(index)) for index in _masters(problem))
+        return min(every, key=lambda found: max(bound.value for bound in found))
+    if problem.loads is not None:
+        return (_given_loads(problem),)
+    found = [Bound(value=_seconds(problem, _steady_rate(problem)), name="bandwidth-centric",
+                   source=BANDWIDTH_CENTRIC)]
+    if problem.rounds == 1 and problem.activation is None and problem.transfers is None:
+        found.append(
+            Bound(value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR)
+        )
+    return tuple(found)
+
+
+def _masters(problem: DivisibleLoad) -> range:
+    """Return the masters to try: without returns, the fastest gives the least bounds (Lemma 2)."""
+    if problem.has_returns:
+        return range(len(problem.platform))
+    fastest = int(np.argmin(problem.platform.compute_per_unit))
+    return range(fastest, fastest + 1)
+
+
+def _seconds(problem: DivisibleLoad, rate: float) -> float:
+    assert problem.load is not None
+    if rate == 0.0:
+        return np.inf if problem.load > 0 else 0.0
+    return problem.load / rate
+
+
+def _own_rate(problem: DivisibleLoad) -> float:
+    if not problem_master_computes(problem):
+        return 0.0
+    per_unit = master_cost(problem.platform).per_unit
+    return 1.0 / per_unit if per_unit > 0 else np.inf
+
+
+def _inverse(seconds: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return 1.0 / seconds
+
+
+def _steady_rate(problem: DivisibleLoad) -> float:
+    """Return the greatest load per second that machines and ports could sustain."""
+    star = problem.platform
+    port = star.send_per_unit + (star.return_per_unit if problem.ports == 1 else 0.0)
+    speed = _inverse(star.compute_per_unit)
+    if problem.ports == "many":
+        rate = float(np.minimum(speed, _inverse(star.send_per_unit)).sum())
+        uplink = getattr(star.master, "uplink", None)
+        return _own_rate(problem) + (rate if uplink is None else min(rate, uplink))
+    order = np.argsort(port, kind="stable")
+    port, speed = port[order], speed[order]
+    if (speed[port == 0] == np.inf).any():
+        return np.inf
+    with np.errstate(invalid="ignore"):
+        wanted = np.where(port == 0, 0.0, port * speed)
+    used_before = np.concatenate([[0.0], np.cumsum(wanted)[:-1]])
+    room = np.maximum(0.0, 1.0 - np.nan_to_num(used_before, posinf=2.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = np.where(port == 0, speed, np.minimum(speed, room / port))
+    return float(rate.sum()) + _own_rate(problem)
+
+
+def _one_round_rate(problem: DivisibleLoad) -> float:
+    """Return the load per second of the linear one-round optimum."""
+    star = problem.platform
+    total = star.send_per_unit + star.compute_per_unit
+    if not total.all():
+        return np.inf
+    if problem.ports == "many":
+        rate = float((1.0 / total).sum())
+    else:
+        order = by_send_cost(star)
+        shares = equal_finish_shares(star.send_per_unit[order], star.compute_per_unit[order])
+        rate = float(shares.sum())
+    return rate + _own_rate(problem)
+
+
+def _given_loads(problem: DivisibleLoad) -> Bound:
+    """Return the bound for given loads: every machine's own work, and the port's."""
+    assert problem.loads is not None
+    star = problem.platform
+    amount = np.array([problem.loads.get(name, 0.0) for name in star.names])
+    busy = amount > 0
+    send = np.where(busy, star.send_fixed + star.send_per_unit * amount, 0.0)
+    compute = np.where(busy, star.compute_fixed + star.compute_per_unit * amount, 0.0)
+    back = np.where(busy, star.return_fixed + star.return_per_unit * amount, 0.0)
+    alone = float((send + compute + back).max(initial=0.0))
+    if problem.ports != "many" and busy.any():
+        alone = max(alone, float(send.sum()) + float((compute + back)[busy].min()))
+    if not isinstance(star.master, str):
+        own = problem.loads.get(star.master.name, 0.0)
+        alone = max(alone, master_cost(star).of(own))
+    return Bound(
+        value=alone,
+        name="given loads",
+        source="each machine's own transfers and computation, and the port's sends",
+    )

@@ -1,0 +1,153 @@
+"""Linear stars: how much of the load each worker does in one second, for a given order.
+
+With linear costs everything scales with the time, so an order of the workers has a *rate*: the
+load done per second when all chunks are sized best. The master is a worker with a free link.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.plan import Plan
+from makespan.divisible.platform import Star
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import master_cost, timed
+
+
+def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
+    """Return the loads with which all workers, served in the given order, end after 1 s.
+
+    Parameters
+    ----------
+    send, compute
+        Seconds per unit, in the order of service; their sum is positive for every worker.
+
+    Worker j gets ``1/(c_j + w_j)`` of the time that the workers before it leave of the second,
+    ``prod_{k<j} w_k/(c_k + w_k)``. Products of a million factors underflow to shares of 0,
+    which is what they round to.
+
+    Source: paper 002, theorems on buses and stars.
+
+    >>> equal_finish_shares(np.array([1.0, 2.0]), np.array([3.0, 6.0])).tolist()
+    [0.25, 0.09375]
+    """
+    total = send + compute
+    left = np.ones(len(send))
+    np.cumprod(compute[:-1] / total[:-1], out=left[1:])
+    shares: Floats = left / total
+    return shares
+
+
+def best_shares(send: Floats, compute: Floats) -> Floats:
+    """Return the loads that add up to the most in 1 s for the given order of service.
+
+    Where the order is not by non-decreasing send cost, equal finish is not optimal: a worker is
+    used only if the load that the workers after it could do in the same port time is less.
+    Backwards over the order, with rate s of the workers after k: worker k is used iff
+    ``c_k s < 1``, and then ``s = (1 + s w_k)/(c_k + w_k)``.
+
+    Source: paper 002, bus and star theorems, corrected (a given order that is not sorted may
+    drop workers). Complexity: O(n).
+
+    >>> best_shares(np.array([4.0, 1.0]), np.array([2.0, 2.0])).tolist()
+    [0.0, 0.3333333333333333]
+    """
+    rate = 0.0
+    used = np.zeros(len(send), dtype=bool)
+    costs = list(zip(send.tolist(), compute.tolist(), strict=True))
+    for position in range(len(costs) - 1, -1, -1):
+        c, w = costs[position]
+        if c * rate < 1.0:
+            rate = (1.0 + rate * w) / (c + w)
+            used[position] = True
+    shares = np.zeros(len(send))
+    shares[used] = equal_finish_shares(send[used], compute[used])
+    return shares
+
+
+def by_send_cost(star: Star) -> Integers:
+    """Return the workers by non-decreasing send cost per unit, ties by index."""
+    return np.argsort(star.send_per_unit, kind="stable")
+
+
+def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:
+    """Return the optimal solution of a linear star for the given order of service.
+
+    Parameters
+    ----------
+    problem
+        A linear, one-round problem with a given master.
+    order
+        The workers in the order of service.
+    keep_all
+        Whether the order is known to use every worker, so that equal finish is optimal.
+    """
+    star = problem.platform
+    own = master_cost(star).per_unit if problem_master_computes(problem) else None
+    send, compute = star.send_per_unit[order], star.compute_per_unit[order]
+    if own == 0.0:
+        return _finished(problem, Plan.of([], [], master=_load_in_no_time(problem)))
+    free = np.flatnonzero(send + compute == 0.0)
+    if len(free):
+        amount = _load_in_no_time(problem)
+        return _finished(problem, Plan.of(order[free[:1]], [amount] if amount else [0.0]))
+    shares = equal_finish_shares(send, compute) if keep_all else best_shares(send, compute)
+    own_share = 0.0 if own is None else 1.0 / own
+    rate = float(shares.sum()) + own_share
+    if rate == 0.0:
+        if problem.load == 0.0 or problem.load is None:
+            return _finished(problem, Plan.of([], []))
+        return Solution(schedule=None, infeasible="there is a load, but no machine to compute it")
+    if problem.load is None:
+        assert problem.deadline is not None
+        seconds = problem.deadline
+    else:
+        seconds = problem.load / rate
+    plan = Plan.of(order, shares * seconds, master=own_share * seconds)
+    return _finished(problem, plan.without_empty())
+
+
+def problem_master_computes(problem: DivisibleLoad) -> bool:
+    """Whether the master has a compute cost."""
+    master = problem.platform.master
+    return not isinstance(master, str) and master.compute is not None
+
+
+def _load_in_no_time(problem: DivisibleLoad) -> float:
+    """Return the load that a machine without any cost does: all of it."""
+    return problem.load if problem.load is not None else float("inf")
+
+
+def _finished(problem: DivisibleLoad, plan: Plan) -> Solution:
+    if not np.isfinite(plan.total):
+        return Solution(
+            schedule=None,
+            notes=("a machine with no cost at all does any load by the deadline: no maximum",),
+        )
+    plan = plan.without_empty()
+    schedule = timed(problem, plan)
+    if problem.load is None:
+        return Solution(
+            schedule=schedule,
+            optimal=True,
+            objective=Objective(
+                name="load", value=plan.total, bound=plan.total, maximise=True
+            ),
+        )
+    return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+
+
+def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
+    """Return an optimal solution, or why it proves that the deadline can't be met."""
+    limit = problem.deadline
+    if limit is None or solution.makespan <= limit * (1 + 1e-12):
+        return solution
+    return Solution(
+        schedule=None,
+        lower_bound=solution.makespan,
+        infeasible=(
+            f"the deadline is {limit:.12g}, but no plan ends before {solution.makespan:.12g}"
+        ),
+    )

@@ -1,0 +1,118 @@
+"""What methods for divisible loads need of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.registry import Need
+from makespan.divisible.platform import Master
+from makespan.divisible.problem import DivisibleLoad
+
+Unmet = Callable[[DivisibleLoad], str | None]
+
+
+def is_set(*names: str) -> Unmet:
+    """Return a test that names the first of these fields that is given."""
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        for name in names:
+            value = getattr(problem, name)
+            if value is not None:
+                return f"{name} is given"
+        return None
+
+    return unmet
+
+
+def _nonzero(*columns: str) -> Unmet:
+    """Return a test that names the first worker with a positive entry in one of the columns."""
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        for name in columns:
+            column = getattr(problem.platform, name)
+            index = int(np.argmax(column > 0)) if len(column) else 0
+            if len(column) and column[index] > 0:
+                part = name.replace("_", ".", 1)
+                return f"platform.workers[{index}].{part} is {float(column[index])!r}"
+        return None
+
+    return unmet
+
+
+def _finite(column: str) -> Unmet:
+    def unmet(problem: DivisibleLoad) -> str | None:
+        values = getattr(problem.platform, column)
+        limited = np.flatnonzero(np.isfinite(values))
+        if not len(limited):
+            return None
+        index = int(limited[0])
+        return f"platform.workers[{index}].{column} is {float(values[index])!r}"
+
+    return unmet
+
+
+def _fixed_costs(problem: DivisibleLoad) -> str | None:
+    obstacle = _nonzero("send_fixed", "compute_fixed", "return_fixed")(problem)
+    if obstacle is not None:
+        return obstacle
+    master = problem.platform.master
+    if isinstance(master, Master) and master.compute and master.compute.fixed:
+        return f"platform.master.compute.fixed is {master.compute.fixed!r}"
+    return None
+
+
+def _says(name: str, *allowed: object) -> Unmet:
+    def unmet(problem: DivisibleLoad) -> str | None:
+        value = getattr(problem, name)
+        return None if value in allowed else f"{name} is {value!r}"
+
+    return unmet
+
+
+NO_LATENCIES = Need("no fixed costs", _fixed_costs)
+NO_RETURNS = Need("no return costs", _nonzero("return_fixed", "return_per_unit"))
+ONE_ROUND = Need("one round", _says("rounds", 1))
+ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", _says("ports", 1, 2))
+DIVISIBLE = Need("a load that can be cut anywhere", _says("integral", False))
+ANY_WORKERS = Need("use = 'any'", _says("use", "any"))
+NO_MEMORY = Need("no memory limits", _finite("memory"))
+NO_RELEASE = Need("no release times", _nonzero("release"))
+NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
+NO_BUDGET = Need("no budget", is_set("budget"))
+NO_GIVEN_LOADS = Need("loads that are not given", is_set("loads"))
+NO_GIVEN_ORDER = Need("an order that is not given", is_set("order", "activation", "transfers"))
+NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_set("activation", "transfers"))
+A_LOAD = Need("a load", lambda problem: "load is open" if problem.load is None else None)
+NO_DEADLINE = Need("no deadline", is_set("deadline"))
+A_MASTER = Need(
+    "a given master",
+    lambda problem: "platform.master is 'choose'" if problem.chooses_master else None,
+)
+A_BUS = Need(
+    "a bus (one send cost for all)",
+    lambda problem: None if problem.platform.is_bus else "the workers' send costs differ",
+)
+
+NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
+LINEAR_ONE_ROUND = (
+    NO_LATENCIES,
+    NO_RETURNS,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    *NO_WINDOWS,
+)
+SPLIT_ONE_ROUND = (
+    ONE_ROUND,
+    DIVISIBLE,
+    A_MASTER,
+    A_LOAD,
+    NO_DEADLINE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    *NO_WINDOWS,
+)

@@ -1,0 +1,91 @@
+"""Decisions: who gets how much, in which order, before anything has a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.schedule import Floats, Integers
+
+NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Plan:
+    """Chunks in the order of sending, and the order of transfers where results return.
+
+    Parameters
+    ----------
+    worker
+        The worker of each chunk, counted from 0 without the master.
+    amount
+        Units of load of each chunk.
+    master
+        What the master computes itself, units.
+    transfers
+        The order of transfers on the port: ``k`` sends chunk k, ``-1 - k`` returns it. None
+        where nothing returns: all chunks are sent in their order.
+
+    >>> plan = Plan.of([1, 0], [2.0, 3.0], master=1.0)
+    >>> plan.worker.tolist(), plan.total
+    ([1, 0], 6.0)
+    """
+
+    worker: Integers
+    amount: Floats
+    master: float = 0.0
+    transfers: Integers | None = None
+
+    @classmethod
+    def of(
+        cls,
+        worker: ArrayLike,
+        amount: ArrayLike,
+        *,
+        master: float = 0.0,
+        transfers: ArrayLike | None = None,
+    ) -> Plan:
+        return cls(
+            worker=np.asarray(worker, dtype=np.int64),
+            amount=np.asarray(amount, dtype=np.float64),
+            master=float(master),
+            transfers=None if transfers is None else np.asarray(transfers, dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.worker)
+
+    @property
+    def total(self) -> float:
+        """The load that the plan distributes, units."""
+        return float(self.amount.sum()) + self.master
+
+    def without_empty(self) -> Plan:
+        """Return the plan without its empty chunks."""
+        kept = self.amount > 0
+        if kept.all():
+            return self
+        transfers = self.transfers
+        if transfers is not None:
+            chunk = np.where(transfers >= 0, transfers, -1 - transfers)
+            number = np.cumsum(kept) - 1
+            chunk, returned = chunk[kept[chunk]], (transfers < 0)[kept[chunk]]
+            transfers = np.where(returned, -1 - number[chunk], number[chunk])
+        return Plan(
+            worker=self.worker[kept],
+            amount=self.amount[kept],
+            master=self.master,
+            transfers=transfers,
+        )
+
+
+def sends_then_returns(count: int, returned: ArrayLike) -> Integers:
+    """Return the transfers that send ``count`` chunks in order, then return some of them.
+
+    >>> sends_then_returns(3, [2, 0]).tolist()
+    [0, 1, 2, -3, -1]
+    """
+    back = -1 - np.asarray(returned, dtype=np.int64)
+    return np.concatenate([np.arange(count, dtype=np.int64), back])

@@ -1,0 +1,325 @@
+"""The statement of a divisible load problem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from makespan.core.mistakes import Mistakes, shown
+from makespan.core.names import Numbered, index_by_name
+from makespan.core.schedule import Integers
+from makespan.core.suggest import did_you_mean
+from makespan.divisible.platform import Master, Star
+
+Transfer = tuple[Literal["send", "return"], str]
+
+MASTER = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=True)
+class DivisibleLoad:
+    """A load that can be cut anywhere, held by a master and sent to workers.
+
+    What is not fixed here is part of the answer, including which workers take part. Machine 0
+    is the master; the workers follow in the order of the platform.
+
+    Parameters
+    ----------
+    platform
+        The master, the workers and their costs.
+    load
+        Units of load; None with a ``deadline``: the most load by then is sought.
+    rounds
+        How many chunks a worker may get, in installments of one chunk for every worker in turn;
+        ``"auto"`` leaves the number open.
+    ports
+        1: any two transfers exclude each other. 2: sends exclude sends, returns exclude returns.
+        ``"many"``: every worker has a link of its own.
+    order
+        The order in which the workers are served in each round; all workers, each once.
+    activation
+        The workers of all chunks in the order of sending, in place of ``rounds`` and ``order``.
+        Every entry pays its fixed costs, even when its chunk is empty.
+    return_order
+        The order of the workers' returns: all workers, each once, or with ``activation`` the
+        workers of its chunks.
+    discipline
+        ``"fifo"``: results return in the order of sending; ``"lifo"``: in the reverse order.
+    transfers
+        The whole sequence on the port: ``("send", name)`` and ``("return", name)``.
+    loads
+        The load of each machine, units; a machine that is not named gets nothing.
+    use
+        ``"all"``: every worker takes part. ``"any"``: those that the plan chooses.
+    front_end
+        Whether a worker computes while it receives.
+    integral
+        Whether chunks are whole units.
+    deadline
+        The latest end of the plan, seconds.
+    budget
+        A limit on the sum of the workers' prices.
+    options
+        ``method`` and its options, as in the table ``[options]`` of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place.
+
+    Source: paper 002 (A. Benoit, 2016); paper 004 for many rounds and returns.
+
+    >>> from makespan import Star, Worker
+    >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    >>> DivisibleLoad(load=10.0, platform=star).machines
+    ('P0', 'P1', 'P2')
+    """
+
+    kind: ClassVar[str] = "divisible"
+
+    platform: Star
+    load: float | None = None
+    rounds: int | Literal["auto"] = 1
+    ports: Literal[1, 2, "many"] = 1
+    order: tuple[str, ...] | None = None
+    activation: tuple[str, ...] | None = None
+    return_order: tuple[str, ...] | None = None
+    discipline: Literal["fifo", "lifo"] | None = None
+    transfers: tuple[Transfer, ...] | None = None
+    loads: Mapping[str, float] | None = None
+    use: Literal["any", "all"] = "any"
+    front_end: bool = True
+    integral: bool = False
+    deadline: float | None = None
+    budget: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("order", "activation", "return_order"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _as_names(getattr(self, name)))
+        if self.transfers is not None:
+            object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
+        _Validation(self).run()
+        if self.load is None and self.loads is not None:
+            object.__setattr__(self, "load", math.fsum(self.loads.values()))
+
+    @cached_property
+    def machines(self) -> Sequence[str]:
+        """The master, then the workers; only the bus's machines while the master is open."""
+        if self.chooses_master:
+            return self.platform.names
+        assert isinstance(self.platform.master, Master)
+        if isinstance(self.platform.names, Numbered) and self.platform.master.name == "P0":
+            return Numbered("P", len(self.platform) + 1)
+        return (self.platform.master.name, *self.platform.names)
+
+    @property
+    def chooses_master(self) -> bool:
+        """Whether the master is part of the answer."""
+        return self.platform.master == "choose"
+
+    @property
+    def maximises_load(self) -> bool:
+        """Whether the most load by the deadline is sought."""
+        return self.load is None
+
+    @property
+    def has_returns(self) -> bool:
+        """Whether any worker sends results back."""
+        return bool(self.platform.returns.any())
+
+    @property
+    def has_latencies(self) -> bool:
+        """Whether any send, computation or return has a fixed cost."""
+        star = self.platform
+        master = star.master
+        return bool(
+            star.send_fixed.any()
+            or star.compute_fixed.any()
+            or star.return_fixed.any()
+            or (isinstance(master, Master) and master.compute and master.compute.fixed)
+        )
+
+    def workers_in(self, names: Iterable[str]) -> Integers:
+        """Return the indices (from 0, without the master) of the named workers."""
+        position = index_by_name(self.platform.names)
+        return np.array([position[name] for name in names], dtype=np.int64)
+
+    def with_master(self, index: int) -> DivisibleLoad:
+        """Return this problem with machine ``index`` of the bus as the master.
+
+        The master's own link is unused; the other machines are the workers, in their order.
+        """
+        star = self.platform
+        chosen = star.worker(index)
+        others = np.delete(np.arange(len(star)), index)
+        workers = [star.worker(int(other)) for other in others]
+
+        def without(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+            return names and tuple(name for name in names if name != chosen.name)
+
+        return replace(
+            self,
+            platform=Star(workers, master=Master(name=chosen.name, compute=chosen.compute)),
+            order=without(self.order),
+            return_order=without(self.return_order),
+        )
+
+
+def _as_names(names: Any) -> Any:
+    return tuple(names) if isinstance(names, (list, tuple)) else names
+
+
+class _Validation:
+    """Finds every mistake of one problem."""
+
+    def __init__(self, problem: DivisibleLoad) -> None:
+        self.problem = problem
+        self.mistakes = Mistakes()
+        self._known: dict[str, int] | None = None
+
+    def run(self) -> None:
+        problem, add = self.problem, self.mistakes.add
+        if not isinstance(problem.platform, Star):
+            add("platform", f"{shown(problem.platform)} is not a platform; it is a Star")
+            self.mistakes.raise_if_any()
+        problem.platform.collect_mistakes(self.mistakes)
+        self._numbers()
+        self._choices()
+        self._sequences()
+        self._loads()
+        self._combinations()
+        self.mistakes.raise_if_any()
+
+    @property
+    def known(self) -> dict[str, int]:
+        """The workers' names, indexed on first use: there may be a million."""
+        if self._known is None:
+            self._known = index_by_name(self.problem.platform.names)
+        return self._known
+
+    def _numbers(self) -> None:
+        problem, number = self.problem, self.mistakes.number
+        if problem.load is not None:
+            number("load", problem.load, "a load is 0 or more units")
+        elif problem.deadline is None and problem.loads is None:
+            self.mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
+        if problem.deadline is not None:
+            number("deadline", problem.deadline, "a deadline is 0 or more seconds")
+        if problem.budget is not None:
+            number("budget", problem.budget, "a budget is 0 or more")
+
+    def _choices(self) -> None:
+        problem, add = self.problem, self.mistakes.add
+        rounds = problem.rounds
+        if rounds != "auto" and (
+            isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1
+        ):
+            add("rounds", f"{shown(rounds)} is not allowed; rounds are a number from 1 or 'auto'")
+        if isinstance(problem.ports, bool) or problem.ports not in (1, 2, "many"):
+            add("ports", f"{shown(problem.ports)} is not allowed; ports are 1, 2 or 'many'")
+        if problem.discipline not in (None, "fifo", "lifo"):
+            found = shown(problem.discipline)
+            add("discipline", f"{found} is not allowed; it is 'fifo' or 'lifo'")
+        if problem.use not in ("any", "all"):
+            add("use", f"{shown(problem.use)} is not allowed; it is 'any' or 'all'")
+        for flag in ("front_end", "integral"):
+            if not isinstance(getattr(problem, flag), bool):
+                add(flag, f"{shown(getattr(problem, flag))} is not true or false")
+
+    def _sequences(self) -> None:
+        problem = self.problem
+        if problem.order is not None:
+            self._permutation("order", problem.order)
+        if problem.activation is not None:
+            self._worker_names("activation", problem.activation)
+        if problem.return_order is not None:
+            if problem.activation is None:
+                self._permutation("return_order", problem.return_order)
+            elif sorted(problem.return_order) != sorted(problem.activation):
+                self.mistakes.add(
+                    "return_order", "does not hold the same workers as activation, as often"
+                )
+        if problem.transfers is not None:
+            for index, transfer in enumerate(problem.transfers):
+                if len(transfer) != 2 or transfer[0] not in ("send", "return"):
+                    self.mistakes.add(
+                        f"transfers[{index}]",
+                        f"{shown(transfer)} is not allowed; it is a send or a return, and a name",
+                    )
+                else:
+                    self._worker_names(f"transfers[{index}].{transfer[0]}", transfer[1:], one=True)
+
+    def _worker_names(self, place: str, names: Any, *, one: bool = False) -> bool:
+        if not isinstance(names, tuple):
+            self.mistakes.add(place, f"{shown(names)} is not a list of workers' names")
+            return False
+        unknown = [(index, name) for index, name in enumerate(names) if name not in self.known]
+        for index, name in unknown:
+            where = place if one else f"{place}[{index}]"
+            hint = did_you_mean(str(name), list(self.known)[:200])
+            self.mistakes.add(where, f"{shown(name)} is no worker{hint}")
+        return not unknown
+
+    def _permutation(self, place: str, names: tuple[str, ...]) -> None:
+        if not self._worker_names(place, names):
+            return
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                self.mistakes.add(f"{place}[{index}]", f"{name!r} stands twice; each stands once")
+                return
+        given = set(names)
+        missing = [name for name in self.known if name not in given]
+        if missing:
+            few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+            self.mistakes.add(place, f"lacks {few}; an order holds every worker once")
+
+    def _loads(self) -> None:
+        problem = self.problem
+        if problem.loads is None:
+            return
+        if not isinstance(problem.loads, Mapping):
+            self.mistakes.add("loads", f"{shown(problem.loads)} is not a table of name = load")
+            return
+        master = problem.platform.master
+        computes = {master.name} if isinstance(master, Master) and master.compute else set()
+        total = 0.0
+        for name, amount in problem.loads.items():
+            if name not in self.known and name not in computes:
+                hint = did_you_mean(str(name), [*list(self.known)[:200], *computes])
+                self.mistakes.add(f"loads.{name}", f"no such machine computes{hint}")
+            total += self.mistakes.number(f"loads.{name}", amount, "a load is 0 or more units")
+        load = problem.load
+        if isinstance(load, (int, float)) and abs(total - load) > 1e-9 * max(total, load):
+            self.mistakes.add("loads", f"add up to {total!r}, but load is {load!r}")
+
+    def _combinations(self) -> None:
+        problem, add = self.problem, self.mistakes.add
+        if problem.activation is not None:
+            if problem.order is not None:
+                add("order", "can't stand beside activation, which fixes it")
+            if problem.rounds != 1:
+                add("rounds", "can't stand beside activation, which fixes them")
+        if problem.transfers is not None:
+            for name in ("order", "activation", "return_order", "discipline"):
+                if getattr(problem, name) is not None:
+                    add(name, "can't stand beside transfers, which fixes it")
+            if problem.ports != 1:
+                add("ports", "transfers is a sequence on one port")
+        if problem.discipline is not None and problem.return_order is not None:
+            add("discipline", "can't stand beside return_order, which fixes it")
+        master = problem.platform.master
+        if isinstance(master, Master) and problem.ports != "many":
+            for name in ("uplink", "sends"):
+                if getattr(master, name) is not None:
+                    add(f"platform.master.{name}", "needs ports = 'many'")
+        if problem.chooses_master and any(
+            getattr(problem, name) is not None for name in ("activation", "transfers", "loads")
+        ):
+            add("platform.master", "'choose' can't stand beside activation, transfers or loads")

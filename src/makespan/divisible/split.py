@@ -1,0 +1,52 @@
+"""One-round plans from loads that were chosen somehow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.result import Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.linear import by_send_cost
+from makespan.divisible.plan import Plan, sends_then_returns
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import timed
+
+
+def service_order(problem: DivisibleLoad) -> Integers:
+    """Return the given order of service, or the workers by non-decreasing send cost."""
+    if problem.order is not None:
+        return problem.workers_in(problem.order)
+    return by_send_cost(problem.platform)
+
+
+def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution:
+    """Send each worker its amount, in the order of service; results return first in, first out.
+
+    Parameters
+    ----------
+    problem
+        The problem, its master given.
+    amount
+        Units of load per worker, in the order of the platform.
+    master
+        Units that the master computes.
+    """
+    order = service_order(problem)
+    order = order[amount[order] > 0]
+    transfers = None
+    if problem.has_returns:
+        transfers = sends_then_returns(len(order), _returns(problem, order))
+    plan = Plan.of(order, amount[order], master=master, transfers=transfers)
+    return Solution(schedule=timed(problem, plan))
+
+
+def _returns(problem: DivisibleLoad, order: Integers) -> Integers:
+    """Return the chunks in the order in which their results return."""
+    chunks = np.arange(len(order))
+    if problem.discipline == "lifo":
+        return chunks[::-1]
+    if problem.return_order is not None:
+        position = np.empty(len(problem.platform), dtype=np.int64)
+        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.platform))
+        return chunks[np.argsort(position[order], kind="stable")]
+    return chunks

@@ -1,0 +1,256 @@
+"""Decisions → start times, as early as possible.
+
+Every activity starts when the last activity before it, in the order decided, has left each thing
+it needs (the port, the link, the worker) and the activity it builds on (send → compute → return)
+has ended. The result is the earliest schedule with these orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.costs import Affine
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.divisible.plan import Plan
+from makespan.divisible.platform import Master, Star
+from makespan.divisible.problem import MASTER, DivisibleLoad
+
+
+def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> Schedule:
+    """Return the earliest schedule of a plan.
+
+    Parameters
+    ----------
+    problem
+        The problem, its master chosen.
+    plan
+        The decisions. Every chunk of it pays its fixed costs, also an empty one.
+    factors
+        Factors on the durations of the rows of the schedule; None for nominal durations.
+
+    Complexity: O(chunks), vectorised where every worker gets one chunk and nothing returns.
+    """
+    rows, order = _rows(problem, plan)
+    return _earliest(problem, rows, order, factors)
+
+
+def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
+    """Return ``schedule`` with the same decisions and orders, everything as early as possible."""
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    stage = np.where(schedule.kind == Activity.COMPUTE, 1, schedule.kind * 2)
+    order = np.lexsort((stage, schedule.end, schedule.start))
+    return _earliest(problem, schedule, order, factors)
+
+
+def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> DivisibleLoad:
+    """Return the problem with the master that the schedule chose, where the problem leaves it."""
+    if not problem.chooses_master:
+        return problem
+    names = problem.machines
+    sends = np.flatnonzero(schedule.kind == Activity.SEND)
+    row = int(sends[0]) if len(sends) else 0
+    name = schedule.machines[int(schedule.machine[row])] if len(schedule) else names[0]
+    return problem.with_master(names.index(name))
+
+
+def _rows(problem: DivisibleLoad, plan: Plan) -> tuple[Schedule, Integers]:
+    """Return the plan's activities without times, and the order in which they are dispatched."""
+    chunks = np.arange(len(plan), dtype=np.int64)
+    returned = problem.platform.returns[plan.worker]
+    back = chunks[returned]
+    own = np.arange(1 if plan.master > 0 else 0)
+    machine = plan.worker + 1
+    count = len(plan)
+    schedule = Schedule.of_columns(
+        problem.machines,
+        kind=np.concatenate(
+            [
+                np.full(count, Activity.SEND),
+                np.full(count, Activity.COMPUTE),
+                np.full(len(back), Activity.RETURN),
+                np.full(len(own), Activity.COMPUTE),
+            ]
+        ),
+        machine=np.concatenate([chunks * 0 + MASTER, machine, machine[back], own + MASTER]),
+        peer=np.concatenate([machine, chunks * 0 - 1, back * 0 + MASTER, own - 1]),
+        item=np.concatenate([chunks, chunks, back, own + count]),
+        amount=np.concatenate(
+            [plan.amount, plan.amount, plan.amount[back], np.full(len(own), plan.master)]
+        ),
+        start=0.0,
+        end=0.0,
+    )
+    if plan.transfers is None and not len(back):
+        return schedule, np.arange(len(schedule))
+    transfers = plan.transfers
+    if transfers is None:
+        transfers = np.concatenate([chunks, -1 - back])
+    row_of_return = np.full(count, -1, dtype=np.int64)
+    row_of_return[back] = 2 * count + np.arange(len(back))
+    order: list[int] = []
+    for transfer in transfers.tolist():
+        if transfer >= 0:
+            order += (transfer, count + transfer)
+        elif row_of_return[-1 - transfer] >= 0:
+            order.append(int(row_of_return[-1 - transfer]))
+    order += range(2 * count + len(back), len(schedule))
+    return schedule, np.array(order, dtype=np.int64)
+
+
+def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
+    """Return the nominal seconds of every row of a schedule."""
+    star = problem.platform
+    worker = np.where(schedule.kind == Activity.SEND, schedule.peer, schedule.machine) - 1
+    result = np.empty(len(schedule))
+    for activity, of in (
+        (Activity.SEND, "send"),
+        (Activity.COMPUTE, "compute"),
+        (Activity.RETURN, "return"),
+    ):
+        rows = np.flatnonzero((schedule.kind == activity) & (worker >= 0))
+        fixed = getattr(star, f"{of}_fixed")[worker[rows]]
+        per_unit = getattr(star, f"{of}_per_unit")[worker[rows]]
+        result[rows] = fixed + per_unit * schedule.amount[rows]
+    own = np.flatnonzero(worker < 0)
+    cost = master_cost(star)
+    result[own] = cost.fixed + cost.per_unit * schedule.amount[own]
+    return result
+
+
+def master_cost(star: Star) -> Affine:
+    """Return the master's cost of computing, zero if it does not compute."""
+    cost = star.master.compute if isinstance(star.master, Master) else None
+    return cost if isinstance(cost, Affine) else Affine()
+
+
+def _earliest(
+    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
+) -> Schedule:
+    duration = durations(problem, rows)
+    master = problem.platform.master
+    if isinstance(master, Master) and master.uplink is not None:
+        sends = rows.kind == Activity.SEND  # their rates are decisions: they stay as they are
+        duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
+    if factors is not None:
+        duration = duration * factors
+    if _is_simple(problem, rows, order):
+        start = _simple_starts(problem, rows, order, duration)
+    else:
+        start = _Dispatcher(problem, rows).starts(order, duration)
+    return Schedule.of_columns(
+        rows.machines,
+        kind=rows.kind,
+        machine=rows.machine,
+        peer=rows.peer,
+        item=rows.item,
+        amount=rows.amount,
+        start=start,
+        end=start + duration,
+    )
+
+
+def _is_simple(problem: DivisibleLoad, rows: Schedule, order: Integers) -> bool:
+    """Whether there is one chunk per worker, computed after it came, and nothing returns."""
+    sends = order[rows.kind[order] == Activity.SEND]
+    computes = rows.kind == Activity.COMPUTE
+    return (
+        problem.ports in (1, 2)
+        and len(sends) + int(computes.sum()) == len(rows)
+        and len(np.unique(rows.machine[computes])) == int(computes.sum())
+        and len(np.unique(rows.peer[sends])) == len(sends)
+    )
+
+
+def _simple_starts(
+    problem: DivisibleLoad, rows: Schedule, order: Integers, duration: Floats
+) -> Floats:
+    start = np.zeros(len(rows))
+    sends = order[rows.kind[order] == Activity.SEND]
+    arrival_in_order = np.cumsum(duration[sends])
+    start[sends] = arrival_in_order - duration[sends]
+    arrival = np.zeros(len(problem.machines))
+    arrival[rows.peer[sends]] = arrival_in_order
+    release = np.concatenate([[0.0], problem.platform.release])
+    computes = np.flatnonzero(rows.kind == Activity.COMPUTE)
+    machine = rows.machine[computes]
+    start[computes] = np.maximum(arrival[machine], release[machine])
+    return start
+
+
+@dataclass(slots=True)
+class _Free:
+    """When a thing that holds ``capacity`` activities at a time is next free."""
+
+    until: list[float]
+
+    def next(self) -> float:
+        return min(self.until)
+
+    def hold(self, end: float) -> None:
+        self.until[self.until.index(min(self.until))] = end
+
+
+class _Dispatcher:
+    """Starts activities one after another, each as early as what it needs is free."""
+
+    def __init__(self, problem: DivisibleLoad, rows: Schedule) -> None:
+        star = problem.platform
+        master = star.master
+        self.rows = rows
+        self.problem = problem
+        self.release = [0.0, *star.release.tolist()]
+        self.free: dict[tuple[str, int], _Free] = {}
+        self.sends_at_a_time = master.sends if isinstance(master, Master) else None
+        self.rates_are_decided = isinstance(master, Master) and master.uplink is not None
+        self.done: dict[tuple[int, int], float] = {}
+
+    def starts(self, order: Integers, duration: Floats) -> Floats:
+        start = np.zeros(len(order))
+        columns = (self.rows.kind, self.rows.machine, self.rows.peer, self.rows.item)
+        kinds, machines, peers, items = (column.tolist() for column in columns)
+        seconds = duration.tolist()
+        for row in order.tolist():
+            kind, machine, item = kinds[row], machines[row], items[row]
+            begin = self.done.get((kind, item), 0.0)
+            worker = peers[row] if kind == Activity.SEND else machine
+            if kind == Activity.COMPUTE:
+                begin = max(begin, self.release[machine])
+            elif kind == Activity.SEND and self.rates_are_decided:
+                begin = max(begin, float(self.rows.start[row]))
+            held = [self._thing(*thing) for thing in self._needs(kind, worker)]
+            for thing in held:
+                begin = max(begin, thing.next())
+            end = begin + seconds[row]
+            for thing in held:
+                thing.hold(end)
+            start[row] = begin
+            follower = Activity.COMPUTE if kind == Activity.SEND else Activity.RETURN
+            self.done[follower, item] = end
+        return start
+
+    def _needs(self, kind: int, worker: int) -> list[tuple[str, int]]:
+        """Return what an activity of ``kind`` for a worker holds while it lasts."""
+        if kind == Activity.COMPUTE:
+            return [("processor", worker)]
+        ports = self.problem.ports
+        if ports == 1:
+            needs = [("port", 0)]
+        elif ports == 2:
+            needs = [("port", kind)]
+        else:
+            needs = [("in" if kind == Activity.SEND else "out", worker)]
+            if kind == Activity.SEND and self.sends_at_a_time is not None:
+                needs.append(("sends", 0))
+        if kind == Activity.SEND and not self.problem.front_end:
+            needs.append(("processor", worker))
+        return needs
+
+    def _thing(self, name: str, index: int) -> _Free:
+        key = (name, index)
+        if key not in self.free:
+            capacity = (self.sends_at_a_time or 1) if name == "sends" else 1
+            self.free[key] = _Free([0.0] * capacity)
+        return self.free[key]

@@ -1,0 +1,1 @@
+"""The verbs: they dispatch by kind and know no algorithm."""
