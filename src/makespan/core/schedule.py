@@ -89,7 +89,11 @@ class Schedule:
             length = 0
 
         def column(values: ArrayLike, dtype: type) -> NDArray[Any]:
-            array = np.array(np.broadcast_to(np.asarray(values, dtype=dtype), (length,)))
+            array = np.asarray(values, dtype=dtype)
+            if array is values and array.flags.writeable and array.shape == (length,):
+                array = array.copy()  # the caller's array stays the caller's
+            elif array.shape != (length,):
+                array = np.array(np.broadcast_to(array, (length,)))
             array.flags.writeable = False
             return array
 
@@ -157,7 +161,10 @@ class Schedule:
         Ties keep the order of their ends, then of the rows.
         """
         rows = np.flatnonzero(self.kind == activity)
-        return rows[np.lexsort((rows, self.end[rows], self.start[rows]))]
+        start, end = self.start[rows], self.end[rows]
+        if np.all(start[1:] >= start[:-1]) and np.all(end[1:] >= end[:-1]):
+            return rows
+        return rows[np.lexsort((end, start))]
 
     def renamed(self, machines: Sequence[str]) -> Schedule:
         """Return the same schedule over ``machines``, matched by name.

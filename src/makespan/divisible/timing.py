@@ -40,6 +40,8 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
     """Return ``schedule`` with the same decisions and orders, everything as early as possible."""
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
+    if _is_simple(problem, schedule):
+        return _earliest(problem, schedule, schedule.rows_of(Activity.SEND), factors)
     stage = np.where(schedule.kind == Activity.COMPUTE, 1, schedule.kind * 2)
     order = np.lexsort((stage, schedule.end, schedule.start))
     return _earliest(problem, schedule, order, factors)
@@ -136,8 +138,9 @@ def _earliest(
         duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
     if factors is not None:
         duration = duration * factors
-    if _is_simple(problem, rows, order):
-        start = _simple_starts(problem, rows, order, duration)
+    if _is_simple(problem, rows):
+        sends = order[rows.kind[order] == Activity.SEND]
+        start = _simple_starts(problem, rows, sends, duration)
     else:
         start = _Dispatcher(problem, rows).starts(order, duration)
     return Schedule.of_columns(
@@ -152,29 +155,33 @@ def _earliest(
     )
 
 
-def _is_simple(problem: DivisibleLoad, rows: Schedule, order: Integers) -> bool:
+def _is_simple(problem: DivisibleLoad, rows: Schedule) -> bool:
     """Whether there is one chunk per worker, computed after it came, and nothing returns."""
-    sends = order[rows.kind[order] == Activity.SEND]
+    sends = rows.kind == Activity.SEND
     computes = rows.kind == Activity.COMPUTE
     return (
         problem.ports in (1, 2)
-        and len(sends) + int(computes.sum()) == len(rows)
-        and len(np.unique(rows.machine[computes])) == int(computes.sum())
-        and len(np.unique(rows.peer[sends])) == len(sends)
+        and np.count_nonzero(sends) + np.count_nonzero(computes) == len(rows)
+        and _all_different(rows.machine[computes])
+        and _all_different(rows.peer[sends])
     )
 
 
+def _all_different(machines: Integers) -> bool:
+    return len(machines) == 0 or int(np.bincount(machines).max()) <= 1
+
+
 def _simple_starts(
-    problem: DivisibleLoad, rows: Schedule, order: Integers, duration: Floats
+    problem: DivisibleLoad, rows: Schedule, sends: Integers, duration: Floats
 ) -> Floats:
+    """Return the starts when the sends follow one another and nothing else is waited for."""
     start = np.zeros(len(rows))
-    sends = order[rows.kind[order] == Activity.SEND]
-    arrival_in_order = np.cumsum(duration[sends])
-    start[sends] = arrival_in_order - duration[sends]
+    ends = np.cumsum(duration[sends])
+    start[sends] = ends - duration[sends]
     arrival = np.zeros(len(problem.machines))
-    arrival[rows.peer[sends]] = arrival_in_order
+    arrival[rows.peer[sends]] = ends
     release = np.concatenate([[0.0], problem.platform.release])
-    computes = np.flatnonzero(rows.kind == Activity.COMPUTE)
+    computes = rows.kind == Activity.COMPUTE
     machine = rows.machine[computes]
     start[computes] = np.maximum(arrival[machine], release[machine])
     return start

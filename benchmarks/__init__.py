@@ -1,0 +1,1 @@
+"""Benchmarks: peers, limits and makespan side by side, as ratios of CPU times."""

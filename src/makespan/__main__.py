@@ -1,0 +1,5 @@
+"""``python -m makespan``."""
+
+from makespan.cli import main
+
+main()
