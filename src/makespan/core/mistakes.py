@@ -89,7 +89,10 @@ class Mistakes:
 
 def shown(value: Any) -> str:
     """Return ``value`` as it is shown in a message: short, whatever it is."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or nested without end
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
