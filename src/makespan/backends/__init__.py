@@ -1,0 +1,1 @@
+"""Adapters of solvers: translate, run with limits and Ctrl-C, read back."""

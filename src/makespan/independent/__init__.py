@@ -1,0 +1,1 @@
+"""Independent tasks: given durations on identical machines, with or without preemption."""

@@ -1,0 +1,68 @@
+"""Schedule → which task runs where and when.
+
+A task of duration 0 has no row in a schedule: it is shown on machine 0, from 0 to 0. With
+preemption it has no piece.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.schedule import Schedule
+from makespan.independent.problem import IndependentTasks
+
+SHOWN_MACHINES = 20
+SHOWN_TASKS = 12
+
+
+def answer(problem: IndependentTasks, schedule: Schedule) -> dict[str, Any]:
+    """Return the machine, start and end of each task, or with preemption the pieces.
+
+    Tasks and machines are counted from 0; pieces are in the order of tasks, then of starts.
+    """
+    schedule = schedule.renamed(problem.machines)
+    if problem.preemptive:
+        return {"pieces": _pieces(schedule)}
+    count = len(problem.durations)
+    machine = np.zeros(count, dtype=np.int64)
+    start, end = np.zeros(count), np.zeros(count)
+    machine[schedule.item] = schedule.machine
+    start[schedule.item] = schedule.start
+    end[schedule.item] = schedule.end
+    return {"machine_of": machine.tolist(), "start": start.tolist(), "end": end.tolist()}
+
+
+def _pieces(schedule: Schedule) -> list[dict[str, Any]]:
+    order = np.lexsort((schedule.start, schedule.item))
+    columns = (schedule.item, schedule.machine, schedule.start, schedule.end)
+    rows = zip(*(column[order].tolist() for column in columns), strict=True)
+    return [
+        {"task": task, "machine": machine, "start": start, "end": end}
+        for task, machine, start, end in rows
+    ]
+
+
+def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
+    """Return the plan as a table: machine, number of tasks, when it is done, which tasks."""
+    schedule = schedule.renamed(problem.machines)
+    used = np.unique(schedule.machine)
+    shown = used[:SHOWN_MACHINES].tolist()
+    order = np.lexsort((schedule.start, schedule.machine))
+    begin = np.searchsorted(schedule.machine[order], shown)
+    stop = np.searchsorted(schedule.machine[order], shown, side="right")
+    names = [problem.machines[index] for index in shown]
+    width = max([7, *map(len, names)])
+    table = [f"{'machine':<{width}}  {'tasks':>8}  {'done':>14}  order"]
+    for name, low, high in zip(names, begin.tolist(), stop.tolist(), strict=True):
+        rows = order[low:high]
+        few = " ".join(map(str, schedule.item[rows[:SHOWN_TASKS]].tolist()))
+        more = " …" if len(rows) > SHOWN_TASKS else ""
+        done = float(schedule.end[rows].max())
+        table.append(f"{name:<{width}}  {len(rows):>8}  {done:>14.8g}  {few}{more}")
+    if len(used) > len(shown):
+        table.append(f"… and {len(used) - len(shown)} more machines")
+    if len(used) < problem.machine_count:
+        table.append(f"{problem.machine_count - len(used)} of {problem.machine_count} machines idle")
+    return table

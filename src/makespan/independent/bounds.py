@@ -1,0 +1,53 @@
+"""Lower bounds for independent tasks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from makespan.core.result import Bound
+from makespan.core.schedule import Floats
+from makespan.independent.problem import IndependentTasks
+
+AVERAGE = "R. McNaughton, Scheduling with deadlines and loss functions, Management Science 6, 1959"
+WHOLE = "the average load, rounded up: sums of whole durations are whole"
+LONGEST = "a task never runs on two machines at a time"
+STACKED = (
+    "of the k m + 1 longest tasks, k + 1 share a machine; for k = 1: M. Dell'Amico, S. Martello, "
+    "Optimal scheduling of tasks on identical parallel processors, ORSA J. Computing 7, 1995"
+)
+MOST_STACKED = 100
+
+
+def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
+    """Return lower bounds on the makespan.
+
+    The average load and the longest task hold with preemption too, and their maximum is then
+    the optimum. Without it, the average of whole durations is rounded up, and some machine runs
+    k + 1 of the k m + 1 longest tasks.
+
+    Complexity: O(n log n).
+    """
+    seconds = problem.durations
+    total = math.fsum(seconds)
+    average = total / problem.machine_count
+    found = [
+        Bound(value=average, name="average load", source=AVERAGE),
+        Bound(value=float(seconds.max(initial=0.0)), name="longest task", source=LONGEST),
+    ]
+    if not problem.preemptive:
+        if total < 2**53 and bool((seconds == np.rint(seconds)).all()):
+            rounded = float(-(-int(total) // problem.machine_count))
+            found.append(Bound(value=rounded, name="whole average load", source=WHOLE))
+        if len(seconds) > problem.machine_count:
+            stacked = _stacked(seconds, problem.machine_count)
+            found.append(Bound(value=stacked, name="stacked tasks", source=STACKED))
+    return tuple(found)
+
+
+def _stacked(seconds: Floats, machines: int) -> float:
+    """Return the largest sum, over k, of the k + 1 shortest of the k m + 1 longest tasks."""
+    longest = np.sort(seconds)[::-1]
+    depths = range(1, min((len(seconds) - 1) // machines, MOST_STACKED) + 1)
+    return max(float(longest[k * machines - k : k * machines + 1].sum()) for k in depths)

@@ -1,0 +1,33 @@
+"""The rule behind list scheduling and LPT: the next task goes to the machine that is free first."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from makespan.core.schedule import Integers, Schedule
+from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import scheduled
+
+
+def greedy(problem: IndependentTasks, tasks: Integers) -> Schedule:
+    """Start ``tasks`` in this order, each on the machine that is free first (lowest on ties).
+
+    Tasks of duration 0 are left out: they take no machine's time.
+
+    Complexity: O(n log m).
+    """
+    tasks = tasks[problem.durations[tasks] > 0]
+    free = [(0.0, machine) for machine in range(problem.useful_machines)]
+    chosen = []
+    for seconds in problem.durations[tasks].tolist():
+        time, machine = free[0]
+        chosen.append(machine)
+        heapq.heapreplace(free, (time + seconds, machine))
+    return scheduled(problem, tasks, np.array(chosen, dtype=np.int64))
+
+
+def by_decreasing_duration(problem: IndependentTasks) -> Integers:
+    """Return the tasks, longest first; of equal ones, lowest index first."""
+    return np.argsort(-problem.durations, kind="stable")

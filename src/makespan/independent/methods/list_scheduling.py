@@ -1,0 +1,26 @@
+"""List scheduling in the given order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.independent.greedy import greedy
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.problem import IndependentTasks
+
+
+@register(
+    "independent",
+    name="list-scheduling",
+    needs=(NO_PREEMPTION,),
+    published=True,
+    complexity="O(n log m)",
+    source="R. L. Graham, Bounds for certain multiprocessing anomalies, Bell System Technical "
+    "Journal 45, 1966: at most 2 - 1/m times the optimum",
+)
+def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
+    """Tasks in the given order, each on the machine that is free first."""
+    return Solution(schedule=greedy(problem, np.arange(len(problem.durations))))

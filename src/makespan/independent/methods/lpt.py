@@ -1,0 +1,23 @@
+"""Longest processing time first."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.independent.greedy import by_decreasing_duration, greedy
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.problem import IndependentTasks
+
+
+@register(
+    "independent",
+    name="lpt",
+    needs=(NO_PREEMPTION,),
+    complexity="O(n log n)",
+    source="R. L. Graham, Bounds on multiprocessing timing anomalies, SIAM J. Applied "
+    "Mathematics 17, 1969: at most 4/3 - 1/(3m) times the optimum",
+)
+def lpt(problem: IndependentTasks, control: Control) -> Solution:
+    """Longest task first, each on the machine that is free first."""
+    return Solution(schedule=greedy(problem, by_decreasing_duration(problem)))

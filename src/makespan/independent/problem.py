@@ -1,0 +1,167 @@
+"""The statement of a problem of independent tasks."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.names import Numbered
+from makespan.core.schedule import Floats
+
+MOST_MACHINES = 10**9
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class IndependentTasks:
+    """Tasks of given durations on identical machines, to be finished as early as possible.
+
+    Every task runs on one machine from start to end; with ``preemptive``, it may be cut into
+    pieces that run on any machines, one after another. A machine runs one task at a time.
+
+    Parameters
+    ----------
+    machines
+        The number of identical machines, 1 or more. The attribute ``machines`` holds their
+        names, ``M1``, ``M2``, …; ``machine_count`` their number.
+    durations
+        Seconds of each task, 0 or more; any number of tasks. Kept as a read-only array.
+    preemptive
+        Whether a task may be interrupted and continued later, on any machine.
+    options
+        ``method`` and its options, as in the table ``[options]`` of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place.
+
+    Source: paper 002 (A. Benoit, 2016), ``P || C_max`` and ``P | pmtn | C_max``.
+
+    >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
+    >>> list(tasks.machines), tasks.machine_count
+    (['M1', 'M2', 'M3'], 3)
+    """
+
+    kind: ClassVar[str] = "independent"
+
+    machines: Sequence[str]
+    durations: Floats
+    preemptive: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        machines: int,
+        durations: ArrayLike,
+        preemptive: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        mistakes = Mistakes()
+        count = _checked_count(mistakes, machines)
+        seconds = _checked_durations(mistakes, durations)
+        if not isinstance(preemptive, (bool, np.bool_)):
+            mistakes.add("preemptive", f"{shown(preemptive)} is not true or false")
+        if options is not None and not isinstance(options, Mapping):
+            mistakes.add("options", f"{shown(options)} is not a table of name = value")
+        mistakes.raise_if_any()
+        seconds.flags.writeable = False
+        object.__setattr__(self, "machines", Numbered("M", count, first=1))
+        object.__setattr__(self, "durations", seconds)
+        object.__setattr__(self, "preemptive", bool(preemptive))
+        object.__setattr__(self, "options", dict(options or {}))
+
+    @property
+    def machine_count(self) -> int:
+        """The number of machines."""
+        return len(self.machines)
+
+    @property
+    def useful_machines(self) -> int:
+        """The number of machines that a plan can use: no more than there are tasks."""
+        return min(len(self.machines), len(self.durations))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IndependentTasks):
+            return NotImplemented
+        return (
+            self.machine_count == other.machine_count
+            and self.preemptive == other.preemptive
+            and np.array_equal(self.durations, other.durations)
+            and self.options == other.options
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        few = ", ".join(map(repr, self.durations[:SHOWN].tolist()))
+        more = ", …" if len(self.durations) > SHOWN else ""
+        return (
+            f"IndependentTasks(machines={self.machine_count}, durations=[{few}{more}], "
+            f"preemptive={self.preemptive})"
+        )
+
+
+def _checked_count(mistakes: Mistakes, machines: Any) -> int:
+    allowed = "machines are a whole number from 1"
+    try:
+        count = operator.index(machines)
+    except TypeError:
+        count = None
+    if count is None or isinstance(machines, bool):
+        mistakes.add("machines", f"{shown(machines)} is not a whole number; {allowed}")
+    elif count < 1:
+        mistakes.add("machines", f"{count} is below 1; {allowed}")
+    elif count > MOST_MACHINES:
+        mistakes.add("machines", f"{count} are too many; at most {MOST_MACHINES} are planned")
+    else:
+        return count
+    return 1
+
+
+def _checked_durations(mistakes: Mistakes, durations: Any) -> Floats:
+    """Return the durations as an array of their own; note every mistake."""
+    allowed = "a duration is 0 or more seconds"
+    if isinstance(durations, np.ndarray) and durations.dtype.kind in "iuf":
+        seconds = np.array(durations, dtype=np.float64)
+    else:
+        if isinstance(durations, (str, bytes, Mapping)) or not np.iterable(durations):
+            mistakes.add("durations", f"{shown(durations)} is not a list of numbers; {allowed}")
+            return np.empty(0)
+        seconds = _as_floats(mistakes, list(durations), allowed)
+    if seconds.ndim != 1:
+        mistakes.add("durations", f"has {seconds.ndim} dimensions; it is one list of numbers")
+        return np.empty(0)
+    known = frozenset(mistake.place for mistake in mistakes.found)
+    mistakes.column(lambda index: f"durations[{index}]", seconds, allowed, known=known)
+    if not mistakes:
+        with np.errstate(over="ignore"):
+            total = float(seconds.sum())
+        if np.isinf(total):
+            mistakes.add("durations", "their sum is too large for a float; choose a larger unit")
+    return seconds
+
+
+def _as_floats(mistakes: Mistakes, values: list[Any], allowed: str) -> Floats:
+    if {type(value) for value in values} <= {int, float}:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            pass
+    seconds = np.zeros(len(values))
+    wrong = 0
+    for index, value in enumerate(values):
+        fault = number_fault(value)
+        if fault is None:
+            seconds[index] = float(value)
+        elif (wrong := wrong + 1) <= SHOWN_PER_COLUMN:
+            mistakes.add(f"durations[{index}]", f"{shown(value)} {fault}; {allowed}")
+    if wrong > SHOWN_PER_COLUMN:
+        mistakes.add("durations", f"and {wrong - SHOWN_PER_COLUMN} more such entries")
+    return seconds

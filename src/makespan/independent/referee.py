@@ -1,0 +1,142 @@
+"""The referee: does a schedule keep to the statement of independent tasks?
+
+Times are compared to within 1e-9 of the makespan, amounts (seconds of a task) to within 1e-9 of
+the least makespan that any plan can have. Idle time is legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from makespan.core.report import Violation
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.independent.problem import IndependentTasks
+
+TOLERANCE = 1e-9
+
+
+def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
+    """Yield everything in which ``schedule`` breaks the statement.
+
+    Complexity: O(rows log rows), vectorised; one Python object per violation only.
+    """
+    schedule = schedule.renamed(problem.machines)
+    misplaced = list(_misplaced(problem, schedule))
+    yield from misplaced
+    if misplaced:
+        return
+    yield from _durations(schedule)
+    yield from _work(problem, schedule)
+    yield from _overlaps(schedule, schedule.machine, "machine", problem)
+    if problem.preemptive:
+        yield from _overlaps(schedule, schedule.item, "task", problem)
+
+
+def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the rows that can't belong to such a problem at all."""
+    count = len(problem.durations)
+    tests = (
+        ("kind", schedule.kind != Activity.COMPUTE, "is no computation; nothing else happens here"),
+        ("peer", schedule.peer != -1, "has a peer; independent tasks exchange nothing"),
+        (
+            "task",
+            (schedule.item < 0) | (schedule.item >= count),
+            f"is of no task of the problem; they are numbered from 0 to {count - 1}",
+        ),
+    )
+    for rule, wrong, what in tests:
+        for row in np.flatnonzero(wrong).tolist():
+            yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
+
+
+def _durations(schedule: Schedule) -> Iterator[Violation]:
+    """Yield the rows that last longer or shorter than the seconds of the task they process."""
+    length = schedule.end - schedule.start
+    excess = np.abs(length - schedule.amount)
+    for row in np.flatnonzero(excess > TOLERANCE * schedule.makespan).tolist():
+        yield Violation(
+            rule="duration",
+            message=(
+                f"activity {row} processes {float(schedule.amount[row])!r} s of task "
+                f"{schedule.item[row]} but lasts {float(length[row])!r} s"
+            ),
+            activities=(row,),
+            times=(float(schedule.start[row]), float(schedule.end[row])),
+            excess=float(excess[row]),
+        )
+
+
+def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
+    wanted = problem.durations
+    rows = np.bincount(schedule.item, minlength=len(wanted))
+    done = np.bincount(schedule.item, weights=schedule.amount, minlength=len(wanted))
+    for task in np.flatnonzero((wanted > 0) & (rows == 0)).tolist():
+        yield Violation(
+            rule="missing-task",
+            message=f"task {task} ({float(wanted[task])!r} s) is never run",
+            excess=float(wanted[task]),
+        )
+    if not problem.preemptive:
+        for task in np.flatnonzero(rows > 1).tolist():
+            pieces = np.flatnonzero(schedule.item == task).tolist()
+            yield Violation(
+                rule="preemption",
+                message=f"task {task} has {len(pieces)} activities; it must run in one",
+                activities=tuple(pieces),
+                times=tuple(schedule.start[pieces].tolist()),
+            )
+    tolerance = TOLERANCE * _least_makespan(problem)
+    for task in np.flatnonzero((np.abs(done - wanted) > tolerance) & (rows > 0)).tolist():
+        yield Violation(
+            rule="work",
+            message=(
+                f"{float(done[task])!r} s of task {task} are processed; "
+                f"it takes {float(wanted[task])!r} s"
+            ),
+            activities=tuple(np.flatnonzero(schedule.item == task).tolist()),
+            excess=float(abs(done[task] - wanted[task])),
+        )
+
+
+def _least_makespan(problem: IndependentTasks) -> float:
+    """Return what no plan can beat: the average load and the longest task."""
+    seconds: Floats = problem.durations
+    average = float(seconds.sum()) / problem.machine_count
+    return max(average, float(seconds.max(initial=0.0)))
+
+
+def _overlaps(
+    schedule: Schedule, group: Integers, what: str, problem: IndependentTasks
+) -> Iterator[Violation]:
+    """Yield the rows of one group (a machine, or a task) that run at the same time as the next.
+
+    In the order of their starts, two rows of a group overlap only if two neighbours do.
+    """
+    rows = np.flatnonzero(schedule.end > schedule.start)
+    rows = rows[np.lexsort((schedule.end[rows], schedule.start[rows], group[rows]))]
+    before, after = rows[:-1], rows[1:]
+    excess = schedule.end[before] - schedule.start[after]
+    wrong = (group[before] == group[after]) & (excess > TOLERANCE * schedule.makespan)
+    for index in np.flatnonzero(wrong).tolist():
+        first, second = int(before[index]), int(after[index])
+        where = problem.machines[int(group[first])] if what == "machine" else None
+        yield Violation(
+            rule=f"one-{'task' if what == 'machine' else 'machine'}-at-a-time",
+            message=(
+                f"{where} starts task {schedule.item[second]} at "
+                f"{float(schedule.start[second])!r}, but runs task {schedule.item[first]} "
+                f"until {float(schedule.end[first])!r}"
+                if where is not None
+                else f"task {group[first]} starts on "
+                f"{problem.machines[int(schedule.machine[second])]} at "
+                f"{float(schedule.start[second])!r}, but runs on "
+                f"{problem.machines[int(schedule.machine[first])]} until "
+                f"{float(schedule.end[first])!r}"
+            ),
+            activities=(first, second),
+            times=(float(schedule.start[second]), float(schedule.end[first])),
+            excess=float(excess[index]),
+        )

@@ -1,0 +1,107 @@
+"""Decisions → start times, as early as possible.
+
+The decisions are the machine of every row and the order of the rows on each machine. Without
+preemption the machines do not meet, so each runs its tasks back to back; with it, a piece also
+waits for the end of its task's earlier piece.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.independent.problem import IndependentTasks
+
+
+def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> Schedule:
+    """Return the schedule that starts ``tasks``, in this order, on their machines.
+
+    Parameters
+    ----------
+    problem
+        The problem, without preemption.
+    tasks
+        The tasks (indices) in the order in which they are started.
+    machine
+        The machine of each of these.
+    """
+    duration = problem.durations[tasks]
+    start = _back_to_back(machine, duration)
+    return Schedule.of_columns(
+        problem.machines,
+        kind=Activity.COMPUTE,
+        machine=machine,
+        peer=-1,
+        item=tasks,
+        amount=duration,
+        start=start,
+        end=start + duration,
+    )
+
+
+def retimed(
+    problem: IndependentTasks, schedule: Schedule, factors: Floats | None = None
+) -> Schedule:
+    """Return ``schedule`` with the same machines and orders, everything as early as possible.
+
+    Parameters
+    ----------
+    problem, schedule
+        What was planned.
+    factors
+        Factors on the durations of the rows of the schedule; None for nominal durations.
+
+    Complexity: O(rows log rows).
+    """
+    schedule = schedule.renamed(problem.machines)
+    duration = schedule.amount if factors is None else schedule.amount * factors
+    order = np.lexsort((schedule.end, schedule.start))
+    machine, seconds = schedule.machine[order], duration[order]
+    start = np.empty(len(schedule))
+    if problem.preemptive:
+        start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
+    else:
+        start[order] = _back_to_back(machine, seconds)
+    return Schedule.of_columns(
+        problem.machines,
+        kind=schedule.kind,
+        machine=schedule.machine,
+        peer=schedule.peer,
+        item=schedule.item,
+        amount=schedule.amount,
+        start=start,
+        end=start + duration,
+    )
+
+
+def _back_to_back(machine: Integers, duration: Floats) -> Floats:
+    """Return the starts of rows that follow each other on their machines without idle time.
+
+    Each machine is summed on its own: one running sum over all would lose the digits that tell
+    the tasks of a long plan apart.
+    """
+    order = np.argsort(machine, kind="stable")
+    first = np.flatnonzero(np.diff(machine[order], prepend=-1))
+    ends = duration[order]
+    for begin, stop in zip(first.tolist(), [*first[1:].tolist(), len(order)], strict=True):
+        if stop - begin > 1:
+            np.cumsum(ends[begin:stop], out=ends[begin:stop])
+    starts = np.zeros(len(order))
+    starts[1:] = ends[:-1]
+    starts[first] = 0.0
+    result = np.empty(len(order))
+    result[order] = starts
+    return result
+
+
+def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Floats:
+    """Return the starts of pieces, each waiting for its machine and for its task's last piece."""
+    machine_free: dict[int, float] = {}
+    task_free: dict[int, float] = {}
+    starts = []
+    columns = (machine.tolist(), task.tolist(), duration.tolist())
+    for on, of, seconds in zip(*columns, strict=True):
+        start = max(machine_free.get(on, 0.0), task_free.get(of, 0.0))
+        starts.append(start)
+        machine_free[on] = task_free[of] = start + seconds
+    return np.array(starts, dtype=np.float64)
