@@ -186,7 +186,7 @@ class Column:
         """Return ``values`` as an array, or raise the first few mistakes."""
         rule = Number(self.allowed, low=self.low, infinite=self.infinite)
         if not isinstance(values, list):
-            return np.float64(rule.checked(values)).reshape(())
+            return np.asarray(rule.checked(values))
         types = set(map(type, values))
         if types <= {int, float} or (self.infinite and types <= {int, float, type(None)}):
             if type(None) in types:
@@ -259,6 +259,12 @@ def cost_entry(cost: Affine) -> float | dict[str, float]:
 def mistake(text: str) -> PydanticCustomError:
     """Return the error for a validator of a form to raise; ``text`` is shown as it is."""
     return PydanticCustomError("mistake", "{text}", {"text": text})
+
+
+def mistake_at(place: tuple[str | int, ...], text: str) -> ValidationError:
+    """Return the error for a validator of a form to raise about one of its keys."""
+    line = InitErrorDetails(type=mistake(text), loc=place, input=None)
+    return ValidationError.from_exception_data("form", [line])
 
 
 def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
@@ -375,6 +381,7 @@ __all__ = [
     "Whole",
     "cost_entry",
     "mistake",
+    "mistake_at",
     "place_of",
     "schema_of",
     "validated",
