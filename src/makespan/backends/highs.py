@@ -93,10 +93,15 @@ class Programme:
         low: float = -math.inf,
         high: float = math.inf,
     ) -> None:
-        """Add the constraint ``low <= sum(values * variables[indices]) <= high``."""
+        """Add the constraint ``low <= sum(values * variables[indices]) <= high``.
+
+        An index may stand more than once: its values are added up.
+        """
         index = np.atleast_1d(np.asarray(indices, dtype=np.int64))
+        value = np.broadcast_to(np.asarray(values, np.float64), index.shape)
+        index, place = np.unique(index, return_inverse=True)
         self._row_index.append(index)
-        self._row_value.append(np.array(np.broadcast_to(np.asarray(values, np.float64), index.shape)))
+        self._row_value.append(np.bincount(place, weights=value, minlength=len(index)))
         self._row_low.append(low)
         self._row_high.append(high)
 

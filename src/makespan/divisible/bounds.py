@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.result import Bound
 from makespan.core.schedule import Floats
 from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
@@ -11,17 +12,58 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
 
 STAR = "paper 002, star theorem, on the problem without fixed costs, limits and returns"
+RELAXATION = "paper 002, mixed linear program for DL with latencies, choices relaxed"
 BANDWIDTH_CENTRIC = (
     "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"
 )
 
 
+MOST_WORKERS_TO_RELAX = 16
+
+
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; none where the load is what is maximised."""
+    found = quick_bounds(problem)
+    if found and _has_relaxation(problem):
+        found += _relaxation(problem)
+    return found
+
+
+def _has_relaxation(problem: DivisibleLoad) -> bool:
+    """Whether the mixed-integer programme states the problem and has more to say."""
+    return (
+        not problem.chooses_master
+        and 0 < len(problem.platform) <= MOST_WORKERS_TO_RELAX
+        and problem.rounds == 1
+        and problem.ports in (1, 2)
+        and problem.loads is None
+        and problem.activation is None
+        and problem.transfers is None
+        and bool(problem.has_latencies or problem.budget or problem.platform.release.any())
+    )
+
+
+def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:
+    """Return the bound of the programme whose choices may be fractions."""
+    from makespan.backends.highs import Verdict
+    from makespan.divisible.scale import seconds_scale, units_scale
+    from makespan.divisible.slots import build
+
+    second, unit = seconds_scale(problem), units_scale(problem)
+    built = build(problem, second=second, unit=unit, relaxed=True)
+    answer = built.programme.solve(Control())
+    if answer.verdict is not Verdict.OPTIMAL:
+        return ()
+    safe = answer.value * second * (1 - 1e-9)  # the tolerance of the solver
+    return (Bound(value=safe, name="relaxation", source=RELAXATION),)
+
+
+def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
+    """Return the bounds that need no solver."""
     if problem.load is None:
         return ()
     if problem.chooses_master:
-        every = (bounds(problem.with_master(index)) for index in _masters(problem))
+        every = (quick_bounds(problem.with_master(index)) for index in _masters(problem))
         return min(every, key=lambda found: max(bound.value for bound in found))
     if problem.loads is not None:
         return (_given_loads(problem),)

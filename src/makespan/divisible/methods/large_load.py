@@ -7,12 +7,11 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.needs import NO_RETURNS, ONE_SEND_AT_A_TIME, SPLIT_ONE_ROUND
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.split import one_round, service_order
-from makespan.divisible.timing import master_cost
 
 
 @register(
@@ -31,7 +30,7 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     workers = service_order(problem)
     with_master = problem_master_computes(problem)
     while True:
-        amount, own = _equal_finish(problem, workers, with_master)
+        amount, own = equal_finish(problem, workers, with_master=with_master)
         negative = np.flatnonzero(amount < 0)
         if own < 0:
             with_master = False
@@ -44,36 +43,3 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     loads = np.zeros(len(star))
     loads[workers] = amount
     return one_round(problem, loads, own)
-
-
-def _equal_finish(
-    problem: DivisibleLoad, workers: Integers, with_master: bool
-) -> tuple[Floats, float]:
-    """Return the loads with which the workers, served in this order, and the master end together.
-
-    The load of each is affine in the common end T: both coefficients follow the time that is
-    left when the worker's transfer starts.
-    """
-    star = problem.platform
-    left, spent = 1.0, 0.0  # the time left is ``left * T - spent``
-    slope, offset = np.zeros(len(workers)), np.zeros(len(workers))
-    for position, worker in enumerate(workers.tolist()):
-        c, w = float(star.send_per_unit[worker]), float(star.compute_per_unit[worker])
-        latency = float(star.send_fixed[worker])
-        start_up = latency + float(star.compute_fixed[worker])
-        if c + w == 0:
-            continue
-        slope[position] = left / (c + w)
-        offset[position] = (spent + start_up) / (c + w)
-        left -= c * slope[position]
-        spent += latency - c * offset[position]
-    own = master_cost(star)
-    computes = with_master and own.per_unit > 0
-    own_slope = 1.0 / own.per_unit if computes else 0.0
-    own_offset = own.fixed / own.per_unit if computes else 0.0
-    assert problem.load is not None
-    rate = float(slope.sum()) + own_slope
-    if rate == 0.0:
-        return np.zeros(len(workers)), 0.0
-    end = (problem.load + float(offset.sum()) + own_offset) / rate
-    return slope * end - offset, own_slope * end - own_offset

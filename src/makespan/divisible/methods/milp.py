@@ -1,0 +1,129 @@
+"""The mixed-integer programme of the slides, solved by HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.backends.highs import Answer, Verdict
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Objective, Solution
+from makespan.divisible.affine import equal_finish
+from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.needs import (
+    A_MASTER,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    NO_RETURNS,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+)
+from makespan.divisible.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.scale import seconds_scale, units_scale
+from makespan.divisible.slots import SlotProgramme, build
+from makespan.divisible.timing import timed
+
+
+@register(
+    "divisible",
+    name="milp",
+    needs=(
+        ONE_ROUND,
+        ONE_SEND_AT_A_TIME,
+        NO_RETURNS,
+        A_MASTER,
+        NO_GIVEN_LOADS,
+        NO_GIVEN_SEQUENCE,
+    ),
+    proves="the dual bound of the branch and bound meets the plan",
+    complexity="exponential in the workers",
+    source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",
+)
+def milp(problem: DivisibleLoad, control: Control) -> Solution:
+    """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
+    if len(problem.platform) == 0 and not problem_master_computes(problem):
+        return _empty(problem)
+    second, unit = seconds_scale(problem), units_scale(problem)
+    built = build(problem, second=second, unit=unit)
+    answer = built.programme.solve(control)
+    if answer.verdict is Verdict.INFEASIBLE:
+        return Solution(schedule=None, infeasible=_why_infeasible(problem))
+    if answer.verdict is Verdict.UNBOUNDED:
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    if not answer.found:
+        bound = answer.bound * second if problem.load is not None else None
+        return Solution(schedule=None, lower_bound=bound)
+    return _solution(built, answer, _polished(built, answer))
+
+
+def _empty(problem: DivisibleLoad) -> Solution:
+    if problem.load:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
+    return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
+
+
+def _polished(built: SlotProgramme, answer: Answer) -> Plan:
+    """Return the plan for the choices of the answer, its amounts as exact as they can be."""
+    problem = built.problem
+    plan = built.plan(answer)
+    if problem.integral:
+        return Plan.of(plan.worker, np.rint(plan.amount), master=np.rint(plan.master))
+    plans = [plan]
+    again = built.with_choices(answer, Control())
+    if again.found:
+        plans.append(built.plan(again))
+    if problem.load is not None and _unlimited(problem):
+        amount, own = equal_finish(problem, plan.worker, with_master=plan.master > 0)
+        if own >= 0 and (amount >= 0).all():
+            plans.append(Plan.of(plan.worker, amount, master=own))
+        return min(plans[1:] or plans, key=lambda each: timed(problem, each).makespan)
+    return plans[-1]
+
+
+def _unlimited(problem: DivisibleLoad) -> bool:
+    """Whether nothing but the order and the costs limits the amounts."""
+    star = problem.platform
+    return bool(
+        problem.budget is None
+        and not star.release.any()
+        and np.isinf(star.memory).all()
+        and np.isinf(star.deadline).all()
+    )
+
+
+def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
+    problem = built.problem
+    if problem.use == "any":
+        plan = plan.without_empty()
+    schedule = timed(problem, plan)
+    optimal = answer.verdict is Verdict.OPTIMAL
+    if problem.load is None:
+        objective = Objective(
+            name="load",
+            value=plan.total,
+            bound=plan.total if optimal else max(plan.total, -answer.bound * built.unit),
+            maximise=True,
+        )
+        return Solution(schedule=schedule, optimal=optimal, objective=objective)
+    bound = min(answer.bound * built.second, schedule.makespan)
+    return Solution(schedule=schedule, optimal=optimal, lower_bound=bound)
+
+
+def _why_infeasible(problem: DivisibleLoad) -> str:
+    """Name the limits that together exclude every plan."""
+    star = problem.platform
+    limits = []
+    if np.isfinite(star.memory).any():
+        limits.append("memory")
+    if np.isfinite(star.deadline).any():
+        limits.append("deadlines of workers")
+    if problem.deadline is not None:
+        limits.append(f"the deadline {problem.deadline:.12g}")
+    if problem.budget is not None:
+        limits.append(f"the budget {problem.budget:.12g}")
+    if problem.integral:
+        limits.append("whole units")
+    if problem.use == "all":
+        limits.append("use = 'all'")
+    return f"no plan places the load within {' and '.join(limits) or 'the platform'}"
