@@ -1,0 +1,159 @@
+"""A schedule as the referee reads it: rows by role, and the rows of each chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.report import Violation
+from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.divisible.problem import MASTER, DivisibleLoad
+
+RELATIVE_TOLERANCE = 1e-9
+NONE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """A schedule of a problem whose master is known.
+
+    Parameters
+    ----------
+    problem, schedule
+        Over the same machines; machine 0 is the master.
+    sends, computes, returns
+        Rows that play these roles between the right machines, in the order of the schedule.
+    repeated
+        Rows whose role in their chunk an earlier row plays already.
+    chunk
+        The item of each chunk that is sent, increasing.
+    send, compute, return_
+        Per chunk, the rows that play its roles; -1 where there is none.
+    own
+        Computations on the master of items that are never sent.
+    orphans
+        Computations on workers, and returns, of items that are never sent.
+    seconds, units
+        By how much times and amounts may be off.
+    """
+
+    problem: DivisibleLoad
+    schedule: Schedule
+    sends: Integers
+    computes: Integers
+    returns: Integers
+    repeated: Integers
+    chunk: Integers
+    send: Integers
+    compute: Integers
+    return_: Integers
+    own: Integers
+    orphans: Integers
+    seconds: float
+    units: float
+
+    @classmethod
+    def of(cls, problem: DivisibleLoad, schedule: Schedule) -> Reading:
+        """Read a schedule over the machines of the problem."""
+        kind, machine, peer = schedule.kind, schedule.machine, schedule.peer
+        sends = np.flatnonzero((kind == Activity.SEND) & (machine == MASTER) & (peer > MASTER))
+        computes = np.flatnonzero(kind == Activity.COMPUTE)
+        returns = np.flatnonzero((kind == Activity.RETURN) & (machine > MASTER) & (peer == MASTER))
+        first_send, first_compute, first_return = (
+            _first_of_each_item(schedule, rows) for rows in (sends, computes, returns)
+        )
+        chunk = schedule.item[first_send]
+        compute, unsent = _matched(schedule, chunk, first_compute)
+        return_, unsent_returns = _matched(schedule, chunk, first_return)
+        on_master = machine[unsent] == MASTER
+        load = problem.load
+        return cls(
+            problem=problem,
+            schedule=schedule,
+            sends=sends,
+            computes=computes,
+            returns=returns,
+            repeated=np.concatenate(
+                [
+                    np.setdiff1d(rows, first, assume_unique=True)
+                    for rows, first in (
+                        (sends, first_send),
+                        (computes, first_compute),
+                        (returns, first_return),
+                    )
+                    if len(rows) > len(first)
+                ]
+                or [sends[:0]]
+            ),
+            chunk=chunk,
+            send=first_send,
+            compute=compute,
+            return_=return_,
+            own=unsent[on_master],
+            orphans=np.concatenate([unsent[~on_master], unsent_returns]),
+            seconds=RELATIVE_TOLERANCE * schedule.makespan,
+            units=RELATIVE_TOLERANCE
+            * (float(schedule.amount[computes].sum()) if load is None else load),
+        )
+
+    def worker_of(self, rows: Integers) -> Integers:
+        """Return the worker at the far end of some rows, from 0; -1 for the master's own."""
+        schedule = self.schedule
+        far = np.where(schedule.kind[rows] == Activity.SEND, schedule.peer[rows], 0)
+        return np.where(far > MASTER, far, schedule.machine[rows]) - 1
+
+    def name(self, worker: int) -> str:
+        """Return the name of a worker, or of the master for -1."""
+        return self.problem.machines[worker + 1]
+
+    def told(self, row: int) -> str:
+        """Return a row in words, such as ``the send of chunk 2 to P1``."""
+        schedule = self.schedule
+        machine = schedule.machines[int(schedule.machine[row])]
+        peer = int(schedule.peer[row])
+        item = int(schedule.item[row])
+        if schedule.kind[row] == Activity.SEND:
+            to = f" to {schedule.machines[peer]}" if peer >= 0 else ""
+            return f"the send of chunk {item}{to}"
+        if schedule.kind[row] == Activity.RETURN:
+            return f"the return of chunk {item} from {machine}"
+        if schedule.kind[row] == Activity.COMPUTE:
+            return f"the computation of chunk {item} on {machine}"
+        return f"activity {row} on {machine}"
+
+    def violation(self, rule: str, message: str, *rows: int, excess: float = 0.0) -> Violation:
+        """Return a violation by some rows, which take place from their starts to their ends."""
+        index = list(rows)
+        times = np.concatenate([self.schedule.start[index], self.schedule.end[index]])
+        return Violation(
+            rule=rule,
+            message=message,
+            activities=rows,
+            times=tuple(sorted(set(times.tolist()))),
+            excess=excess,
+        )
+
+
+def _first_of_each_item(schedule: Schedule, rows: Integers) -> Integers:
+    """Return the first of the rows of each item, by increasing item."""
+    item = schedule.item[rows]
+    if bool(np.all(item[1:] > item[:-1])):
+        return rows
+    return rows[np.unique(item, return_index=True)[1]]
+
+
+def _matched(schedule: Schedule, chunk: Integers, rows: Integers) -> tuple[Integers, Integers]:
+    """Return the row of each chunk (-1 where there is none), and the rows of no chunk.
+
+    ``chunk`` and the items of ``rows`` increase.
+    """
+    item = schedule.item[rows]
+    if np.array_equal(item, chunk):
+        return rows, rows[:0]
+    matched = np.full(len(chunk), NONE, dtype=np.int64)
+    place = np.searchsorted(chunk, item)
+    known = place < len(chunk)
+    known[known] = chunk[place[known]] == item[known]
+    matched[place[known]] = rows[known]
+    return matched, rows[~known]

@@ -1,0 +1,255 @@
+"""Rules on who comes when: rounds, orders, given sequences, and who takes part.
+
+Transfers come in the order of their starts. Where one starts when another does, the one that
+ends first comes first on a port (it takes no time); on links of their own they are level. Level
+transfers may stand in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from makespan.core.names import index_by_name
+from makespan.core.report import Violation
+from makespan.core.schedule import Activity, Integers
+from makespan.divisible.referee.reading import NONE, Reading
+
+
+class Line(NamedTuple):
+    """Rows in their order in time, and for each its level: equal where any order will do."""
+
+    rows: Integers
+    level: Integers
+
+    def groups(self) -> Iterator[list[int]]:
+        """Iterate over the positions of level rows."""
+        starts = np.flatnonzero(np.diff(self.level, prepend=-1)).tolist()
+        for first, last in zip(starts, [*starts[1:], len(self.rows)], strict=True):
+            yield list(range(first, last))
+
+
+def in_line(reading: Reading, rows: Integers) -> Line:
+    """Return some transfers in line."""
+    start, end = reading.schedule.start[rows], reading.schedule.end[rows]
+    if reading.problem.ports == "many":
+        end = np.zeros(len(rows))
+    order = np.lexsort((rows, end, start))
+    start, end = start[order], end[order]
+    later = (start[1:] > start[:-1]) | (end[1:] > end[:-1])
+    level = np.concatenate([[0], np.cumsum(later)])[: len(rows)]
+    return Line(rows[order], level)
+
+
+def rounds(reading: Reading) -> Iterator[Violation]:
+    """The sends are at most so many rounds, each without a worker twice and in the order."""
+    problem = reading.problem
+    if problem.activation is not None or problem.transfers is not None or problem.rounds == "auto":
+        return
+    sends = in_line(reading, reading.sends)
+    breaks = _round_starts(reading, sends, None)
+    if len(breaks) > problem.rounds:
+        yield _too_many(reading, "rounds", breaks, "send", "holds no worker twice")
+    elif problem.order is not None:
+        breaks = _round_starts(reading, sends, problem.workers_in(problem.order))
+        if len(breaks) > problem.rounds:
+            yield _too_many(reading, "order", breaks, "send", "follows the given order")
+
+
+def return_order(reading: Reading) -> Iterator[Violation]:
+    """Results return in the given order: in each round, or as the sequence of an activation."""
+    problem = reading.problem
+    if problem.return_order is None:
+        return
+    returns = in_line(reading, reading.returns)
+    given = problem.workers_in(problem.return_order)
+    if problem.activation is not None:
+        entries = [(Activity.RETURN, worker) for worker in given.tolist()]
+        yield from _follows(reading, "return-order", returns, entries)
+    elif problem.rounds != "auto":
+        breaks = _round_starts(reading, returns, given)
+        if len(breaks) > problem.rounds:
+            yield _too_many(
+                reading, "return-order", breaks, "return", "follows the given return_order"
+            )
+
+
+def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[int]:
+    """Return the rows that begin the rounds, each round as long as it can be.
+
+    A worker fits into a round that does not hold it yet; with ``order``, one in which only
+    workers before it were served.
+    """
+    workers = reading.worker_of(line.rows)
+    if not len(workers):
+        return []
+    if order is None:
+        place = workers
+        if int(np.bincount(workers).max()) <= 1:
+            return [int(line.rows[0])]
+    else:
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))
+        place = position[workers]
+        if bool(np.all(line.level[1:] > line.level[:-1])):
+            descents = np.flatnonzero(place[1:] <= place[:-1]) + 1
+            return [int(line.rows[0]), *line.rows[descents].tolist()]
+    return _greedy_rounds(line, place.tolist(), ordered=order is not None)
+
+
+def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[int]:
+    begun: list[int] = []
+    served: set[int] = set()
+    last = -1
+    for group in line.groups():
+        waiting = sorted(group, key=lambda index: place[index])
+        while waiting:
+            left = []
+            for index in waiting:
+                worker = place[index]
+                if begun and (worker <= last if ordered else worker in served):
+                    left.append(index)
+                    continue
+                if not begun:
+                    begun.append(int(line.rows[index]))
+                served.add(worker)
+                last = worker
+            if left:
+                begun.append(int(line.rows[left[0]]))
+                served, last = set(), -1
+            waiting = left
+    return begun
+
+
+def _too_many(reading: Reading, rule: str, breaks: list[int], what: str, each: str) -> Violation:
+    allowed = reading.problem.rounds
+    assert isinstance(allowed, int)
+    row = breaks[allowed]
+    message = (
+        f"the {what}s make {len(breaks)} rounds where each {each}, but rounds is {allowed}; "
+        f"the first too many begins with {reading.told(row)} at {reading.schedule.start[row]:.12g}"
+    )
+    return reading.violation(rule, message, row, excess=float(len(breaks) - allowed))
+
+
+def activation(reading: Reading) -> Iterator[Violation]:
+    """The workers of the sends are the given sequence."""
+    given = reading.problem.activation
+    if given is not None:
+        workers = reading.problem.workers_in(given).tolist()
+        entries = [(Activity.SEND, worker) for worker in workers]
+        yield from _follows(reading, "activation", in_line(reading, reading.sends), entries)
+
+
+def transfers(reading: Reading) -> Iterator[Violation]:
+    """The transfers on the port are the given sequence."""
+    given = reading.problem.transfers
+    if given is None:
+        return
+    position = index_by_name(reading.problem.platform.names)
+    entries = [
+        (Activity.SEND if what == "send" else Activity.RETURN, position[name])
+        for what, name in given
+    ]
+    rows = np.concatenate([reading.sends, reading.returns])
+    yield from _follows(reading, "transfers", in_line(reading, rows), entries)
+
+
+Entry = tuple[Activity, int]
+
+
+def _follows(
+    reading: Reading, rule: str, line: Line, entries: Sequence[Entry]
+) -> Iterator[Violation]:
+    """Yield the first place at which rows in line are not the given entries.
+
+    Entries that cost nothing when they are empty may be missing. Matching the first entry that
+    fits is right: those that may be missing fit the same rows later.
+    """
+    kind = reading.schedule.kind[line.rows].tolist()
+    worker = reading.worker_of(line.rows).tolist()
+    may_miss = _may_miss(reading, entries)
+    place = 0
+    for group in line.groups():
+        waiting = list(group)
+        while waiting:
+            if place == len(entries):
+                row = int(line.rows[waiting[0]])
+                yield reading.violation(
+                    rule, f"{reading.told(row)} is beyond the given {rule}", row
+                )
+                return
+            fitting = [at for at in waiting if (kind[at], worker[at]) == entries[place]]
+            if fitting:
+                waiting.remove(fitting[0])
+            elif not may_miss[place]:
+                row = int(line.rows[waiting[0]])
+                wanted = _told_entry(reading, entries[place])
+                message = f"{reading.told(row)} stands where entry {place} is {wanted}"
+                yield reading.violation(rule, message, row)
+                return
+            place += 1
+    for left in range(place, len(entries)):
+        if not may_miss[left]:
+            wanted = _told_entry(reading, entries[left])
+            yield Violation(rule=rule, message=f"entry {left}, {wanted}, is missing")
+            return
+
+
+def _may_miss(reading: Reading, entries: Sequence[Entry]) -> list[bool]:
+    """Whether each entry may be missing: empty at no cost, or a return of nothing."""
+    star = reading.problem.platform
+    free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
+    return [
+        bool(free[worker]) or (kind == Activity.RETURN and not star.returns[worker])
+        for kind, worker in entries
+    ]
+
+
+def _told_entry(reading: Reading, entry: Entry) -> str:
+    kind, worker = entry
+    return f"{'a send to' if kind == Activity.SEND else 'a return from'} {reading.name(worker)}"
+
+
+def discipline(reading: Reading) -> Iterator[Violation]:
+    """Results return in the order of sending (fifo) or in its reverse (lifo)."""
+    wanted = reading.problem.discipline
+    chunk = np.flatnonzero(reading.return_ != NONE)
+    if wanted is None or len(chunk) < 2:
+        return
+    sent = _levels(reading, reading.send[chunk])
+    returned = _levels(reading, reading.return_[chunk])
+    if wanted == "lifo":
+        returned = -returned
+    order = np.lexsort((returned, sent))
+    for index in np.flatnonzero(returned[order[1:]] < returned[order[:-1]]).tolist():
+        first, second = (int(reading.return_[chunk[at]]) for at in order[index : index + 2])
+        message = (
+            f"{reading.told(first)} starts at {reading.schedule.start[first]:.12g} and "
+            f"{reading.told(second)} at {reading.schedule.start[second]:.12g}, "
+            f"which is not {wanted}"
+        )
+        yield reading.violation("discipline", message, first, second)
+
+
+def _levels(reading: Reading, rows: Integers) -> Integers:
+    """Return the level of each of some rows in their line."""
+    line = in_line(reading, rows)
+    level = np.empty(len(reading.schedule), dtype=np.int64)
+    level[line.rows] = line.level
+    return level[rows]
+
+
+def use(reading: Reading) -> Iterator[Violation]:
+    """Every worker takes part, where the problem says so."""
+    if reading.problem.use != "all":
+        return
+    served = np.bincount(reading.worker_of(reading.sends), minlength=len(reading.problem.platform))
+    for worker in np.flatnonzero(served == 0).tolist():
+        message = f"{reading.name(worker)} is sent nothing, but use is 'all'"
+        yield Violation(rule="use", message=message)
+
+
+RULES = (rounds, return_order, activation, transfers, discipline, use)

@@ -1,0 +1,106 @@
+"""Rules on times: durations, precedence, releases and deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from makespan.core.costs import Affine
+from makespan.core.report import Violation
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.referee.reading import NONE, Reading
+
+
+def duration(reading: Reading) -> Iterator[Violation]:
+    """An activity lasts its fixed cost plus its cost per unit for its amount.
+
+    With an uplink, a send may be slower.
+    """
+    star = reading.problem.platform
+    assert not isinstance(star.master, str)
+    on_workers = reading.computes[reading.worker_of(reading.computes) >= 0]
+    for of, rows in (
+        ("send", reading.sends),
+        ("compute", on_workers),
+        ("return", reading.returns),
+    ):
+        worker = reading.worker_of(rows)
+        fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
+        nominal = fixed[worker] + per_unit[worker] * reading.schedule.amount[rows]
+        slower = of == "send" and star.master.uplink is not None
+        yield from _durations(reading, rows, nominal, slower=slower)
+    if isinstance(star.master.compute, Affine):
+        own, cost = reading.own, star.master.compute
+        nominal = cost.fixed + cost.per_unit * reading.schedule.amount[own]
+        yield from _durations(reading, own, nominal)
+
+
+def _durations(
+    reading: Reading, rows: Integers, nominal: Floats, *, slower: bool = False
+) -> Iterator[Violation]:
+    """Yield the rows that do not last ``nominal`` seconds, or, if ``slower``, at least that."""
+    schedule = reading.schedule
+    length = schedule.end[rows] - schedule.start[rows]
+    off = nominal - length if slower else np.abs(nominal - length)
+    for index in np.flatnonzero(off > reading.seconds).tolist():
+        row, least = int(rows[index]), "at least " if slower else ""
+        message = (
+            f"{reading.told(row)} lasts {length[index]:.12g}, "
+            f"but {float(schedule.amount[row])!r} units take {least}{nominal[index]:.12g}"
+        )
+        yield reading.violation("duration", message, row, excess=float(off[index]))
+
+
+def precedence(reading: Reading) -> Iterator[Violation]:
+    """A chunk is computed after it arrived whole, and returned after it was computed."""
+    schedule = reading.schedule
+    for before, after, what, until in (
+        (reading.send, reading.compute, "computes", "it arrives"),
+        (reading.compute, reading.return_, "returns", "it is computed"),
+    ):
+        both = np.flatnonzero((before != NONE) & (after != NONE))
+        first, second = before[both], after[both]
+        early = schedule.end[first] - schedule.start[second]
+        for index in np.flatnonzero(early > reading.seconds).tolist():
+            row, earlier = int(second[index]), int(first[index])
+            message = (
+                f"{schedule.machines[int(schedule.machine[row])]} {what} chunk "
+                f"{int(schedule.item[row])} from {schedule.start[row]:.12g}, "
+                f"but {until} at {schedule.end[earlier]:.12g}"
+            )
+            excess = float(early[index])
+            yield reading.violation("precedence", message, earlier, row, excess=excess)
+
+
+def windows(reading: Reading) -> Iterator[Violation]:
+    """A worker computes between its release and its deadline."""
+    star, schedule = reading.problem.platform, reading.schedule
+    rows = reading.computes[reading.worker_of(reading.computes) >= 0]
+    worker = reading.worker_of(rows)
+    release, deadline = star.release[worker], star.deadline[worker]
+    early, late = release - schedule.start[rows], schedule.end[rows] - deadline
+    for index in np.flatnonzero(early > reading.seconds).tolist():
+        row = int(rows[index])
+        message = f"{reading.told(row)} starts at {schedule.start[row]:.12g}, "
+        message += f"before the release at {release[index]:.12g}"
+        yield reading.violation("release", message, row, excess=float(early[index]))
+    for index in np.flatnonzero(late > reading.seconds).tolist():
+        row = int(rows[index])
+        message = f"{reading.told(row)} ends at {schedule.end[row]:.12g}, "
+        message += f"after the worker's deadline at {deadline[index]:.12g}"
+        yield reading.violation("worker-deadline", message, row, excess=float(late[index]))
+
+
+def deadline(reading: Reading) -> Iterator[Violation]:
+    """Everything ends by the deadline."""
+    limit, schedule = reading.problem.deadline, reading.schedule
+    if limit is None or schedule.makespan - limit <= reading.seconds:
+        return
+    row = int(np.argmax(schedule.end))
+    message = f"{reading.told(row)} ends at {schedule.end[row]:.12g}, "
+    message += f"after the deadline at {limit:.12g}"
+    yield reading.violation("deadline", message, row, excess=schedule.makespan - limit)
+
+
+RULES = (duration, precedence, windows, deadline)
