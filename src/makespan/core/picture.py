@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.schedule import Schedule
+
+
+Item = TypeVar("Item")
+
+
+class OnDemand(Sequence[Item]):
+    """Items made when they are asked for: of a million rows, a picture shows a few.
+
+    >>> squares = OnDemand(4, lambda index: index * index)
+    >>> squares[3], len(squares), list(squares[1:3])
+    (9, 4, [1, 4])
+    """
+
+    __slots__ = ("_count", "_make")
+
+    def __init__(self, count: int, make: Callable[[int], Item]) -> None:
+        self._count = count
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
+    def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
+        positions = range(self._count)[index]
+        if isinstance(positions, range):
+            return tuple(self._make(position) for position in positions)
+        return self._make(positions)
 
 
 class Role(IntEnum):
@@ -23,18 +56,20 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A machine: its name and its lanes, from top to bottom."""
+    """A machine: its name, its lanes from top to bottom, and what is said of it beside them."""
 
     label: str
     lanes: tuple[str, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line: a bound, the makespan, a deadline."""
+    """A vertical line: the makespan, or a ``limit`` to it, such as a bound or a deadline."""
 
     label: str
     time: float
+    limit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,12 +138,12 @@ class Picture:
     """Rows of bars over time, with marks; ``labels`` name the items that bars carry.
 
     ``labels`` is parallel to the schedule's rows: the short text to write on an activity's bar,
-    or empty where there is none to write.
+    or empty where there is none to write. The first rows are the ones shown where there are many.
     """
 
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     bars: Bars
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
     title: str = ""
     marks: tuple[Mark, ...] = ()
 

@@ -1,0 +1,82 @@
+"""What a picture of a divisible load's schedule shows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from makespan.core.picture import Mark, OnDemand, Picture, Role
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.timing import with_schedules_master
+from makespan.drawing.assemble import Lane, assembled, busy_first
+from makespan.drawing.text import percent, short
+
+
+def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
+    """Return a row for the master, then one for each worker in the order of service.
+
+    A chunk is a bar in the master's lane of sends and in its worker's lane of receives; what
+    returns, in the worker's lane of sends and in the master's lane of receives. On transfers
+    stands the worker, on computations the amount; beside each machine, its load.
+    """
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    sends = schedule.rows_of(Activity.SEND)
+    returns = schedule.rows_of(Activity.RETURN)
+    computes = schedule.rows_of(Activity.COMPUTE)
+    lanes = (
+        Lane(label="send", role=Role.SEND, activities=sends, machine=schedule.machine[sends]),
+        Lane(label="receive", role=Role.RECEIVE, activities=sends, machine=schedule.peer[sends]),
+        Lane(
+            label="compute",
+            role=Role.COMPUTE,
+            activities=computes,
+            machine=schedule.machine[computes],
+        ),
+        Lane(
+            label="send", role=Role.RETURN, activities=returns, machine=schedule.machine[returns]
+        ),
+        Lane(
+            label="receive", role=Role.RETURN, activities=returns, machine=schedule.peer[returns]
+        ),
+    )
+    order = busy_first(schedule, by_start=True)
+    order = np.concatenate([[MASTER], order[order != MASTER]])
+    drawn = assembled(
+        schedule,
+        lanes,
+        order,
+        note=_Loads(schedule).said,
+        labels=OnDemand(len(schedule), lambda row: _label(schedule, row)),
+    )
+    if problem.deadline is not None and math.isfinite(problem.deadline):
+        return drawn.with_marks("", (Mark("deadline", problem.deadline, limit=True),))
+    return drawn
+
+
+def _label(schedule: Schedule, row: int) -> str:
+    if schedule.kind[row] == Activity.COMPUTE:
+        return short(float(schedule.amount[row]))
+    machine = schedule.peer if schedule.kind[row] == Activity.SEND else schedule.machine
+    return schedule.machines[int(machine[row])]
+
+
+class _Loads:
+    """How much each machine computes."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        computes = schedule.kind == Activity.COMPUTE
+        self.of = np.bincount(
+            schedule.machine[computes],
+            weights=schedule.amount[computes],
+            minlength=len(schedule.machines),
+        )
+        self.total = float(self.of.sum())
+
+    def said(self, machine: int) -> str:
+        load = float(self.of[machine])
+        if load == 0.0:
+            return ""
+        return f"{short(load)} ({percent(load / self.total)})"

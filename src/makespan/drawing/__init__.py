@@ -1,0 +1,1 @@
+"""Pictures of schedules: laid out once, then drawn by one of several backends."""

@@ -1,0 +1,133 @@
+"""What a kind says of its schedule → rows and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
+from makespan.core.schedule import WORDS, Activity, Integers, Schedule
+from makespan.drawing.text import percent
+
+ROLE_OF = {
+    Activity.SEND: Role.SEND,
+    Activity.RETURN: Role.RETURN,
+    Activity.TRANSFER: Role.SEND,
+    Activity.COMPUTE: Role.COMPUTE,
+    Activity.REDUCE: Role.REDUCE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lane:
+    """Activities that go into one lane of their machines: ``machine`` is parallel to them."""
+
+    label: str
+    role: Role
+    activities: Integers
+    machine: Integers
+
+
+def assembled(
+    schedule: Schedule,
+    lanes: Sequence[Lane],
+    order: Integers,
+    *,
+    note: Callable[[int], str] | None = None,
+    labels: Sequence[str] = (),
+) -> Picture:
+    """Return the picture with a row for each machine of ``order`` and the lanes that it uses.
+
+    Parameters
+    ----------
+    schedule
+        The schedule.
+    lanes
+        The lanes from top to bottom, of all machines.
+    order
+        The machines from top to bottom. Each stands there once.
+    note
+        What is said of a machine, by its index.
+    labels
+        The texts of the activities, as in :class:`Picture`.
+    """
+    count = len(schedule.machines)
+    used = np.zeros((len(lanes), count), dtype=bool)
+    for index, lane in enumerate(lanes):
+        used[index, lane.machine] = True
+    above = np.cumsum(used, axis=0) - used
+    row_of = np.full(count, -1, dtype=np.int64)
+    row_of[order] = np.arange(len(order))
+    parts = []
+    for index, lane in enumerate(lanes):
+        bars = Bars.of(
+            schedule, lane.activities, row=row_of[lane.machine], lane=0, role=lane.role
+        )
+        bars.lane[:] = above[index, lane.machine]
+        parts.append(bars)
+
+    def row(position: int) -> Row:
+        machine = int(order[position])
+        own = tuple(lanes[index].label for index in np.flatnonzero(used[:, machine]).tolist())
+        said = note(machine) if note is not None else ""
+        return Row(schedule.machines[machine], own or ("",), said if own else "idle")
+
+    bars = Bars.concatenate(parts)
+    return Picture(rows=OnDemand(len(order), row), bars=bars.take(bars.row >= 0), labels=labels)
+
+
+def busy_first(schedule: Schedule, *, by_start: bool = False) -> Integers:
+    """Return all machines, those that do or receive anything first.
+
+    By index, or with ``by_start`` by the start of what each does or receives first.
+    """
+    first = np.full(len(schedule.machines), np.inf)
+    np.minimum.at(first, schedule.machine, schedule.start)
+    received = schedule.peer >= 0
+    np.minimum.at(first, schedule.peer[received], schedule.start[received])
+    key = first if by_start else np.isinf(first)
+    return np.argsort(key, kind="stable").astype(np.int64)
+
+
+def schedule_picture(schedule: Schedule) -> Picture:
+    """Return the picture of a schedule whose problem is not known: a lane for each kind of row.
+
+    A transfer is shown on the machine that sends; when the other's port is busy only the problem
+    could say. Beside each machine stands the share of the makespan that it computes.
+    """
+    lanes = []
+    for activity, role in ROLE_OF.items():
+        rows = schedule.rows_of(activity)
+        if len(rows):
+            lanes.append(
+                Lane(
+                    label=WORDS[activity],
+                    role=role,
+                    activities=rows,
+                    machine=schedule.machine[rows],
+                )
+            )
+    works = (schedule.kind == Activity.COMPUTE) | (schedule.kind == Activity.REDUCE)
+    busy = np.bincount(
+        schedule.machine[works],
+        weights=(schedule.end - schedule.start)[works],
+        minlength=len(schedule.machines),
+    )
+    end = schedule.makespan or 1.0
+
+    def label(activity: int) -> str:
+        peer, item = int(schedule.peer[activity]), int(schedule.item[activity])
+        if peer >= 0:
+            return schedule.machines[peer]
+        return str(item) if item >= 0 else ""
+
+    return assembled(
+        schedule,
+        lanes or [Lane(label="", role=Role.COMPUTE, activities=np.empty(0, dtype=np.int64),
+                       machine=np.empty(0, dtype=np.int64))],
+        busy_first(schedule),
+        note=lambda machine: f"busy {percent(float(busy[machine]) / end)}",
+        labels=OnDemand(len(schedule), label),
+    )

@@ -1,0 +1,197 @@
+"""Layout → SVG."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.picture import Picture, Role
+from makespan.drawing.colours import (
+    FAINT_INK,
+    FILL,
+    GRID,
+    IDLE,
+    INK,
+    LIMIT,
+    PAPER,
+    WORD,
+    ink_on,
+)
+from makespan.drawing.layout import MOST_ROWS, Layout, lay_out
+from makespan.drawing.svg import Canvas, Rectangle
+from makespan.drawing.text import elided, short, text_width
+
+SIZE, SMALL, LARGE = 11.0, 9.0, 14.0
+LINE = 16.0
+PADDING = 12.0
+WIDEST_NAME, WIDEST_NOTE = 170.0, 150.0
+LOWEST_NAMED_LANE = 9.0
+MOST_TIPS = 2000
+SHADES = 5
+
+
+def gantt_svg(
+    picture: Picture, *, width: float = 1000.0, max_rows: int = MOST_ROWS, legend: bool = True
+) -> str:
+    """Return a picture as an SVG element of ``width`` pixels."""
+    return _Drawing(picture, width, max_rows, legend).drawn()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where the plot is on the canvas, and how wide a second is."""
+
+    left: float
+    top: float
+    scale: float
+    plot_width: float
+
+    def x(self, time: float) -> float:
+        return self.left + time * self.scale
+
+
+class _Drawing:
+    def __init__(self, picture: Picture, width: float, max_rows: int, legend: bool) -> None:
+        shown = picture.rows[:max_rows]
+        names = [elided(row.label, SIZE, WIDEST_NAME) for row in shown]
+        notes = [elided(row.note, SIZE, WIDEST_NOTE) for row in shown]
+        lanes = {lane for row in shown for lane in row.lanes}
+        self.name_width = max((text_width(name, SIZE) for name in names), default=0.0)
+        self.lane_width = max((text_width(lane, SMALL) + 6 for lane in lanes), default=0.0)
+        note_width = max((text_width(note, SIZE) for note in notes), default=0.0)
+        left = PADDING + self.name_width + 8 + self.lane_width
+        right = note_width + 8 if note_width else 0.0
+        plot_width = max(200.0, width - left - right - PADDING)
+        self.layout: Layout = lay_out(
+            picture, width=plot_width, size=SMALL, max_rows=max_rows, margins=(left - 4, right)
+        )
+        self.names, self.notes = names, notes
+        self.picture = picture
+        self.legend = legend and bool(self.layout.roles)
+        self.width = left + plot_width + right + PADDING
+        header = PADDING + (LINE + 6) * bool(self.layout.title) + (LINE + 4) * self.legend
+        top = header + LINE * self.layout.tiers + 2
+        self.frame = _Frame(left, top, plot_width / self.layout.horizon, plot_width)
+        self.canvas = Canvas(self.layout.title)
+
+    def drawn(self) -> str:
+        bottom = self.frame.top + self.layout.height
+        height = bottom + 2 * LINE + 8 + LINE * bool(self.layout.hidden) + 4
+        self.canvas.rectangle((0, 0, self.width, height), PAPER)
+        self._header()
+        self._lanes()
+        self._axis(bottom)
+        self._bars()
+        self._marks(bottom)
+        return self.canvas.document(self.width, height)
+
+    def _header(self) -> None:
+        y = PADDING
+        if self.layout.title:
+            title = elided(self.layout.title, LARGE, self.width - 2 * PADDING)
+            self.canvas.text((PADDING, y + 12), title, size=LARGE, fill=INK, bold=True)
+            y += LINE + 6
+        if self.legend:
+            x = self.frame.left
+            for word, fill in [
+                *((WORD[role], FILL[role]) for role in self.layout.roles),
+                ("idle", IDLE),
+            ]:
+                self.canvas.rectangle((x, y + 1, 12, 10), fill, stroke=FAINT_INK)
+                self.canvas.text((x + 16, y + 10), word, size=SIZE, fill=INK)
+                x += 16 + text_width(word, SIZE) + 16
+
+    def _lanes(self) -> None:
+        frame, canvas = self.frame, self.canvas
+        busy = self.layout.busy_until * frame.scale
+        named = self.layout.lane_height >= LOWEST_NAMED_LANE
+        canvas.rectangles(
+            (
+                (frame.left, frame.top + lane.top, busy, lane.height)
+                for row in self.layout.rows
+                for lane in row.lanes
+            ),
+            IDLE,
+        )
+        size = min(SIZE, max(6.0, 1.2 * self.layout.lane_height))
+        for row, name, note in zip(self.layout.rows, self.names, self.notes, strict=True):
+            middle = frame.top + row.top + row.height / 2
+            tip = row.label if name != row.label else ""
+            at = (PADDING + self.name_width, middle + size * 0.36)
+            canvas.text(at, name, size=size, fill=INK, anchor="end", tip=tip)
+            if note:
+                at = (frame.left + frame.plot_width + 8, middle + size * 0.36)
+                canvas.text(at, note, size=size, fill=FAINT_INK)
+            for lane in row.lanes if named else ():
+                at = (frame.left - 5, frame.top + lane.top + lane.height / 2 + SMALL * 0.35)
+                canvas.text(at, lane.label, size=SMALL, fill=FAINT_INK, anchor="end")
+
+    def _axis(self, bottom: float) -> None:
+        frame, canvas = self.frame, self.canvas
+        right = frame.left + frame.plot_width
+        for tick in self.layout.ticks:
+            x = frame.x(tick.time)
+            canvas.line((x, frame.top), (x, bottom), GRID, width=0.5)
+            canvas.line((x, bottom), (x, bottom + 4), FAINT_INK)
+            canvas.text((x, bottom + 15), tick.label, size=SIZE, fill=INK, anchor="middle")
+        canvas.line((frame.left, bottom), (right, bottom), FAINT_INK)
+        canvas.text((right, bottom + 30), "time (s)", size=SIZE, fill=FAINT_INK, anchor="end")
+        if self.layout.hidden:
+            at = (PADDING, bottom + 30)
+            canvas.text(at, self.layout.hidden_line, size=SIZE, fill=INK, bold=True)
+
+    def _bars(self) -> None:
+        blocks, frame = self.layout.blocks, self.frame
+        left = frame.left + blocks.start * frame.scale
+        wide = np.maximum((blocks.end - blocks.start) * frame.scale, 0.4)
+        top = frame.top + self.layout.top
+        boxes = list(
+            zip(*(a.tolist() for a in (left, top, wide, self.layout.height_of)), strict=True)
+        )
+        shade = np.maximum(1, np.ceil(blocks.covered * SHADES - 1e-9)).astype(int).tolist()
+        roles, activities = blocks.role.tolist(), blocks.activity.tolist()
+        tipped = len(blocks) <= MOST_TIPS
+        groups: defaultdict[tuple[int, int, bool], list[Rectangle]] = defaultdict(list)
+        for index, box in enumerate(boxes):
+            role, parted = roles[index], box[2] >= 3.0
+            if tipped and activities[index] >= 0:
+                outline = PAPER if parted else ""
+                tip = self._tip(index)
+                self.canvas.rectangle(box, FILL[Role(role)], stroke=outline, tip=tip)
+            else:
+                groups[role, shade[index], parted and activities[index] >= 0].append(box)
+        for (role, level, parted), members in sorted(groups.items()):
+            self.canvas.rectangles(
+                members,
+                FILL[Role(role)],
+                stroke=PAPER if parted else "",
+                opacity=level / SHADES,
+            )
+        for text in self.layout.texts:
+            at = (frame.x(text.time), frame.top + text.middle + SMALL * 0.35)
+            fill = ink_on(text.role)
+            self.canvas.text(at, text.text, size=SMALL, fill=fill, anchor="middle")
+
+    def _tip(self, index: int) -> str:
+        blocks = self.layout.blocks
+        activity = int(blocks.activity[index])
+        label = self.picture.labels[activity] if len(self.picture.labels) else ""
+        return (
+            f"{self.layout.rows[int(blocks.row[index])].label}: "
+            f"{WORD[Role(int(blocks.role[index]))]} {label}, "
+            f"{short(float(blocks.start[index]), 6)} to {short(float(blocks.end[index]), 6)} s"
+        )
+
+    def _marks(self, bottom: float) -> None:
+        frame, canvas = self.frame, self.canvas
+        for mark in self.layout.marks:
+            colour = LIMIT if mark.limit else INK
+            base = frame.top - 5 - LINE * mark.tier
+            if not mark.beyond:
+                x = frame.x(mark.time)
+                dashes = "5 3" if mark.limit else ""
+                canvas.line((x, base - 8), (x, bottom), colour, width=1.5, dashes=dashes)
+            at = (frame.left + mark.left, base)
+            canvas.text(at, mark.label, size=SMALL + 1, fill=colour, bold=True)

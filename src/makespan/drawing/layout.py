@@ -1,0 +1,244 @@
+"""Picture → places: what is drawn where, for any backend.
+
+Horizontally everything is in seconds; vertically, and for texts, in units of the backend (pixels,
+points), measured down from the top of the first row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.drawing.marks import PlacedMark, combined, horizon, placed
+from makespan.drawing.merge import Blocks, merged
+from makespan.drawing.text import text_width
+from makespan.drawing.ticks import Tick, ticks
+from makespan.drawing.tracks import tracks
+
+MOST_ROWS = 60
+MOST_BLOCKS = 20_000
+RESOLUTION = 1.0 / 4000.0
+TALLEST_LANE, LOWEST_LANE, NATURAL_HEIGHT = 20.0, 5.0, 620.0
+BETWEEN_ROWS = 0.4
+LANE_FILLED = 0.92
+TEXT_FILLS = 0.78
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLane:
+    label: str
+    top: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    label: str
+    note: str
+    top: float
+    height: float
+    lanes: tuple[PlacedLane, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarText:
+    """A text in the middle of a bar."""
+
+    text: str
+    time: float
+    middle: float
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Layout:
+    """A picture with everything in its place.
+
+    Parameters
+    ----------
+    title
+        The title.
+    rows
+        The rows shown.
+    hidden
+        How many rows there are beyond them.
+    blocks
+        Bars and merged bars of the rows shown; ``top`` and ``height`` are parallel to them.
+    texts
+        The texts on bars that have room for them.
+    marks, ticks
+        The vertical lines, and the numbers on the axis.
+    roles
+        The roles that occur, for the legend.
+    busy_until, horizon
+        The last end of any bar, and the time at the right edge, seconds.
+    height
+        From the top of the first row to the bottom of the last.
+    """
+
+    title: str
+    rows: tuple[PlacedRow, ...]
+    hidden: int
+    blocks: Blocks
+    top: NDArray[np.float64]
+    height_of: NDArray[np.float64]
+    texts: tuple[BarText, ...]
+    marks: tuple[PlacedMark, ...]
+    ticks: tuple[Tick, ...]
+    roles: tuple[Role, ...]
+    busy_until: float
+    horizon: float
+    height: float
+
+    @property
+    def tiers(self) -> int:
+        """How many lines of marks' labels there are above the rows."""
+        return max((mark.tier + 1 for mark in self.marks), default=0)
+
+    @property
+    def lane_height(self) -> float:
+        """The height of the lowest lane."""
+        return min((lane.height for row in self.rows for lane in row.lanes), default=0.0)
+
+    @property
+    def hidden_line(self) -> str:
+        """The line that says how many rows are not shown; empty if none."""
+        if not self.hidden:
+            return ""
+        return f"and {self.hidden:,} more machine{'s' if self.hidden > 1 else ''}"
+
+
+def lay_out(
+    picture: Picture,
+    *,
+    width: float,
+    height: float | None = None,
+    size: float = 10.0,
+    max_rows: int = MOST_ROWS,
+    margins: tuple[float, float] = (0.0, 0.0),
+) -> Layout:
+    """Place everything in a picture.
+
+    Parameters
+    ----------
+    picture
+        The picture.
+    width
+        The units from time 0 to the right edge.
+    height
+        The units for the rows; None: as much as they need.
+    size
+        The font size, in units.
+    max_rows
+        How many rows are shown; the others are counted.
+    margins
+        How far the marks' labels may stand out to the left and to the right.
+
+    Complexity: O(n log n) for n bars.
+    """
+    shown = picture.rows[:max_rows]
+    last_end = float(picture.bars.end.max(initial=0.0))
+    end = horizon(last_end, picture.marks)
+    bars = picture.bars.take(picture.bars.row < len(shown))
+    stride = max((len(row.lanes) for row in shown), default=1) or 1
+    track = tracks(bars, 1e-9 * end)
+    place = bars.row * stride + bars.lane
+    most = np.zeros(len(shown) * stride, dtype=np.int64)
+    np.maximum.at(most, place, track)
+    rows = _placed_rows(shown, most.reshape(-1, stride) + 1, height)
+    blocks, top, thickness = _placed_blocks(bars, track, most, rows, stride, end)
+    scale = width / end
+    return Layout(
+        title=picture.title,
+        rows=rows,
+        hidden=len(picture.rows) - len(shown),
+        blocks=blocks,
+        top=top,
+        height_of=thickness,
+        texts=_texts(picture, shown, blocks, top, thickness, scale, size),
+        marks=placed(
+            combined(picture.marks, end), scale, size, -margins[0], width + margins[1]
+        ),
+        ticks=ticks(end, width / (size * 8)),
+        roles=tuple(Role(code) for code in np.unique(blocks.role).tolist()),
+        busy_until=last_end,
+        horizon=end,
+        height=rows[-1].top + rows[-1].height if rows else 0.0,
+    )
+
+
+def _placed_rows(
+    rows: Sequence[Row], tracks_of: NDArray[np.int64], height: float | None
+) -> tuple[PlacedRow, ...]:
+    """Stack the rows; a lane with several tracks is taller than others."""
+    weights = [
+        [1.0 + 0.6 * (int(tracks_of[index, lane]) - 1) for lane in range(max(1, len(row.lanes)))]
+        for index, row in enumerate(rows)
+    ]
+    total = sum(map(sum, weights)) + BETWEEN_ROWS * len(rows)
+    unit = max(LOWEST_LANE, min(TALLEST_LANE, NATURAL_HEIGHT / max(total, 1.0)))
+    if height is not None and total > 0:
+        unit = height / total
+    placed_rows, top = [], 0.0
+    for row, weight in zip(rows, weights, strict=True):
+        lanes, lane_top = [], top + unit * BETWEEN_ROWS / 2
+        for label, part in zip(row.lanes or ("",), weight, strict=True):
+            lanes.append(PlacedLane(label, lane_top, unit * part * LANE_FILLED))
+            lane_top += unit * part
+        bottom = lane_top + unit * BETWEEN_ROWS / 2
+        placed_rows.append(PlacedRow(row.label, row.note, top, bottom - top, tuple(lanes)))
+        top = bottom
+    return tuple(placed_rows)
+
+
+def _placed_blocks(
+    bars: Bars,
+    track: NDArray[np.int64],
+    most: NDArray[np.int64],
+    rows: Sequence[PlacedRow],
+    stride: int,
+    end: float,
+) -> tuple[Blocks, NDArray[np.float64], NDArray[np.float64]]:
+    """Merge the bars track by track, and return the blocks with their tops and heights."""
+    depth = int(most.max(initial=0)) + 1
+    on_tracks = replace(bars, lane=bars.lane * depth + track)
+    blocks = merged(on_tracks, RESOLUTION * end, MOST_BLOCKS)
+    lane, layer = np.divmod(blocks.lane, depth)
+    lane_top, lane_height = np.zeros(len(most)), np.zeros(len(most))
+    for index, row in enumerate(rows):
+        for position, placed_lane in enumerate(row.lanes):
+            lane_top[index * stride + position] = placed_lane.top
+            lane_height[index * stride + position] = placed_lane.height
+    place = blocks.row * stride + lane
+    thickness = lane_height[place] / (most[place] + 1)
+    return replace(blocks, lane=lane), lane_top[place] + layer * thickness, thickness
+
+
+def _texts(
+    picture: Picture,
+    rows: Sequence[Row],
+    blocks: Blocks,
+    top: NDArray[np.float64],
+    thickness: NDArray[np.float64],
+    scale: float,
+    size: float,
+) -> tuple[BarText, ...]:
+    """Return the texts that fit on their bars; a bar does not repeat the name of its row."""
+    if not len(picture.labels):
+        return ()
+    room = (blocks.end - blocks.start) * scale
+    roomy = (blocks.activity >= 0) & (room > size) & (thickness * TEXT_FILLS >= size * 0.85)
+    found = []
+    for index in np.flatnonzero(roomy).tolist():
+        text = picture.labels[int(blocks.activity[index])]
+        if not text or text == rows[int(blocks.row[index])].label:
+            continue
+        if text_width(text, size) + 4.0 <= room[index]:
+            middle = float(top[index] + thickness[index] / 2)
+            time = float(blocks.start[index] + blocks.end[index]) / 2
+            found.append(BarText(text, time, middle, Role(int(blocks.role[index]))))
+    return tuple(found)

@@ -1,0 +1,262 @@
+"""Layout → matplotlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.picture import Picture, Role
+from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
+from makespan.drawing.layout import MOST_ROWS, Layout, lay_out
+from makespan.drawing.text import elided, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE, SMALL = 9.0, 7.5
+TIER = 12.0
+WIDEST_NAME, WIDEST_NOTE = 140.0, 130.0
+POINTS = 72.0
+FIGURE_WIDTH = 11.0
+LOWEST_NAMED_LANE = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class FigureFrame:
+    """A figure in which a picture is at ease: its size in inches, its margins as fractions."""
+
+    size: tuple[float, float]
+    margins: dict[str, float]
+
+    @classmethod
+    def of(
+        cls, picture: Picture, *, max_rows: int = MOST_ROWS, legend: bool = True
+    ) -> FigureFrame:
+        """Return the frame that names, notes, title, marks and legend of a picture need."""
+        shown = picture.rows[:max_rows]
+        names = max((text_width(elided(r.label, SIZE, WIDEST_NAME), SIZE) for r in shown), default=0)
+        notes = max((text_width(elided(r.note, SIZE, WIDEST_NOTE), SIZE) for r in shown), default=0)
+        layout = lay_out(picture, width=FIGURE_WIDTH * POINTS, size=SMALL, max_rows=max_rows)
+        rows = max(layout.height, 2 * SIZE)
+        left = names + _lane_names_width(layout) + 16.0
+        above = 14.0 + TIER * (layout.tiers + 1) + 22.0 * bool(layout.title)
+        below = 44.0 + 22.0 * legend
+        width, height = FIGURE_WIDTH * POINTS, rows + above + below
+        return cls(
+            (FIGURE_WIDTH, height / POINTS),
+            {
+                "left": left / width,
+                "right": 1.0 - (notes + 12.0) / width,
+                "top": 1.0 - above / height,
+                "bottom": below / height,
+            },
+        )
+
+
+def agg_axes(picture: Picture) -> Axes:
+    """Return axes in a figure outside pyplot, whose backend and figures stay as they are."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    frame = FigureFrame.of(picture)
+    figure = Figure(figsize=frame.size)
+    FigureCanvasAgg(figure)
+    figure.subplots_adjust(**frame.margins)
+    return figure.add_subplot()
+
+
+def gantt(
+    picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool = True
+) -> Axes:
+    """Draw a picture into ``ax`` and return it; times are seconds on its x axis."""
+    width, height = _points(ax)
+    layout = lay_out(picture, width=width, height=height, size=SMALL, max_rows=max_rows)
+    ax.set_xlim(0.0, layout.horizon)
+    ax.set_ylim(layout.height or 1.0, 0.0)
+    _lanes(ax, layout)
+    _bars(ax, layout)
+    _names(ax, layout)
+    _marks(ax, layout)
+    ax.set_xticks([tick.time for tick in layout.ticks], [tick.label for tick in layout.ticks])
+    ax.set_xlabel("time (s)", fontsize=SIZE)
+    ax.tick_params(labelsize=SIZE)
+    ax.grid(True, axis="x", color=GRID, linewidth=0.5)
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    if layout.title:
+        ax.set_title(
+            layout.title,
+            fontsize=SIZE + 2,
+            loc="left",
+            pad=6 + TIER * layout.tiers,
+            parse_math=False,
+        )
+    if legend and layout.roles:
+        _legend(ax, layout)
+    return ax
+
+
+def _points(ax: Axes) -> tuple[float, float]:
+    """Return the width and height of the axes in points."""
+    box = ax.get_window_extent()
+    scale = POINTS / ax.figure.dpi
+    return max(box.width * scale, 1.0), max(box.height * scale, 1.0)
+
+
+def _lanes(ax: Axes, layout: Layout) -> None:
+    lanes = [lane for row in layout.rows for lane in row.lanes]
+    tops = np.array([lane.top for lane in lanes])
+    heights = np.array([lane.height for lane in lanes])
+    starts = np.zeros(len(lanes))
+    _rectangles(
+        ax, starts, starts + layout.busy_until, tops, heights, facecolors=IDLE, zorder=0.4
+    )
+
+
+def _bars(ax: Axes, layout: Layout) -> None:
+    from matplotlib.colors import to_rgba
+
+    blocks = layout.blocks
+    for role in layout.roles:
+        mine = blocks.role == role
+        colours = np.tile(to_rgba(FILL[role]), (int(mine.sum()), 1))
+        colours[:, 3] = np.maximum(0.2, blocks.covered[mine])
+        wide = blocks.end[mine] - blocks.start[mine] > 0.003 * layout.horizon
+        parted = wide & (blocks.activity[mine] >= 0)
+        _rectangles(
+            ax,
+            blocks.start[mine],
+            blocks.end[mine],
+            layout.top[mine],
+            layout.height_of[mine],
+            facecolors=colours,
+            edgecolors=np.where(parted[:, None], to_rgba(PAPER), colours),
+            linewidths=np.where(parted, 0.5, 0.15),
+            zorder=2,
+            label=WORD[role],
+        )
+    for text in layout.texts:
+        ax.text(
+            text.time,
+            text.middle,
+            text.text,
+            fontsize=SMALL,
+            color=ink_on(text.role),
+            ha="center",
+            va="center_baseline",
+            zorder=3,
+            clip_on=True,
+            parse_math=False,
+        )
+
+
+def _rectangles(
+    ax: Axes, start: Any, end: Any, top: Any, height: Any, **look: Any
+) -> None:
+    """Draw rectangles as one collection."""
+    from matplotlib.collections import PolyCollection
+
+    corners = np.empty((len(start), 4, 2))
+    corners[:, 0, 0] = corners[:, 1, 0] = start
+    corners[:, 2, 0] = corners[:, 3, 0] = end
+    corners[:, 0, 1] = corners[:, 3, 1] = top
+    corners[:, 1, 1] = corners[:, 2, 1] = top + height
+    ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
+
+
+def _names(ax: Axes, layout: Layout) -> None:
+    """Write the machines on the left with their lanes, and their notes on the right."""
+    lowest = min((row.height for row in layout.rows), default=SIZE)
+    size = min(SIZE, max(4.0, lowest * 0.8))
+    middles = [row.top + row.height / 2 for row in layout.rows]
+    names = [elided(row.label, size, WIDEST_NAME) for row in layout.rows]
+    ax.set_yticks(middles, names, parse_math=False, fontsize=size)
+    ax.tick_params(axis="y", length=0, pad=_lane_names_width(layout) + 6)
+    if layout.lane_height >= LOWEST_NAMED_LANE:
+        for row in layout.rows:
+            for lane in row.lanes:
+                _beside(ax, 0, -4, lane.top + lane.height / 2, lane.label, SMALL - 0.5, "right")
+    for row, middle in zip(layout.rows, middles, strict=True):
+        if row.note:
+            note = elided(row.note, size, WIDEST_NOTE)
+            _beside(ax, 1, 5, middle, note, size, "left")
+    if layout.hidden:
+        _beside(ax, 0, 0, layout.height, layout.hidden_line, SIZE, "right", down=-24.0)
+
+
+def _lane_names_width(layout: Layout) -> float:
+    """Return the room for the names of lanes; none where the lanes are too low for names."""
+    if layout.lane_height < LOWEST_NAMED_LANE:
+        return 0.0
+    labels = (lane.label for row in layout.rows for lane in row.lanes)
+    return max((text_width(label, SMALL - 0.5) for label in labels), default=0.0)
+
+
+def _beside(
+    ax: Axes,
+    side: int,
+    offset: float,
+    y: float,
+    text: str,
+    size: float,
+    align: Any,
+    *,
+    down: float = 0.0,
+) -> None:
+    """Write beside the axes: ``side`` 0 is left, 1 right; offsets are points."""
+    ax.annotate(
+        text,
+        (side, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(offset, down),
+        textcoords="offset points",
+        ha=align,
+        va="center_baseline",
+        fontsize=size,
+        color=FAINT_INK,
+        annotation_clip=False,
+        parse_math=False,
+    )
+
+
+def _marks(ax: Axes, layout: Layout) -> None:
+    scale = _points(ax)[0] / layout.horizon
+    for mark in layout.marks:
+        colour = LIMIT if mark.limit else INK
+        if not mark.beyond:
+            style = "--" if mark.limit else "-"
+            ax.axvline(mark.time, color=colour, linewidth=1.3, linestyle=style, zorder=4)
+        time = min(mark.time, layout.horizon)
+        ax.annotate(
+            mark.label,
+            (time, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(mark.left - time * scale, 3 + TIER * mark.tier),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=SMALL + 0.5,
+            fontweight="bold",
+            color=colour,
+            annotation_clip=False,
+            parse_math=False,
+        )
+
+
+def _legend(ax: Axes, layout: Layout) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(facecolor=FILL[Role(role)], label=WORD[role]) for role in layout.roles]
+    handles.append(Patch(facecolor=IDLE, label="idle"))
+    ax.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -28.0 / _points(ax)[1]),
+        ncols=len(handles),
+        frameon=False,
+        fontsize=SIZE,
+        handlelength=1.2,
+    )

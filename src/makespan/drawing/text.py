@@ -1,0 +1,82 @@
+"""Text in pictures: how wide it is about, how it is shortened, how numbers are written."""
+
+from __future__ import annotations
+
+import math
+from unicodedata import combining, east_asian_width
+
+NARROW = frozenset("iIjl.,:;'|!()[]ftr- ")
+WIDE = frozenset("mwMW@%")
+
+
+def text_width(text: str, size: float) -> float:
+    """Return about how wide ``text`` is in a common sans-serif font of ``size``; rather more.
+
+    >>> text_width("P1", 10.0) < text_width("P10", 10.0) < text_width("P1000", 10.0)
+    True
+    """
+    return size * sum(_em(character) for character in text)
+
+
+def _em(character: str) -> float:
+    if character in NARROW:
+        return 0.38
+    if character in WIDE:
+        return 0.95
+    if combining(character):
+        return 0.0
+    if east_asian_width(character) in "WF":
+        return 1.05
+    return 0.72 if character.isupper() else 0.6
+
+
+def elided(text: str, size: float, width: float) -> str:
+    """Return ``text``, or as much of its beginning and end as fits with ``…`` between.
+
+    Names that differ often differ at the end, so both ends are kept. Line breaks become spaces.
+
+    >>> elided("gpu-node-0000000000000000017", 10.0, 80.0)
+    'gpu-no…00017'
+    """
+    text = " ".join(text.split())
+    if len(text) > 400:
+        text = f"{text[:200]}…{text[-200:]}"
+    if text_width(text, size) <= width:
+        return text
+    head, tail, room = 0, 0, width - text_width("…", size)
+    while head + tail < len(text):
+        front = head <= tail
+        character = text[head] if front else text[-1 - tail]
+        room -= text_width(character, size)
+        if room < 0:
+            break
+        head, tail = head + front, tail + (not front)
+    return f"{text[:head]}…{text[len(text) - tail :]}"
+
+
+def short(value: float, digits: int = 4) -> str:
+    """Return a number with about ``digits`` significant digits, whole parts in full below 1e7.
+
+    >>> short(10434.7826), short(0.5), short(2.0e-7), short(1234567.8), short(3.0e9)
+    ('10435', '0.5', '2e-7', '1234568', '3e9')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if 1e-3 <= abs(value) < 1e7:
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:.{decimals}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{int(exponent)}"
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent; what is not nothing is never shown as 0.
+
+    >>> percent(0.125), percent(0.00001), percent(0.0)
+    ('12.5 %', '< 0.1 %', '0 %')
+    """
+    if 0 < fraction < 0.001:
+        return "< 0.1 %"
+    return f"{short(round(100 * fraction, 1))} %"
