@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from makespan.core.schedule import Schedule
     from makespan.divisible.platform import Master, Star, Worker
     from makespan.divisible.problem import DivisibleLoad
+    from makespan.divisible.tree import Tree
     from makespan.flow._bound import lower_bound
     from makespan.flow._check import check
     from makespan.flow._compare import compare
@@ -58,6 +59,7 @@ _HOMES = {
     "makespan.core.schedule": ("Schedule",),
     "makespan.divisible.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
+    "makespan.divisible.tree": ("Tree",),
     "makespan.flow._bound": ("lower_bound",),
     "makespan.flow._check": ("check",),
     "makespan.flow._compare": ("compare",),

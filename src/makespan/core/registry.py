@@ -19,11 +19,13 @@ Run = TypeVar("Run", bound=Callable[..., Solution])
 class Need(NamedTuple):
     """What a method needs of a problem.
 
-    ``unmet`` returns the place and value that stand in the way, or None.
+    ``unmet`` returns the place and value that stand in the way, or None. A ``decisive`` need
+    comes first: the others make sense only where it is met.
     """
 
     text: str
     unmet: Callable[[Any], str | None]
+    decisive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,4 +150,6 @@ def applicability(method: Method, problem: Any) -> Applicability:
         obstacle = need.unmet(problem)
         if obstacle is not None:
             reasons.append(f"needs {need.text}, but {obstacle}")
+            if need.decisive:
+                break
     return Applicability(method=method, reasons=tuple(reasons))

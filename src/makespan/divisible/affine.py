@@ -34,7 +34,7 @@ def equal_finish(
 
     Source: paper 002, latencies: all participating workers finish together in some optimum.
     """
-    star = problem.platform
+    star = problem.star
     assert problem.load is not None
     left, spent = 1.0, 0.0
     slope, offset = np.zeros(len(workers)), np.zeros(len(workers))

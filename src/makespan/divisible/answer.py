@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.platform import Master
-from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
+from makespan.divisible.tree import Tree
 
 SHOWN = 20
 
@@ -32,12 +34,9 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     rounds = rounds_of(workers)
     first = np.sort(np.unique(workers, return_index=True)[1])
     returns = schedule.rows_of(Activity.RETURN)
-    master = problem.platform.master
-    computing = isinstance(master, Master) and master.compute is not None
-    shown = range(0 if computing else 1, len(names))
     amounts = loads.tolist()
     return {
-        "loads": {names[index]: amounts[index] for index in shown},
+        "loads": {names[index]: amounts[index] for index in _computing(problem)},
         "order": [names[index] for index in workers[first].tolist()],
         "rounds": int(rounds.max()) if len(rounds) else 0,
         "chunks": [
@@ -47,8 +46,23 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
             )
         ],
         "return_order": [names[index] for index in schedule.machine[returns].tolist()],
-        "master": names[0],
+        "master": names[_root(problem)],
     }
+
+
+def _root(problem: DivisibleLoad) -> int:
+    """Return the machine that holds the load."""
+    platform = problem.platform
+    return platform.root if isinstance(platform, Tree) else MASTER
+
+
+def _computing(problem: DivisibleLoad) -> Sequence[int]:
+    """Return the machines that can compute."""
+    platform = problem.platform
+    if isinstance(platform, Tree):
+        return [int(node) for node in np.flatnonzero(platform.computes)]
+    alone = isinstance(platform.master, Master) and platform.master.compute is None
+    return range(1 if alone else 0, len(problem.machines))
 
 
 def rounds_of(workers: np.ndarray) -> np.ndarray:

@@ -7,11 +7,14 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.result import Bound
 from makespan.core.schedule import Floats
+from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
+from makespan.divisible.tree import Tree
 
 STAR = "paper 002, star theorem, on the problem without fixed costs, limits and returns"
+TREE = "equivalent processors (Cheng and Robertazzi 1990), without the fixed costs"
 RELAXATION = "paper 002, mixed linear program for DL with latencies, choices relaxed"
 BANDWIDTH_CENTRIC = (
     "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"
@@ -32,14 +35,15 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
 def _has_relaxation(problem: DivisibleLoad) -> bool:
     """Whether the mixed-integer programme states the problem and has more to say."""
     return (
-        not problem.chooses_master
-        and 0 < len(problem.platform) <= MOST_WORKERS_TO_RELAX
+        problem.is_star
+        and not problem.chooses_master
+        and 0 < len(problem.star) <= MOST_WORKERS_TO_RELAX
         and problem.rounds == 1
         and problem.ports in (1, 2)
         and problem.loads is None
         and problem.activation is None
         and problem.transfers is None
-        and bool(problem.has_latencies or problem.budget or problem.platform.release.any())
+        and bool(problem.has_latencies or problem.budget or problem.star.release.any())
     )
 
 
@@ -62,6 +66,9 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bounds that need no solver."""
     if problem.load is None:
         return ()
+    if isinstance(problem.platform, Tree):
+        rate = equivalent_tree(problem.platform).rate
+        return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
     if problem.chooses_master:
         every = (quick_bounds(problem.with_master(index)) for index in _masters(problem))
         return min(every, key=lambda found: max(bound.value for bound in found))
@@ -79,8 +86,8 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
 def _masters(problem: DivisibleLoad) -> range:
     """Return the masters to try: without returns, the fastest gives the least bounds (Lemma 2)."""
     if problem.has_returns:
-        return range(len(problem.platform))
-    fastest = int(np.argmin(problem.platform.compute_per_unit))
+        return range(len(problem.star))
+    fastest = int(np.argmin(problem.star.compute_per_unit))
     return range(fastest, fastest + 1)
 
 
@@ -94,7 +101,7 @@ def _seconds(problem: DivisibleLoad, rate: float) -> float:
 def _own_rate(problem: DivisibleLoad) -> float:
     if not problem_master_computes(problem):
         return 0.0
-    per_unit = master_cost(problem.platform).per_unit
+    per_unit = master_cost(problem.star).per_unit
     return 1.0 / per_unit if per_unit > 0 else np.inf
 
 
@@ -105,7 +112,7 @@ def _inverse(seconds: Floats) -> Floats:
 
 def _steady_rate(problem: DivisibleLoad) -> float:
     """Return the greatest load per second that machines and ports could sustain."""
-    star = problem.platform
+    star = problem.star
     port = star.send_per_unit + (star.return_per_unit if problem.ports == 1 else 0.0)
     speed = _inverse(star.compute_per_unit)
     if problem.ports == "many":
@@ -127,7 +134,7 @@ def _steady_rate(problem: DivisibleLoad) -> float:
 
 def _one_round_rate(problem: DivisibleLoad) -> float:
     """Return the load per second of the linear one-round optimum."""
-    star = problem.platform
+    star = problem.star
     total = star.send_per_unit + star.compute_per_unit
     if not total.all():
         return np.inf
@@ -143,7 +150,7 @@ def _one_round_rate(problem: DivisibleLoad) -> float:
 def _given_loads(problem: DivisibleLoad) -> Bound:
     """Return the bound for given loads: every machine's own work, and the port's."""
     assert problem.loads is not None
-    star = problem.platform
+    star = problem.star
     amount = np.array([problem.loads.get(name, 0.0) for name in star.names])
     busy = amount > 0
     send = np.where(busy, star.send_fixed + star.send_per_unit * amount, 0.0)

@@ -84,7 +84,7 @@ def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> 
     keep_all
         Whether the order is known to use every worker, so that equal finish is optimal.
     """
-    star = problem.platform
+    star = problem.star
     own = master_cost(star).per_unit if problem_master_computes(problem) else None
     send, compute = star.send_per_unit[order], star.compute_per_unit[order]
     if own == 0.0:
@@ -111,7 +111,7 @@ def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> 
 
 def problem_master_computes(problem: DivisibleLoad) -> bool:
     """Whether the master has a compute cost."""
-    master = problem.platform.master
+    master = problem.star.master
     return not isinstance(master, str) and master.compute is not None
 
 

@@ -71,6 +71,8 @@ def _says(name: str, *allowed: object) -> Unmet:
     return unmet
 
 
+A_STAR = Need("a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True)
+A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", _nonzero("return_fixed", "return_per_unit"))
 ONE_ROUND = Need("one round", _says("rounds", 1))
@@ -97,6 +99,7 @@ A_BUS = Need(
 
 NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
 LINEAR_ONE_ROUND = (
+    A_STAR,
     NO_LATENCIES,
     NO_RETURNS,
     ONE_ROUND,
@@ -107,6 +110,7 @@ LINEAR_ONE_ROUND = (
     *NO_WINDOWS,
 )
 SPLIT_ONE_ROUND = (
+    A_STAR,
     ONE_ROUND,
     DIVISIBLE,
     A_MASTER,

@@ -309,6 +309,17 @@ class Star:
         return (self.return_fixed > 0) | (self.return_per_unit > 0)
 
     @property
+    def has_fixed_costs(self) -> bool:
+        """Whether any send, computation or return has a fixed cost."""
+        master = self.master
+        return bool(
+            self.send_fixed.any()
+            or self.compute_fixed.any()
+            or self.return_fixed.any()
+            or (isinstance(master, Master) and as_affine(master.compute or 0.0).fixed)
+        )
+
+    @property
     def is_bus(self) -> bool:
         """Whether sending costs the same for every worker."""
         return len(self) == 0 or bool(

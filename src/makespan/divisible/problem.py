@@ -15,10 +15,26 @@ from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Integers
 from makespan.core.suggest import did_you_mean
 from makespan.divisible.platform import Master, Star
+from makespan.divisible.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
 
 MASTER = 0
+STAR_ONLY = {
+    "rounds": 1,
+    "ports": 1,
+    "order": None,
+    "activation": None,
+    "return_order": None,
+    "discipline": None,
+    "transfers": None,
+    "loads": None,
+    "use": "any",
+    "front_end": True,
+    "integral": False,
+    "budget": None,
+}
+"""The fields that only a star can have, with their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=True)
@@ -82,7 +98,7 @@ class DivisibleLoad:
 
     kind: ClassVar[str] = "divisible"
 
-    platform: Star
+    platform: Star | Tree
     load: float | None = None
     rounds: int | Literal["auto"] = 1
     ports: Literal[1, 2, "many"] = 1
@@ -111,8 +127,11 @@ class DivisibleLoad:
 
     @cached_property
     def machines(self) -> Sequence[str]:
-        """The master, then the workers; only the bus's machines while the master is open."""
-        if self.chooses_master:
+        """The master, then the workers; only the bus's machines while the master is open.
+
+        On a tree, the nodes.
+        """
+        if self.chooses_master or isinstance(self.platform, Tree):
             return self.platform.names
         assert isinstance(self.platform.master, Master)
         if isinstance(self.platform.names, Numbered) and self.platform.master.name == "P0":
@@ -130,21 +149,32 @@ class DivisibleLoad:
         return self.load is None
 
     @property
+    def star(self) -> Star:
+        """The platform, where it is a star.
+
+        Raises
+        ------
+        TypeError
+            If it is a tree: a method that asks for a star has to need one.
+        """
+        if not isinstance(self.platform, Star):
+            raise TypeError("the platform is a tree, not a star")
+        return self.platform
+
+    @property
+    def is_star(self) -> bool:
+        """Whether the platform is a star (a bus among them), not a tree."""
+        return isinstance(self.platform, Star)
+
+    @property
     def has_returns(self) -> bool:
         """Whether any worker sends results back."""
-        return bool(self.platform.returns.any())
+        return self.is_star and bool(self.star.returns.any())
 
     @property
     def has_latencies(self) -> bool:
         """Whether any send, computation or return has a fixed cost."""
-        star = self.platform
-        master = star.master
-        return bool(
-            star.send_fixed.any()
-            or star.compute_fixed.any()
-            or star.return_fixed.any()
-            or (isinstance(master, Master) and master.compute and master.compute.fixed)
-        )
+        return self.platform.has_fixed_costs
 
     def workers_in(self, names: Iterable[str]) -> Integers:
         """Return the indices (from 0, without the master) of the named workers."""
@@ -156,7 +186,7 @@ class DivisibleLoad:
 
         The master's own link is unused; the other machines are the workers, in their order.
         """
-        star = self.platform
+        star = self.star
         chosen = star.worker(index)
         others = np.delete(np.arange(len(star)), index)
         workers = [star.worker(int(other)) for other in others]
@@ -186,8 +216,8 @@ class _Validation:
 
     def run(self) -> None:
         problem, add = self.problem, self.mistakes.add
-        if not isinstance(problem.platform, Star):
-            add("platform", f"{shown(problem.platform)} is not a platform; it is a Star")
+        if not isinstance(problem.platform, (Star, Tree)):
+            add("platform", f"{shown(problem.platform)} is not a platform; it is a Star or a Tree")
             self.mistakes.raise_if_any()
         problem.platform.collect_mistakes(self.mistakes)
         self._numbers()
@@ -301,6 +331,11 @@ class _Validation:
 
     def _combinations(self) -> None:
         problem, add = self.problem, self.mistakes.add
+        if isinstance(problem.platform, Tree):
+            for name, default in STAR_ONLY.items():
+                if getattr(problem, name) != default:
+                    add(name, "is for stars; on a tree only the load and the deadline can be set")
+            return
         if problem.activation is not None:
             if problem.order is not None:
                 add("order", "can't stand beside activation, which fixes it")

@@ -14,7 +14,7 @@ def units_scale(problem: DivisibleLoad) -> float:
     if problem.load is not None:
         return problem.load or 1.0
     assert problem.deadline is not None
-    star = problem.platform
+    star = problem.star
     per_unit = star.send_per_unit + star.compute_per_unit
     fastest = float(per_unit[per_unit > 0].min(initial=math.inf))
     return problem.deadline / fastest if math.isfinite(fastest) and problem.deadline else 1.0

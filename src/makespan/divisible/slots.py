@@ -88,7 +88,7 @@ def build(
     used, own_used
         Values to fix the choices at.
     """
-    star = problem.platform
+    star = problem.star
     count = len(star)
     if problem.order is None:
         slot, worker = (axis.ravel() for axis in np.indices((count, count)))
@@ -131,7 +131,7 @@ def build(
 
 def _caps(problem: DivisibleLoad) -> Floats:
     """Return the most that each worker could get, units."""
-    star = problem.platform
+    star = problem.star
     if problem.load is not None:
         return np.minimum(star.memory, problem.load)
     assert problem.deadline is not None
@@ -145,7 +145,7 @@ def _caps(problem: DivisibleLoad) -> Floats:
 def _own_cap(problem: DivisibleLoad) -> float:
     if problem.load is not None:
         return problem.load
-    cost = master_cost(problem.platform)
+    cost = master_cost(problem.star)
     assert problem.deadline is not None
     left = max(0.0, problem.deadline - cost.fixed)
     return left / cost.per_unit if cost.per_unit > 0 else np.inf
@@ -168,7 +168,7 @@ def _slots(built: SlotProgramme) -> None:
     """A worker has one slot at most, a slot one worker; slots are filled from the first."""
     row, x = built.programme.row, built.used
     everyone = built.problem.use == "all"
-    count = len(built.problem.platform)
+    count = len(built.problem.star)
     for worker in range(count):
         mine = x[built.worker == worker]
         row(mine, 1.0, low=1.0 if everyone else 0.0, high=1.0)
@@ -186,7 +186,7 @@ def _slots(built: SlotProgramme) -> None:
 def _ends(built: SlotProgramme) -> None:
     """The plan ends after every slot's chunk was sent and computed, and after the master."""
     row, scale = built.programme.row, built.unit / built.second
-    star = built.problem.platform
+    star = built.problem.star
     for slot in range(len(star)):
         indices, values = _finish_of(built, slot)
         row(np.concatenate([indices, built.end]), np.concatenate([values, [-1.0]]), high=0.0)
@@ -197,7 +197,7 @@ def _ends(built: SlotProgramme) -> None:
 
 def _finish_of(built: SlotProgramme, slot: int) -> tuple[Integers, Floats]:
     """Return the terms of the time at which the chunk of a slot is computed."""
-    star, scale = built.problem.platform, built.unit / built.second
+    star, scale = built.problem.star, built.unit / built.second
     until = built.slot <= slot
     here = (built.slot == slot)[until]
     worker = built.worker[until]
@@ -211,7 +211,7 @@ def _finish_of(built: SlotProgramme, slot: int) -> tuple[Integers, Floats]:
 
 def _windows(built: SlotProgramme) -> None:
     """Computations start after the release and end by the deadline of their worker."""
-    star, row, scale = built.problem.platform, built.programme.row, built.unit / built.second
+    star, row, scale = built.problem.star, built.programme.row, built.unit / built.second
     late = _latest(built.problem) / built.second
     for worker in np.flatnonzero((star.release > 0) | np.isfinite(star.deadline)).tolist():
         mine = built.worker == worker
@@ -240,7 +240,7 @@ def _windows(built: SlotProgramme) -> None:
 
 def _latest(problem: DivisibleLoad) -> float:
     """Return a time by which any plan that only waits for transfers and releases has ended."""
-    star = problem.platform
+    star = problem.star
     load = np.minimum(_caps(problem), problem.load if problem.load is not None else np.inf)
     busy = star.send_fixed + star.compute_fixed
     busy = busy + (star.send_per_unit + star.compute_per_unit) * load
@@ -252,7 +252,7 @@ def _prices(built: SlotProgramme) -> None:
     problem = built.problem
     if problem.budget is None:
         return
-    star = problem.platform
+    star = problem.star
     fixed = star.price_fixed[built.worker]
     per_unit = star.price_per_unit[built.worker] * built.unit
     built.programme.row(

@@ -16,7 +16,7 @@ def service_order(problem: DivisibleLoad) -> Integers:
     """Return the given order of service, or the workers by non-decreasing send cost."""
     if problem.order is not None:
         return problem.workers_in(problem.order)
-    return by_send_cost(problem.platform)
+    return by_send_cost(problem.star)
 
 
 def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution:
@@ -46,7 +46,7 @@ def _returns(problem: DivisibleLoad, order: Integers) -> Integers:
     if problem.discipline == "lifo":
         return chunks[::-1]
     if problem.return_order is not None:
-        position = np.empty(len(problem.platform), dtype=np.int64)
-        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.platform))
+        position = np.empty(len(problem.star), dtype=np.int64)
+        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
         return chunks[np.argsort(position[order], kind="stable")]
     return chunks

@@ -16,6 +16,7 @@ from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.tree_timing import retimed_tree
 
 
 def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> Schedule:
@@ -38,6 +39,8 @@ def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same decisions and orders, everything as early as possible."""
+    if not problem.is_star:
+        return retimed_tree(problem, schedule)
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
     if _is_simple(problem, schedule):
@@ -61,7 +64,7 @@ def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> Divisib
 def _rows(problem: DivisibleLoad, plan: Plan) -> tuple[Schedule, Integers]:
     """Return the plan's activities without times, and the order in which they are dispatched."""
     chunks = np.arange(len(plan), dtype=np.int64)
-    returned = problem.platform.returns[plan.worker]
+    returned = problem.star.returns[plan.worker]
     back = chunks[returned]
     own = np.arange(1 if plan.master > 0 else 0)
     machine = plan.worker + 1
@@ -104,7 +107,7 @@ def _rows(problem: DivisibleLoad, plan: Plan) -> tuple[Schedule, Integers]:
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
     """Return the nominal seconds of every row of a schedule."""
-    star = problem.platform
+    star = problem.star
     worker = np.where(schedule.kind == Activity.SEND, schedule.peer, schedule.machine) - 1
     result = np.empty(len(schedule))
     for activity, of in (
@@ -132,7 +135,7 @@ def _earliest(
     problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
 ) -> Schedule:
     duration = durations(problem, rows)
-    master = problem.platform.master
+    master = problem.star.master
     if isinstance(master, Master) and master.uplink is not None:
         sends = rows.kind == Activity.SEND  # their rates are decisions: they stay as they are
         duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
@@ -180,7 +183,7 @@ def _simple_starts(
     start[sends] = ends - duration[sends]
     arrival = np.zeros(len(problem.machines))
     arrival[rows.peer[sends]] = ends
-    release = np.concatenate([[0.0], problem.platform.release])
+    release = np.concatenate([[0.0], problem.star.release])
     computes = rows.kind == Activity.COMPUTE
     machine = rows.machine[computes]
     start[computes] = np.maximum(arrival[machine], release[machine])
@@ -204,7 +207,7 @@ class _Dispatcher:
     """Starts activities one after another, each as early as what it needs is free."""
 
     def __init__(self, problem: DivisibleLoad, rows: Schedule) -> None:
-        star = problem.platform
+        star = problem.star
         master = star.master
         self.rows = rows
         self.problem = problem

@@ -26,8 +26,8 @@ def bus(problem: DivisibleLoad, control: Control) -> Solution:
     The order of the workers does not matter: they are served in the order given, or by index.
     """
     if problem.chooses_master:
-        problem = problem.with_master(int(np.argmin(problem.platform.compute_per_unit)))
-    order = np.arange(len(problem.platform))
+        problem = problem.with_master(int(np.argmin(problem.star.compute_per_unit)))
+    order = np.arange(len(problem.star))
     if problem.order is not None:
         order = problem.workers_in(problem.order)
     return solve_linear(problem, order, keep_all=True)

@@ -24,7 +24,7 @@ from makespan.divisible.split import one_round
 def equal_split(problem: DivisibleLoad, control: Control) -> Solution:
     """The same load for every machine that computes; workers by non-decreasing send cost."""
     assert problem.load is not None
-    workers = len(problem.platform)
+    workers = len(problem.star)
     with_master = problem_master_computes(problem)
     if workers + with_master == 0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")

@@ -11,7 +11,7 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.linear import with_deadline
-from makespan.divisible.needs import A_MASTER
+from makespan.divisible.needs import A_MASTER, A_STAR
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
@@ -35,7 +35,7 @@ def _open_returns(problem: DivisibleLoad) -> str | None:
 
 
 def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
-    master = problem.platform.master
+    master = problem.star.master
     for name in ("uplink", "sends"):
         if getattr(master, name, None) is not None:
             return f"platform.master.{name} is given"
@@ -46,6 +46,7 @@ def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
     "divisible",
     name="given-loads",
     needs=(
+        A_STAR,
         Need("given loads", lambda problem: None if problem.loads else "loads is not given"),
         A_MASTER,
         Need("one chunk a worker", _served_once),
@@ -63,7 +64,7 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     Without release times the worker that computes longest is served first.
     """
     assert problem.loads is not None
-    star = problem.platform
+    star = problem.star
     amount = np.array([problem.loads.get(name, 0.0) for name in star.names], dtype=np.float64)
     obstacle = _obstacle(problem, amount)
     if obstacle is not None:
@@ -93,7 +94,7 @@ def _order(problem: DivisibleLoad, amount: Floats) -> tuple[Integers, Any]:
     if fixed is not None:
         return problem.workers_in(fixed), None
     busy = np.flatnonzero(amount > 0)
-    star = problem.platform
+    star = problem.star
     tail = star.compute_fixed + star.compute_per_unit * amount
     if not star.release[busy].any():
         return busy[np.argsort(-tail[busy], kind="stable")], None
@@ -115,7 +116,7 @@ def _lawler(send: Floats, release: Floats, tail: Floats, workers: Integers) -> I
 
 def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     """Say which limit the given loads break, or None."""
-    star = problem.platform
+    star = problem.star
     over = np.flatnonzero(amount > star.memory)
     if len(over):
         name, limit = star.names[int(over[0])], float(star.memory[over[0]])
@@ -134,7 +135,7 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
 
 
 def _late_worker(problem: DivisibleLoad, machine: Integers, end: Floats) -> str | None:
-    limit = np.concatenate([[np.inf], problem.platform.deadline])[machine]
+    limit = np.concatenate([[np.inf], problem.star.deadline])[machine]
     late = np.flatnonzero(end > limit * (1 + 1e-12))
     if not len(late):
         return None

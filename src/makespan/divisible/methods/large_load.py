@@ -26,7 +26,7 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     would get less than nothing. Optimal for large loads, a heuristic otherwise.
     """
     assert problem.load is not None
-    star = problem.platform
+    star = problem.star
     workers = service_order(problem)
     with_master = problem_master_computes(problem)
     while True:

@@ -12,6 +12,7 @@ from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.needs import (
     A_MASTER,
+    A_STAR,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     NO_RETURNS,
@@ -29,6 +30,7 @@ from makespan.divisible.timing import timed
     "divisible",
     name="milp",
     needs=(
+        A_STAR,
         ONE_ROUND,
         ONE_SEND_AT_A_TIME,
         NO_RETURNS,
@@ -42,7 +44,7 @@ from makespan.divisible.timing import timed
 )
 def milp(problem: DivisibleLoad, control: Control) -> Solution:
     """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
-    if len(problem.platform) == 0 and not problem_master_computes(problem):
+    if len(problem.star) == 0 and not problem_master_computes(problem):
         return _empty(problem)
     second, unit = seconds_scale(problem), units_scale(problem)
     built = build(problem, second=second, unit=unit)
@@ -83,7 +85,7 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
 
 def _unlimited(problem: DivisibleLoad) -> bool:
     """Whether nothing but the order and the costs limits the amounts."""
-    star = problem.platform
+    star = problem.star
     return bool(
         problem.budget is None
         and not star.release.any()
@@ -112,7 +114,7 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
 
 def _why_infeasible(problem: DivisibleLoad) -> str:
     """Name the limits that together exclude every plan."""
-    star = problem.platform
+    star = problem.star
     limits = []
     if np.isfinite(star.memory).any():
         limits.append("memory")

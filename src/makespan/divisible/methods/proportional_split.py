@@ -13,10 +13,10 @@ from makespan.divisible.timing import master_cost
 
 
 def _infinite_speed(problem: DivisibleLoad) -> str | None:
-    for index, seconds in enumerate(problem.platform.compute_per_unit.tolist()):
+    for index, seconds in enumerate(problem.star.compute_per_unit.tolist()):
         if seconds == 0:
             return f"platform.workers[{index}].compute.per_unit is 0"
-    if problem_master_computes(problem) and master_cost(problem.platform).per_unit == 0:
+    if problem_master_computes(problem) and master_cost(problem.star).per_unit == 0:
         return "platform.master.compute.per_unit is 0"
     return None
 
@@ -32,10 +32,10 @@ def _infinite_speed(problem: DivisibleLoad) -> str | None:
 def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
     """Loads in proportion to the computing speeds; workers by non-decreasing send cost."""
     assert problem.load is not None
-    speed = 1.0 / problem.platform.compute_per_unit
+    speed = 1.0 / problem.star.compute_per_unit
     own = 0.0
     if problem_master_computes(problem):
-        own = 1.0 / master_cost(problem.platform).per_unit
+        own = 1.0 / master_cost(problem.star).per_unit
     total = float(speed.sum()) + own
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")

@@ -20,4 +20,4 @@ from makespan.divisible.problem import DivisibleLoad
 )
 def star(problem: DivisibleLoad, control: Control) -> Solution:
     """Closed form on a star: serve by non-decreasing send cost, all finish together."""
-    return solve_linear(problem, by_send_cost(problem.platform), keep_all=True)
+    return solve_linear(problem, by_send_cost(problem.star), keep_all=True)

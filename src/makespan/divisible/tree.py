@@ -1,0 +1,261 @@
+"""Trees: load is handed down from a root, every node computes and forwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.costs import Affine, as_affine
+from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.names import Numbered, index_by_name
+from makespan.core.schedule import Floats, Integers
+from makespan.core.suggest import did_you_mean
+
+ROOT = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine of a tree.
+
+    Parameters
+    ----------
+    name
+        Unique; ``N0``, ``N1``, … by position where it is empty.
+    parent
+        The name of the node that sends to it; None for the root, which holds the load.
+    send, compute
+        Costs of the message from the parent and of computing: :class:`Affine` or seconds per
+        unit. Without ``compute`` the node only forwards.
+
+    >>> Node(name="A", parent="R", send=0.2).send
+    Affine(fixed=0.0, per_unit=0.2)
+    """
+
+    name: str = ""
+    parent: str | None = None
+    send: Affine | float = Affine()
+    compute: Affine | float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "send", as_affine(self.send))
+        if self.compute is not None:
+            object.__setattr__(self, "compute", as_affine(self.compute))
+
+
+NUMBERS = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
+
+
+class Tree:
+    """Nodes that receive load from their parent, compute a part and forward the rest.
+
+    One message per edge carries the load of the whole subtree; a node forwards after it has
+    received everything, to one child at a time, and computes meanwhile.
+
+    The numbers are kept in read-only columns, one entry a node; ``compute_per_unit`` is infinite
+    for a node that only forwards. ``parent`` holds indices, -1 for the root.
+
+    Parameters
+    ----------
+    nodes
+        The nodes, in the order that indexes them; exactly one has no parent.
+
+    >>> tree = Tree([Tree.Node(name="R", compute=3), Tree.Node(parent="R", send=1, compute=2)])
+    >>> list(tree.names), tree.parent.tolist()
+    (['R', 'N1'], [-1, 0])
+    """
+
+    topology = "tree"
+    Node = Node
+    master = None
+
+    names: Sequence[str]
+    parent: Integers
+    send_fixed: Floats
+    send_per_unit: Floats
+    compute_fixed: Floats
+    compute_per_unit: Floats
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        crew = tuple(nodes)
+        self.names = tuple(node.name or f"N{index}" for index, node in enumerate(crew))
+        self._mistakes = Mistakes()
+        position = index_by_name(self.names)
+        parents = []
+        for index, node in enumerate(crew):
+            if node.parent is not None and node.parent not in position:
+                hint = did_you_mean(str(node.parent), position)
+                self._mistakes.add(
+                    f"platform.nodes[{index}].parent", f"{shown(node.parent)} is no node{hint}"
+                )
+            parents.append(ROOT if node.parent is None else position.get(node.parent, ROOT))
+        self._set(parents, {name: [_part(node, name) for node in crew] for name in NUMBERS})
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        parent: ArrayLike,
+        send_per_unit: ArrayLike,
+        compute_per_unit: ArrayLike,
+        send_fixed: ArrayLike = 0.0,
+        compute_fixed: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> Tree:
+        """Build a tree from columns of n entries, without an object per node.
+
+        Parameters
+        ----------
+        parent
+            Index of each node's parent, -1 for the root.
+        send_per_unit, compute_per_unit, send_fixed, compute_fixed
+            Arrays of length n or scalars; an infinite ``compute_per_unit`` is a node that only
+            forwards.
+        names
+            n names; ``N0``, ``N1``, … by default.
+
+        >>> Tree.from_arrays(parent=[-1, 0], send_per_unit=1, compute_per_unit=2).names[1]
+        'N1'
+        """
+        tree = cls(())
+        indices = np.asarray(parent, dtype=np.int64)
+        tree.names = Numbered("N", indices.size) if names is None else tuple(names)
+        table = dict(
+            send_fixed=send_fixed,
+            send_per_unit=send_per_unit,
+            compute_fixed=compute_fixed,
+            compute_per_unit=compute_per_unit,
+        )
+        for name, values in table.items():
+            if np.ndim(values) and np.shape(values) != indices.shape:
+                tree._mistakes.add(
+                    f"platform.{name}", f"has shape {np.shape(values)}; parent has {indices.shape}"
+                )
+        if len(tree.names) != indices.size:
+            tree._mistakes.add("platform.names", f"has {len(tree.names)} for {indices.size} nodes")
+        tree._mistakes.raise_if_any()
+        tree._set(indices, {name: np.broadcast_to(table[name], indices.shape) for name in table})
+        return tree
+
+    def _set(self, parent: ArrayLike, table: dict[str, Any]) -> None:
+        self.parent = np.array(parent, dtype=np.int64)
+        self.parent.flags.writeable = False
+        for name, values in table.items():
+            column = np.array([self._number(name, i, value) for i, value in enumerate(values)])
+            column.flags.writeable = False
+            setattr(self, name, column.astype(np.float64))
+
+    def _number(self, name: str, index: int, value: Any) -> float:
+        fault = number_fault(value, infinite=name == "compute_per_unit")
+        if fault is None:
+            return float(value)
+        part = name.replace("_", ".", 1)
+        allowed = "a cost is 0 or more seconds"
+        place = f"platform.nodes[{index}].{part}"
+        self._mistakes.add(place, f"{shown(value)} {fault}; {allowed}")
+        return math.nan
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def __repr__(self) -> str:
+        return f"Tree({len(self)} nodes)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        columns = ("parent", *NUMBERS)
+        return self.names == other.names and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes as objects, made on demand."""
+        return tuple(
+            Node(
+                name=self.names[index],
+                parent=None if parent == ROOT else self.names[parent],
+                send=Affine(float(self.send_fixed[index]), float(self.send_per_unit[index])),
+                compute=Affine(
+                    float(self.compute_fixed[index]), float(self.compute_per_unit[index])
+                )
+                if self.computes[index]
+                else None,
+            )
+            for index, parent in enumerate(self.parent.tolist())
+        )
+
+    @property
+    def computes(self) -> np.ndarray:
+        """Whether each node computes."""
+        return np.isfinite(self.compute_per_unit)
+
+    @property
+    def root(self) -> int:
+        """The index of the node that holds the load."""
+        return int(np.flatnonzero(self.parent == ROOT)[0])
+
+    @property
+    def has_fixed_costs(self) -> bool:
+        """Whether any message or computation has a fixed cost."""
+        return bool(self.send_fixed.any() or self.compute_fixed.any())
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node, by index."""
+        lists: list[list[int]] = [[] for _ in range(len(self))]
+        for node, parent in enumerate(self.parent.tolist()):
+            if parent != ROOT:
+                lists[parent].append(node)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def downwards(self) -> tuple[int, ...]:
+        """The nodes, every parent before its children."""
+        order = [self.root]
+        for node in order:
+            order.extend(self.children[node])
+        return tuple(order)
+
+    def collect_mistakes(self, mistakes: Mistakes) -> None:
+        """Note everything that is wrong with this platform."""
+        mistakes.extend(self._mistakes.found)
+        if not isinstance(self.names, Numbered):
+            seen: dict[str, int] = {}
+            for index, name in enumerate(self.names):
+                if name in seen:
+                    mistakes.add(
+                        f"platform.nodes[{index}].name",
+                        f"{name!r} is also the name of platform.nodes[{seen[name]}]",
+                    )
+                seen.setdefault(name, index)
+        roots = np.flatnonzero(self.parent == ROOT)
+        count = len(self)
+        wrong = np.flatnonzero((self.parent < ROOT) | (self.parent >= count))
+        for index in wrong[:20].tolist():
+            mistakes.add(f"platform.nodes[{index}].parent", f"{self.parent[index]} is no node")
+        if len(roots) != 1 and not self._mistakes:
+            mistakes.add(
+                "platform.nodes", f"has {len(roots)} nodes without a parent; a tree has one root"
+            )
+        elif not len(wrong) and len(roots) == 1 and len(self.downwards) < count:
+            lost = sorted(set(range(count)) - set(self.downwards))[0]
+            mistakes.add(
+                f"platform.nodes[{lost}].parent", f"{self.names[lost]!r} is its own ancestor"
+            )
+
+
+def _part(node: Node, name: str) -> Any:
+    of, _, part = name.partition("_")
+    if of == "compute" and node.compute is None:
+        return math.inf if part == "per_unit" else 0.0
+    return getattr(getattr(node, of), part)
