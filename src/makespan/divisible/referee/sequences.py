@@ -8,6 +8,7 @@ transfers may stand in any order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,8 @@ class Line(NamedTuple):
 
     def groups(self) -> Iterator[list[int]]:
         """Iterate over the positions of level rows."""
-        starts = np.flatnonzero(np.diff(self.level, prepend=-1)).tolist()
-        for first, last in zip(starts, [*starts[1:], len(self.rows)], strict=True):
+        edges = np.flatnonzero(np.diff(self.level, prepend=-1, append=-1)).tolist()
+        for first, last in pairwise(edges):
             yield list(range(first, last))
 
 
