@@ -49,9 +49,7 @@ def test_best_order_of_all(with_release):
 
 def test_limits_that_the_loads_break():
     """Memory, whole units, budget and deadline are named when given loads break them."""
-    star = Star(
-        [Worker(send=1, compute=1, memory=3, price=(5, 1))], master=Master(compute=1.0)
-    )
+    star = Star([Worker(send=1, compute=1, memory=3, price=(5, 1))], master=Master(compute=1.0))
 
     def reason(**fields):
         result = solve(DivisibleLoad(platform=star, **fields))

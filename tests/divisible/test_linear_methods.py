@@ -25,9 +25,7 @@ CASES = {
 
 def star_of(send, compute, **options):
     """A linear star of workers P1, P2, …"""
-    return Star(
-        [Worker(send=c, compute=w) for c, w in zip(send, compute, strict=True)], **options
-    )
+    return Star([Worker(send=c, compute=w) for c, w in zip(send, compute, strict=True)], **options)
 
 
 def bus_of(case, **options):
@@ -66,7 +64,9 @@ def test_allocation_of_the_slides_in_their_order():
     ends = {row["machine"]: row["end"] for row in result.schedule.records()}
     finish = [ends["P0"], *(ends[f"P{i}"] for i in (1, 2, 3))]
     computed = {r["machine"]: r["end"] for r in result.schedule.records() if r["kind"] == "compute"}
-    assert [computed[f"P{i}"] for i in range(4)] == case["expected"]["slide_allocation_finish_times"]
+    assert [computed[f"P{i}"] for i in range(4)] == case["expected"][
+        "slide_allocation_finish_times"
+    ]
     assert max(finish) == 15000
 
 
@@ -208,7 +208,8 @@ def test_splits_are_never_better(method):
     for _ in range(50):
         count = int(generator.integers(1, 6))
         star = star_of(
-            generator.uniform(0, 3, count), generator.uniform(0.1, 3, count),
+            generator.uniform(0, 3, count),
+            generator.uniform(0.1, 3, count),
             master=Master(compute=2.0),
         )
         problem = DivisibleLoad(load=7, platform=star)

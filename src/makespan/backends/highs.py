@@ -99,9 +99,10 @@ class Programme:
         """
         index = np.atleast_1d(np.asarray(indices, dtype=np.int64))
         value = np.broadcast_to(np.asarray(values, np.float64), index.shape)
-        index, place = np.unique(index, return_inverse=True)
-        self._row_index.append(index)
-        self._row_value.append(np.bincount(place, weights=value, minlength=len(index)))
+        once, place = np.unique(index, return_inverse=True)
+        self._row_index.append(once)
+        summed: Floats = np.bincount(place, weights=value, minlength=len(once)).astype(np.float64)
+        self._row_value.append(summed)
         self._row_low.append(low)
         self._row_high.append(high)
 

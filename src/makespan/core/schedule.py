@@ -89,7 +89,7 @@ class Schedule:
             length = 0
 
         def column(values: ArrayLike, dtype: type) -> NDArray[Any]:
-            array = np.asarray(values, dtype=dtype)
+            array: NDArray[Any] = np.asarray(values, dtype=dtype)
             if array is values and array.flags.writeable and array.shape == (length,):
                 array = array.copy()  # the caller's array stays the caller's
             elif array.shape != (length,):

@@ -74,7 +74,8 @@ def rounds_of(workers: np.ndarray) -> np.ndarray:
     if len(np.unique(workers)) == len(workers):
         return np.ones(len(workers), dtype=np.int64)
     rounds = np.empty(len(workers), dtype=np.int64)
-    number, served = 1, set()
+    number = 1
+    served: set[int] = set()
     for position, worker in enumerate(workers.tolist()):
         if worker in served:
             number += 1

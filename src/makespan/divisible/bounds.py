@@ -107,7 +107,8 @@ def _own_rate(problem: DivisibleLoad) -> float:
 
 def _inverse(seconds: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        return 1.0 / seconds
+        rate: Floats = 1.0 / seconds
+    return rate
 
 
 def _steady_rate(problem: DivisibleLoad) -> float:
@@ -128,8 +129,8 @@ def _steady_rate(problem: DivisibleLoad) -> float:
     used_before = np.concatenate([[0.0], np.cumsum(wanted)[:-1]])
     room = np.maximum(0.0, 1.0 - np.nan_to_num(used_before, posinf=2.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate = np.where(port == 0, speed, np.minimum(speed, room / port))
-    return float(rate.sum()) + _own_rate(problem)
+        rates = np.where(port == 0, speed, np.minimum(speed, room / port))
+    return float(rates.sum()) + _own_rate(problem)
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:

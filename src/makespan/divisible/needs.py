@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.registry import Need
-from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import master_cost
 
 Unmet = Callable[[DivisibleLoad], str | None]
 
@@ -57,10 +57,8 @@ def _fixed_costs(problem: DivisibleLoad) -> str | None:
     obstacle = _nonzero("send_fixed", "compute_fixed", "return_fixed")(problem)
     if obstacle is not None:
         return obstacle
-    master = problem.platform.master
-    if isinstance(master, Master) and master.compute and master.compute.fixed:
-        return f"platform.master.compute.fixed is {master.compute.fixed!r}"
-    return None
+    fixed = master_cost(problem.star).fixed
+    return f"platform.master.compute.fixed is {fixed!r}" if fixed else None
 
 
 def _says(name: str, *allowed: object) -> Unmet:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ ROOT = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class TreeNode:
     """A machine of a tree.
 
     Parameters
@@ -34,7 +34,7 @@ class Node:
         Costs of the message from the parent and of computing: :class:`Affine` or seconds per
         unit. Without ``compute`` the node only forwards.
 
-    >>> Node(name="A", parent="R", send=0.2).send
+    >>> TreeNode(name="A", parent="R", send=0.2).send
     Affine(fixed=0.0, per_unit=0.2)
     """
 
@@ -72,7 +72,7 @@ class Tree:
     """
 
     topology = "tree"
-    Node = Node
+    Node: ClassVar[type[TreeNode]] = TreeNode
     master = None
 
     names: Sequence[str]
@@ -82,7 +82,7 @@ class Tree:
     compute_fixed: Floats
     compute_per_unit: Floats
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[TreeNode]) -> None:
         crew = tuple(nodes)
         self.names = tuple(node.name or f"N{index}" for index, node in enumerate(crew))
         self._mistakes = Mistakes()
@@ -178,10 +178,10 @@ class Tree:
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[TreeNode, ...]:
         """The nodes as objects, made on demand."""
         return tuple(
-            Node(
+            TreeNode(
                 name=self.names[index],
                 parent=None if parent == ROOT else self.names[parent],
                 send=Affine(float(self.send_fixed[index]), float(self.send_per_unit[index])),
@@ -254,7 +254,7 @@ class Tree:
             )
 
 
-def _part(node: Node, name: str) -> Any:
+def _part(node: TreeNode, name: str) -> Any:
     of, _, part = name.partition("_")
     if of == "compute" and node.compute is None:
         return math.inf if part == "per_unit" else 0.0

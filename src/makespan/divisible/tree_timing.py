@@ -69,9 +69,9 @@ def retimed_tree(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     assert isinstance(tree, Tree)
     schedule = schedule.renamed(tree.names)
     computes = schedule.kind == Activity.COMPUTE
-    amount = np.bincount(
+    amount: Floats = np.bincount(
         schedule.machine[computes], weights=schedule.amount[computes], minlength=len(tree)
-    )
+    ).astype(np.float64)
     served: list[list[int]] = [[] for _ in range(len(tree))]
     for row in schedule.rows_of(Activity.SEND).tolist():
         served[int(schedule.machine[row])].append(int(schedule.peer[row]))

@@ -89,7 +89,8 @@ def solve_controlled(
             chosen = find_method(kind.name, method)
             _refuse_unmet(kind, chosen, problem)
             _refuse_unknown_options(chosen, options)
-            name, solution, used = method, chosen.run(problem, control, **options), options
+            name, solution = method, chosen.run(problem, control, **options)
+            used = options
         return _result(kind, problem, control, name, solution, used)
 
 
@@ -106,11 +107,11 @@ def _with_file_options(
 
 def _solve_by_line_up(
     kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]
-) -> tuple[str, Solution, Mapping[str, Any]]:
+) -> tuple[str, Solution, dict[str, Any]]:
     """Run the kind's line-up until a method proves its plan; return the best."""
     line_up = [find_method(kind.name, name) for name in kind.auto]
     _refuse_unused_options(kind, line_up, options)
-    best: tuple[str, Solution, Mapping[str, Any]] | None = None
+    best: tuple[str, Solution, dict[str, Any]] | None = None
     bound: float | None = None
     with control.limited(AUTO_EXACT_SECONDS if control.time_limit is None else None):
         for method in line_up:

@@ -107,7 +107,8 @@ def _lawler(send: Floats, release: Floats, tail: Floats, workers: Integers) -> I
     backwards = []
     arrival = float(send[workers].sum())
     while left:
-        last = min(left, key=lambda worker: max(arrival, release[worker]) + tail[worker])
+        ends = np.maximum(arrival, release[left]) + tail[left]
+        last = left[int(np.argmin(ends))]
         left.remove(last)
         backwards.append(last)
         arrival -= float(send[last])
