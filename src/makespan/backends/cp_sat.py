@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LARGEST_SUM = 2**50
 MOST_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
+FINEST_EXPONENT = -1074  # all floats are multiples of two to this power
 POLL_SECONDS = 0.05
 WORKERS = 2
 
@@ -46,11 +48,14 @@ class Scaling:
         return self.numerator / self.denominator
 
     def up(self, seconds: ArrayLike) -> Integers:
-        """Return the least integers that stand for at least ``seconds``."""
+        """Return the least integers that stand for at least ``seconds``.
+
+        Where the scaling is exact, ``seconds`` are among those that the unit was found for.
+        """
         return (np.rint if self.exact else np.ceil)(self._units(seconds)).astype(np.int64)
 
     def down(self, seconds: ArrayLike) -> Integers:
-        """Return the greatest integers that stand for at most ``seconds``."""
+        """Return the greatest integers that stand for at most ``seconds``; else as :meth:`up`."""
         return (np.rint if self.exact else np.floor)(self._units(seconds)).astype(np.int64)
 
     def seconds(self, units: float) -> float:
@@ -59,7 +64,7 @@ class Scaling:
         >>> Scaling(1, 10, True).seconds(3)
         0.3
         """
-        return units * self.numerator / self.denominator
+        return float(Fraction(units) * Fraction(self.numerator, self.denominator))
 
     def _units(self, seconds: ArrayLike) -> Floats:
         values = np.asarray(seconds, dtype=np.float64)
@@ -86,11 +91,11 @@ def scaling_of(seconds: ArrayLike, *, largest_sum: int = LARGEST_SUM) -> Scaling
     total = math.fsum(values)
     for decimals in range(MOST_DECIMALS + 1):
         power = 10.0**decimals
-        if total * power > largest_sum * 10.0**MOST_DECIMALS:
-            break
         with np.errstate(over="ignore"):
             scaled = np.rint(values * power)
-        if scaled.max(initial=0.0) < 2.0**53 and (scaled / power == values).all():
+        if scaled.max(initial=0.0) >= 2.0**53:
+            break
+        if (scaled / power == values).all():
             units = scaled.astype(np.int64)
             divisor = int(np.gcd.reduce(units)) or 1
             if math.fsum(scaled) / divisor <= largest_sum:
@@ -104,7 +109,7 @@ def _rounding(total: float, count: int, largest_sum: int) -> Scaling:
     room = largest_sum - count
     if room <= 0:
         raise ValueError(f"{count} numbers are too many for integers up to {largest_sum}")
-    exponent = math.ceil(math.log2(total / room)) + 1
+    exponent = max(FINEST_EXPONENT, math.ceil(math.log2(total) - math.log2(room)) + 1)
     if exponent >= 0:
         return Scaling(2**exponent, 1, False)
     return Scaling(1, 2**-exponent, False)

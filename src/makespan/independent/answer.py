@@ -64,5 +64,7 @@ def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
     if len(used) > len(shown):
         table.append(f"… and {len(used) - len(shown)} more machines")
     if len(used) < problem.machine_count:
-        table.append(f"{problem.machine_count - len(used)} of {problem.machine_count} machines idle")
+        table.append(
+            f"{problem.machine_count - len(used)} of {problem.machine_count} machines idle"
+        )
     return table

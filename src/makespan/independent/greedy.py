@@ -6,6 +6,7 @@ import heapq
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.schedule import Integers, Schedule
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -31,3 +32,10 @@ def greedy(problem: IndependentTasks, tasks: Integers) -> Schedule:
 def by_decreasing_duration(problem: IndependentTasks) -> Integers:
     """Return the tasks, longest first; of equal ones, lowest index first."""
     return np.argsort(-problem.durations, kind="stable")
+
+
+def first_plan(problem: IndependentTasks, control: Control) -> Schedule:
+    """Return what a search starts from: the best plan of earlier methods, else that of LPT."""
+    if control.incumbent is not None and control.incumbent.schedule is not None:
+        return control.incumbent.schedule
+    return greedy(problem, by_decreasing_duration(problem))

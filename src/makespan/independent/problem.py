@@ -149,7 +149,8 @@ def _checked_durations(mistakes: Mistakes, durations: Any) -> Floats:
 
 
 def _as_floats(mistakes: Mistakes, values: list[Any], allowed: str) -> Floats:
-    if {type(value) for value in values} <= {int, float}:
+    types = {type(value) for value in values}
+    if all(issubclass(one, (int, float)) and one is not bool for one in types):
         try:
             return np.array(values, dtype=np.float64)
         except OverflowError:

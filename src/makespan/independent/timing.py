@@ -7,6 +7,8 @@ waits for the end of its task's earlier piece.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
@@ -83,7 +85,7 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
     order = np.argsort(machine, kind="stable")
     first = np.flatnonzero(np.diff(machine[order], prepend=-1))
     ends = duration[order]
-    for begin, stop in zip(first.tolist(), [*first[1:].tolist(), len(order)], strict=True):
+    for begin, stop in pairwise(np.append(first, len(order)).tolist()):
         if stop - begin > 1:
             np.cumsum(ends[begin:stop], out=ends[begin:stop])
     starts = np.zeros(len(order))

@@ -1,0 +1,83 @@
+"""Problems of independent tasks in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from makespan.core.forms import (
+    PROBLEM_FORMAT,
+    Column,
+    ProblemForm,
+    Whole,
+    mistake,
+    schema_of,
+    validated,
+)
+from makespan.core.mistakes import shown
+from makespan.independent.problem import MOST_MACHINES, IndependentTasks
+
+
+class _DurationList(Column):
+    """A list of numbers; one number does not stand for all, as nothing says how many."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        entry = {"type": "number", "minimum": 0}
+        return {"type": "array", "items": entry, "description": self.allowed}
+
+    def checked(self, values: Any) -> Any:
+        if not isinstance(values, list):
+            raise mistake(f"{shown(values)} is not a list of numbers; {self.allowed}")
+        return super().checked(values)
+
+
+class IndependentForm(ProblemForm):
+    """Independent tasks on identical machines."""
+
+    kind: Literal["independent"]
+    machines: Annotated[int, Whole(f"machines are a whole number from 1 to {MOST_MACHINES}", low=1)]
+    durations: Annotated[Any, _DurationList("a duration is 0 or more seconds")]
+    preemptive: bool = False
+
+
+def read(data: Mapping[str, Any]) -> IndependentTasks:
+    """Build the problem from the contents of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place in the file.
+
+    >>> read({"kind": "independent", "machines": 2, "durations": [3, 2.5]}).machine_count
+    2
+    """
+    form = validated(IndependentForm, data)
+    return IndependentTasks(
+        machines=form.machines,
+        durations=form.durations,
+        preemptive=form.preemptive,
+        options=form.options,
+    )
+
+
+def write(problem: IndependentTasks) -> dict[str, Any]:
+    """Return the problem as the contents of a file; ``read`` gives an equal problem back.
+
+    >>> write(IndependentTasks(machines=2, durations=[3, 2.5]))["durations"]
+    [3.0, 2.5]
+    """
+    data: dict[str, Any] = {
+        "format": PROBLEM_FORMAT,
+        "kind": "independent",
+        "machines": problem.machine_count,
+        "durations": problem.durations.tolist(),
+        "preemptive": problem.preemptive,
+    }
+    if problem.options:
+        data["options"] = dict(problem.options)
+    return data
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the kind's files."""
+    return schema_of(IndependentForm, "Independent tasks")

@@ -1,0 +1,158 @@
+"""The optimum without preemption, by constraint programming."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers, Schedule
+from makespan.independent.bounds import bounds
+from makespan.independent.greedy import first_plan
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import scheduled
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
+
+    from makespan.backends.cp_sat import Scaling
+
+MOST_VARIABLES = 100_000
+
+
+def _too_many(problem: IndependentTasks) -> str | None:
+    distinct = len(np.unique(problem.durations))
+    if distinct * problem.useful_machines <= MOST_VARIABLES:
+        return None
+    return f"there are {distinct} distinct durations and {problem.useful_machines} machines"
+
+
+@register(
+    "independent",
+    name="exact",
+    needs=(
+        NO_PREEMPTION,
+        Need(f"at most {MOST_VARIABLES} pairs of a distinct duration and a machine", _too_many),
+    ),
+    proves="CP-SAT's complete search, where the durations are whole multiples of a unit",
+    complexity="exponential",
+    source="OR-tools CP-SAT on the assignment model, tasks of equal duration counted together; "
+    "M. Dell'Amico, S. Martello, ORSA J. Computing 7, 1995, for the bounds it starts from",
+)
+def exact(problem: IndependentTasks, control: Control) -> Solution:
+    """Search all assignments with CP-SAT, from the plan of LPT or a better one."""
+    from makespan.backends.cp_sat import Outcome, scaling_of, search
+
+    scaling = scaling_of(problem.durations)
+    counted = _counted(problem, scaling)
+    start = first_plan(problem, control)
+    hint = counted.counts_in(start)
+    lower, upper = counted.lower_bound(), int((hint * counted.units[:, None]).sum(0).max(initial=0))
+    best, proved = start, lower >= upper
+    if not proved:
+        model, counts = _model(counted, hint, lower, upper)
+        found = search(model, control, in_seconds=scaling.seconds)
+        if found.bound is not None:
+            lower = max(lower, math.ceil(found.bound - 0.5))
+        proved = found.outcome is Outcome.OPTIMAL
+        if found.solved:
+            value = np.array([[found.value(count) for count in row] for row in counts])
+            plan = counted.plan(problem, value)
+            best = plan if plan.makespan < start.makespan else start
+    if scaling.exact:
+        return Solution(schedule=best, lower_bound=scaling.seconds(lower), optimal=proved)
+    error = len(problem.durations)  # each duration was rounded up by less than one unit
+    return Solution(
+        schedule=best,
+        lower_bound=max(0.0, scaling.seconds(lower - error)),
+        notes=(
+            f"the durations have no common unit: they were rounded up to multiples of "
+            f"{scaling.unit:.3g} s; the lower bound allows for {scaling.seconds(error):.3g} s",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counted:
+    """The positive durations in integer units, equal ones counted together, longest first.
+
+    ``group`` is the group of each of the ``tasks``; ``units`` and ``size`` are a group's duration
+    and its number of tasks.
+    """
+
+    tasks: Integers
+    group: Integers
+    units: Integers
+    size: Integers
+    machines: int
+
+    def counts_in(self, schedule: Schedule) -> Integers:
+        """Return how many tasks of each group (row) each machine in use (column) runs."""
+        group_of = np.zeros(int(self.tasks.max(initial=-1)) + 1, dtype=np.int64)
+        group_of[self.tasks] = self.group
+        used = np.unique(schedule.machine, return_inverse=True)[1]
+        counts = np.zeros((len(self.units), self.machines), dtype=np.int64)
+        np.add.at(counts, (group_of[schedule.item], used), 1)
+        return counts
+
+    def lower_bound(self) -> int:
+        """Return the best bound, in units."""
+        durations = np.repeat(self.units, self.size).astype(np.float64)
+        whole = IndependentTasks(machines=max(1, self.machines), durations=durations)
+        return math.ceil(max(bound.value for bound in bounds(whole)))
+
+    def plan(self, problem: IndependentTasks, counts: Integers) -> Schedule:
+        """Return the schedule in which each machine runs so many tasks of each group."""
+        order = np.argsort(self.group, kind="stable")
+        machine = np.concatenate([np.repeat(np.arange(self.machines), row) for row in counts])
+        return scheduled(problem, self.tasks[order], machine)
+
+
+def _counted(problem: IndependentTasks, scaling: Scaling) -> _Counted:
+    tasks = np.flatnonzero(problem.durations > 0)
+    units = scaling.up(problem.durations[tasks])
+    descending, group, size = np.unique(-units, return_inverse=True, return_counts=True)
+    return _Counted(
+        tasks=tasks,
+        group=group,
+        units=-descending,
+        size=size,
+        machines=min(problem.machine_count, len(tasks)),
+    )
+
+
+def _model(
+    counted: _Counted, hint: Integers, lower: int, upper: int
+) -> tuple[CpModel, list[list[Any]]]:
+    """Return the model and its variables: how many tasks of each group each machine runs.
+
+    That machines are interchangeable CP-SAT finds by itself; constraints that break the symmetry
+    made it slower.
+    """
+    from ortools.sat.python.cp_model import CpModel, LinearExpr
+
+    model = CpModel()
+    end = model.new_int_var(lower, upper, "makespan")
+    machines = range(counted.machines)
+    counts = []
+    for group, (units, size) in enumerate(
+        zip(counted.units.tolist(), counted.size.tolist(), strict=True)
+    ):
+        most = min(size, upper // units)
+        row = [model.new_int_var(0, most, f"{group}_{machine}") for machine in machines]
+        model.add(LinearExpr.sum(row) == size)
+        for machine in machines:
+            model.add_hint(row[machine], int(hint[group, machine]))
+        counts.append(row)
+    weights = counted.units.tolist()
+    for machine in machines:
+        model.add(LinearExpr.weighted_sum([row[machine] for row in counts], weights) <= end)
+    model.add_hint(end, upper)
+    model.minimize(end)
+    return model, counts

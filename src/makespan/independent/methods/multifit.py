@@ -1,0 +1,58 @@
+"""MULTIFIT: bisection on the makespan, with first fit decreasing as the test."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.errors import MethodError
+from makespan.core.mistakes import shown
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.independent.bounds import bounds
+from makespan.independent.first_fit import first_fit
+from makespan.independent.greedy import by_decreasing_duration, first_plan
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import scheduled
+
+CLOSE = 1e-12
+
+
+@register(
+    "independent",
+    name="multifit",
+    needs=(NO_PREEMPTION,),
+    complexity="O(n log n + n log m) for each of k iterations",
+    source="E. G. Coffman, M. R. Garey, D. S. Johnson, An application of bin packing to "
+    "multiprocessor scheduling, SIAM J. Computing 7, 1978; at most 13/11 + 2^-k times the optimum "
+    "(M. Yue, Annals of Operations Research 24, 1990); started from LPT (C.-Y. Lee, "
+    "J. D. Massey, Discrete Applied Mathematics 20, 1988)",
+)
+def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 20) -> Solution:
+    """Bisect for the least time within which first fit decreasing packs all tasks.
+
+    Starts from the plan of LPT, or a better one, so it is never worse.
+    """
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
+        raise MethodError(
+            f"iterations: {shown(iterations)} is not allowed; it is a whole number from 0"
+        )
+    best = first_plan(problem, control)
+    bound = max(bound.value for bound in bounds(problem))
+    lower, upper = bound, best.makespan
+    tasks = by_decreasing_duration(problem)
+    tasks = tasks[problem.durations[tasks] > 0]
+    seconds = problem.durations[tasks]
+    for _ in range(iterations):
+        if upper - lower <= CLOSE * upper or control.expired():
+            break
+        capacity = (lower + upper) / 2
+        machine = first_fit(seconds, problem.useful_machines, capacity)
+        if machine is None:
+            lower = capacity
+            continue
+        upper = capacity
+        plan = scheduled(problem, tasks, machine)
+        if plan.makespan < best.makespan:
+            best, upper = plan, min(capacity, plan.makespan)
+            control.report(best.makespan, bound)
+    return Solution(schedule=best)
