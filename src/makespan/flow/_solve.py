@@ -69,7 +69,7 @@ def solve(
     >>> solve(DivisibleLoad(load=10.0, platform=star)).makespan
     28.0
     """
-    control = Control(time_limit=_checked_limit(time_limit), rng=rng, progress=progress)
+    control = Control(time_limit=checked_limit(time_limit), rng=rng, progress=progress)
     result = solve_controlled(problem, control, method=method, **options)
     if control.interrupted and result.schedule is None:
         raise KeyboardInterrupt
@@ -231,7 +231,8 @@ def _best_bound(
     return min(value, makespan), name if met else None
 
 
-def _checked_limit(time_limit: float | None) -> float | None:
+def checked_limit(time_limit: float | None) -> float | None:
+    """Return the limit, refusing what is no number of seconds."""
     if time_limit is not None:
         fault = number_fault(time_limit, infinite=True)
         if fault is not None:

@@ -1,0 +1,204 @@
+"""Files → problems and results, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from makespan.core.errors import FileError, InputError, ProblemError
+from makespan.core.files import write_whole
+from makespan.core.mistakes import shown
+from makespan.core.problem import Problem
+from makespan.core.result import Result
+from makespan.core.schedule import Schedule
+from makespan.flow._answer import jsonable, result_as_dict, schedule_as_dict
+from makespan.flow._documents import parsed
+from makespan.flow._kinds import KINDS, kind_named, kind_of
+from makespan.flow._results import result_of, schedule_of
+
+PathLike = str | os.PathLike[str]
+
+VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
+PICTURES = (".svg", ".png")
+TEXTS = {"problem": (".json", ".toml"), "result": (".json",), "schedule": (".json",)}
+
+
+def read_problem(path: PathLike) -> Problem:
+    """Read a problem from a TOML or JSON file.
+
+    Parameters
+    ----------
+    path
+        The suffix ``.toml`` or ``.json`` says what the file holds; with another suffix, and for
+        ``"-"``, which is the standard input, the content decides.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read or is neither TOML nor JSON.
+    ProblemError
+        With every mistake found, each with its place in the file.
+    """
+    data = parsed(path)
+    try:
+        return problem_of(data)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+
+
+def problem_of(data: Mapping[str, Any]) -> Problem:
+    """Return the problem that stands in a file's contents."""
+    _check_format(data, "makespan.problem")
+    if "kind" not in data:
+        raise ProblemError(f"kind: is missing; it is {' or '.join(map(repr, KINDS))}")
+    return kind_named(data["kind"]).read(data)
+
+
+def read_result(path: PathLike) -> Result:
+    """Read a result from a JSON file.
+
+    A schedule made elsewhere is read, too: a file with a ``problem`` and a ``schedule`` is enough.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read, or does not hold a result; with every mistake found.
+    ProblemError
+        If the problem in it breaks its own statement.
+    """
+    data = parsed(path)
+    try:
+        _check_format(data, "makespan.result")
+        return result_of(data, problem_of)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+
+
+def read_schedule(path: PathLike, problem: Problem) -> Schedule:
+    """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read or holds no schedule; with every mistake found.
+    """
+    data = parsed(path)
+    try:
+        if "activities" in data:
+            _check_format(data, "makespan.schedule")
+            return schedule_of(data, "", problem)
+        _check_format(data, "makespan.result")
+        if data.get("schedule") is None:
+            raise FileError("holds no schedule")
+        return schedule_of(data["schedule"], "schedule", problem)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+
+
+def save(thing: Result | Problem | Schedule, path: PathLike) -> None:
+    """Write a result, a problem or a schedule to a file, whole or not at all.
+
+    Parameters
+    ----------
+    thing
+        What to write.
+    path
+        The suffix decides: ``.json`` for all three, ``.toml`` for problems, ``.svg`` and ``.png``
+        for a picture of a result or a schedule.
+
+    Raises
+    ------
+    FileError
+        If the suffix is another, or the file can't be written.
+    """
+    suffix = refuse_suffix(path, *_suffixes(thing))
+    if suffix in PICTURES:
+        from makespan.flow._plot import write_picture
+
+        assert isinstance(thing, (Result, Schedule))
+        write_picture(thing, path)
+    elif suffix == ".toml":
+        write_whole(path, _as_toml(path, as_dict(thing)))
+    else:
+        write_whole(path, as_json(as_dict(thing)) + "\n")
+
+
+def refuse_suffix(path: PathLike, *allowed: str) -> str:
+    """Return the suffix of ``path`` if it is ``allowed``.
+
+    Raises
+    ------
+    FileError
+        If it is not; the message lists what is.
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    suffix = suffixes[-1] if suffixes else ""
+    if suffixes[-2:] == [".trace", ".json"]:
+        suffix = ".trace.json"
+    if suffix not in allowed:
+        found = (
+            f"can't write {suffix} here" if suffix else "has no suffix, which says what to write"
+        )
+        raise FileError(f"{path}: {found}; allowed are {', '.join(allowed)}")
+    return suffix
+
+
+def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
+    """Return what stands in the file of a result, a problem or a schedule."""
+    if isinstance(thing, Result):
+        return result_as_dict(thing)
+    if isinstance(thing, Schedule):
+        return schedule_as_dict(thing)
+    return kind_of(thing).write(thing)
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """Return ``data`` as JSON in one line, with null for what JSON can't hold."""
+    import json
+
+    try:
+        return json.dumps(data, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False)
+
+
+def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    try:
+        return tomli_w.dumps(data)
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
+
+
+def _suffixes(thing: object) -> tuple[str, ...]:
+    if isinstance(thing, Result):
+        return TEXTS["result"] + (PICTURES if thing.schedule is not None else ())
+    if isinstance(thing, Schedule):
+        return TEXTS["schedule"] + PICTURES
+    if hasattr(type(thing), "kind"):
+        return TEXTS["problem"]
+    raise FileError(f"{shown(thing)} can't be saved; a result, a problem or a schedule can")
+
+
+def _check_format(data: Mapping[str, Any], expected: str) -> None:
+    """Refuse what is newer than this version reads, and what is something else."""
+    found = data.get("format")
+    if found is None:
+        return
+    name, _, version = found.partition("/") if isinstance(found, str) else ("", "", "")
+    if name not in VERSIONS or not (version.isascii() and version.isdigit()):
+        raise FileError(f"format: {shown(found)} is no format; here it is '{expected}/1'")
+    if name != expected:
+        what, wanted = name.rpartition(".")[2], expected.rpartition(".")[2]
+        raise FileError(f"format: this is a {what} ({found!r}); a {wanted} is needed here")
+    if len(version) > 9 or int(version) > VERSIONS[name]:
+        raise FileError(
+            f"format: {shown(found)} is newer than this makespan reads ('{name}/{VERSIONS[name]}')"
+        )
+
+
+def _shown_path(path: PathLike) -> str:
+    return "standard input" if str(path) == "-" else str(path)
