@@ -180,7 +180,7 @@ def _simple_starts(
     """Return the starts when the sends follow one another and nothing else is waited for."""
     start = np.zeros(len(rows))
     ends = np.cumsum(duration[sends])
-    start[sends] = ends - duration[sends]
+    start[sends[1:]] = ends[:-1]
     arrival = np.zeros(len(problem.machines))
     arrival[rows.peer[sends]] = ends
     release = np.concatenate([[0.0], problem.star.release])

@@ -16,6 +16,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import amounts, chunks, resources, sequences, times
 from makespan.divisible.referee.reading import Reading
+from makespan.divisible.referee.trees import tree_violations
 
 STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *amounts.RULES, *sequences.RULES)
 
@@ -41,6 +42,9 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
     >>> print(*violations(DivisibleLoad(load=2.0, platform=star), early), sep="; ")
     precedence: P1 computes chunk 0 from 1, but it arrives at 2
     """
+    if not problem.is_star:
+        yield from tree_violations(problem, schedule.renamed(problem.machines))
+        return
     if problem.chooses_master:
         senders = _senders(schedule)
         if len(senders) > 1:

@@ -57,7 +57,7 @@ def integral(reading: Reading) -> Iterator[Violation]:
 
 def memory(reading: Reading) -> Iterator[Violation]:
     """No chunk is larger than the memory of its worker."""
-    limit = reading.problem.platform.memory[reading.worker_of(reading.sends)]
+    limit = reading.problem.star.memory[reading.worker_of(reading.sends)]
     over = reading.schedule.amount[reading.sends] - limit
     for index in np.flatnonzero(over > reading.units).tolist():
         row = int(reading.sends[index])
@@ -71,7 +71,7 @@ def budget(reading: Reading) -> Iterator[Violation]:
     limit = reading.problem.budget
     if limit is None:
         return
-    star = reading.problem.platform
+    star = reading.problem.star
     worker = reading.worker_of(reading.sends)
     load = np.bincount(worker, reading.schedule.amount[reading.sends], minlength=len(star))
     takes_part = np.bincount(worker, minlength=len(star)) > 0

@@ -53,7 +53,7 @@ def chunk(reading: Reading) -> Iterator[Violation]:
         yield reading.violation("chunk", f"{reading.told(row)} stands twice", row)
     for row in reading.orphans.tolist():
         yield reading.violation("chunk", f"{reading.told(row)} is of a chunk never sent", row)
-    returns = reading.problem.platform.returns[reading.worker_of(reading.send)]
+    returns = reading.problem.star.returns[reading.worker_of(reading.send)]
     tests = (
         (reading.compute == NONE, "but never computed"),
         (returns & (reading.return_ == NONE), "but its result is never returned"),
@@ -113,7 +113,7 @@ def empty(reading: Reading) -> Iterator[Violation]:
 
 def master(reading: Reading) -> Iterator[Violation]:
     """The master computes only if it has a compute cost."""
-    holder = reading.problem.platform.master
+    holder = reading.problem.star.master
     assert not isinstance(holder, str)
     if holder.compute is None:
         for row in reading.own.tolist():

@@ -107,11 +107,13 @@ def crowds(
     lasting = np.flatnonzero(end > start)
     moment = np.concatenate([end[lasting], start[lasting]])
     change = np.concatenate([-weight[lasting], weight[lasting]])
-    order = np.argsort(moment, kind="stable")  # at one moment what ends leaves first
-    total = np.cumsum(change[order])
-    over = total > limit
+    order = np.argsort(moment, kind="stable")
+    moment, total = moment[order], np.cumsum(change[order])
+    settled = np.flatnonzero(
+        np.diff(moment, append=np.inf) > 0
+    )  # all that changes then has changed
+    over = total[settled] > limit
     rises = np.flatnonzero(over & ~np.concatenate([[False], over[:-1]]))
-    for index in rises.tolist():
-        time = float(moment[order[index]])
+    for time in moment[settled[rises]].tolist():
         members = np.flatnonzero((start <= time) & (time < end) & (weight > 0))
-        yield Crowd(time, float(total[index]), tuple(members.tolist()))
+        yield Crowd(time, float(weight[members].sum()), tuple(members.tolist()))

@@ -56,7 +56,7 @@ def _excluded(
 
 def sends_at_a_time(reading: Reading) -> Iterator[Violation]:
     """The master has no more sends under way than it can."""
-    master = reading.problem.platform.master
+    master = reading.problem.star.master
     assert not isinstance(master, str)
     if master.sends is None:
         return
@@ -83,7 +83,7 @@ def uplink(reading: Reading) -> Iterator[Violation]:
     The data of a send flow after its fixed cost, at one rate. Each send takes as long as the
     uplink needs for it alone; and at no time do the rates add up to more.
     """
-    star = reading.problem.platform
+    star = reading.problem.star
     assert not isinstance(star.master, str)
     rate = star.master.uplink
     if rate is None:

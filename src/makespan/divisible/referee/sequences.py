@@ -149,7 +149,7 @@ def transfers(reading: Reading) -> Iterator[Violation]:
     given = reading.problem.transfers
     if given is None:
         return
-    position = index_by_name(reading.problem.platform.names)
+    position = index_by_name(reading.problem.star.names)
     entries = [
         (Activity.SEND if what == "send" else Activity.RETURN, position[name])
         for what, name in given
@@ -201,7 +201,7 @@ def _follows(
 
 def _may_miss(reading: Reading, entries: Sequence[Entry]) -> list[bool]:
     """Whether each entry may be missing: empty at no cost, or a return of nothing."""
-    star = reading.problem.platform
+    star = reading.problem.star
     free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
     return [
         bool(free[worker]) or (kind == Activity.RETURN and not star.returns[worker])
@@ -247,7 +247,7 @@ def use(reading: Reading) -> Iterator[Violation]:
     """Every worker takes part, where the problem says so."""
     if reading.problem.use != "all":
         return
-    served = np.bincount(reading.worker_of(reading.sends), minlength=len(reading.problem.platform))
+    served = np.bincount(reading.worker_of(reading.sends), minlength=len(reading.problem.star))
     for worker in np.flatnonzero(served == 0).tolist():
         message = f"{reading.name(worker)} is sent nothing, but use is 'all'"
         yield Violation(rule="use", message=message)

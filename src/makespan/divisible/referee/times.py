@@ -17,7 +17,7 @@ def duration(reading: Reading) -> Iterator[Violation]:
 
     With an uplink, a send may be slower.
     """
-    star = reading.problem.platform
+    star = reading.problem.star
     assert not isinstance(star.master, str)
     on_workers = reading.computes[reading.worker_of(reading.computes) >= 0]
     for of, rows in (
@@ -75,7 +75,7 @@ def precedence(reading: Reading) -> Iterator[Violation]:
 
 def windows(reading: Reading) -> Iterator[Violation]:
     """A worker computes between its release and its deadline."""
-    star, schedule = reading.problem.platform, reading.schedule
+    star, schedule = reading.problem.star, reading.schedule
     rows = reading.computes[reading.worker_of(reading.computes) >= 0]
     worker = reading.worker_of(rows)
     release, deadline = star.release[worker], star.deadline[worker]
