@@ -15,6 +15,7 @@ from makespan.core.files import file_fault
 
 LARGEST = 512 * 2**20
 DEEPEST = 64
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -88,12 +89,23 @@ def _decoded(name: str, data: bytes) -> str:
 
 def _from_json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise _FaultError(f"{where}: not valid JSON: {error.msg}") from None
     except ValueError as error:
         raise _FaultError(f"a number can't be read: {_short(error)}") from None
+    if SURROGATE.search(text):
+        _refuse_half_characters(data)
+    return data
+
+
+def _refuse_half_characters(data: Any) -> None:
+    r"""Refuse texts such as ``"\ud800"``, which stand for no character."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _FaultError("a text holds half of a surrogate pair, which is no character") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

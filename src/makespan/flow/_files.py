@@ -145,6 +145,22 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
     return suffix
 
 
+def refuse_target(path: PathLike, *allowed: str) -> None:
+    """Refuse a file that could not be written, before long work is done for it.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not ``allowed``, or there is no such folder.
+    """
+    refuse_suffix(path, *allowed)
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileError(f"{path}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise FileError(f"{path}: is a folder, not a file")
+
+
 def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
     """Return what stands in the file of a result, a problem or a schedule."""
     if isinstance(thing, Result):

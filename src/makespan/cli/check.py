@@ -1,0 +1,71 @@
+"""The command check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from makespan.cli import parameters
+from makespan.cli.codes import CHECK_FAILED, DONE
+
+if TYPE_CHECKING:
+    from makespan.core.report import Report
+
+REPORT_FORMAT = "makespan.report/1"
+
+
+@click.command("check")
+@parameters.file_argument("result")
+@click.option(
+    "--problem",
+    type=click.Path(),
+    metavar="FILE",
+    help="The problem of a schedule that comes alone; takes the place of the result's own.",
+)
+@parameters.as_json
+def command(result: str, problem: str | None, as_json: bool) -> int:
+    """Put RESULT before the independent referee: is every rule of the problem kept?
+
+    RESULT is what 'makespan solve -o' writes, or a file with a problem and a schedule made
+    elsewhere, or a schedule alone beside --problem.
+    """
+    from makespan.core.report import Report
+    from makespan.flow._check import check
+    from makespan.flow._files import read_problem, read_result, read_schedule
+
+    empty = ""
+    if problem is not None:
+        if problem == result == "-":
+            raise click.UsageError("only one of the two files can be standard input")
+        stated = read_problem(problem)
+        report = check(stated, read_schedule(result, stated))
+    else:
+        plan = read_result(result)
+        if plan.schedule is None:
+            empty = f"nothing to check: {plan.status}, without a schedule"
+        report = Report() if empty else check(plan)
+    if as_json:
+        parameters.print_json(_as_dict(report))
+    else:
+        parameters.print_text(empty or str(report))
+    return DONE if report.ok else CHECK_FAILED
+
+
+def _as_dict(report: Report) -> dict[str, Any]:
+    return {
+        "format": REPORT_FORMAT,
+        "ok": report.ok,
+        "makespan": report.makespan,
+        "violations": [
+            {
+                "rule": violation.rule,
+                "message": violation.message,
+                "activities": list(violation.activities),
+                "times": list(violation.times),
+                "excess": violation.excess,
+            }
+            for violation in report.violations
+        ],
+        "omitted": report.omitted,
+    }

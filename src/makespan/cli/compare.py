@@ -1,0 +1,62 @@
+"""The command compare."""
+
+from __future__ import annotations
+
+import click
+
+from makespan.cli import parameters
+from makespan.cli.codes import DONE, INTERRUPTED
+
+COMPARISON_FORMAT = "makespan.comparison/1"
+
+
+@click.command("compare")
+@parameters.file_argument("files", nargs=-1)
+@click.option("--methods", metavar="A,B,C", help="Only these methods; 'auto' may be among them.")
+@click.option(
+    "--time-limit",
+    type=parameters.Seconds(),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The limit for each method.",
+)
+@parameters.seed
+@parameters.as_json
+def command(
+    *,
+    files: tuple[str, ...],
+    methods: str | None,
+    time_limit: float,
+    seed: int | None,
+    as_json: bool,
+) -> int:
+    """Solve each FILE by every method that applies, and print them side by side.
+
+    A star marks the best. The gap is to the best bound that any of the methods proved.
+    """
+    from makespan.flow._compare import compare
+    from makespan.flow._files import read_problem
+
+    chosen = None
+    if methods is not None:
+        chosen = [name.strip() for name in methods.split(",") if name.strip()]
+        if not chosen:
+            raise click.BadParameter("names no method", param_hint="--methods")
+    problems = [(file, read_problem(file)) for file in files]
+    found = []
+    interrupted = False
+    for file, problem in problems:
+        comparison = compare(problem, methods=chosen, time_limit=time_limit, rng=seed)
+        interrupted = comparison.interrupted
+        found.append({"file": file, **comparison.as_dict()})
+        if not as_json:
+            heading = f"{file}\n" if len(files) > 1 else ""
+            parameters.print_text(f"{heading}{comparison}" + "\n" * (file != files[-1]))
+        if interrupted:
+            break
+    if as_json:
+        parameters.print_json({"format": COMPARISON_FORMAT, "comparisons": found})
+    if interrupted:
+        click.echo("interrupted: the methods that follow did not run", err=True)
+    return INTERRUPTED if interrupted else DONE

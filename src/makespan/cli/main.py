@@ -1,0 +1,127 @@
+"""The entrance: which commands there are, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from makespan._version import __version__
+from makespan.cli.codes import INTERNAL, INTERRUPTED, USAGE
+from makespan.core.errors import InvalidSchedule, MakespanError
+from makespan.core.suggest import did_you_mean
+
+COMMANDS = {
+    "solve": "Plan, and print a summary or the result as JSON.",
+    "compare": "Run every method that applies, side by side.",
+    "check": "Referee a result, or a schedule made elsewhere.",
+    "plot": "Draw a result as a Gantt chart.",
+    "methods": "List the methods, or say why each applies to a file or not.",
+}
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is called, and not to list it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"makespan.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Files are TOML or JSON; '-' is standard input or output. Exit codes: 0 done, "
+    "1 internal error, 2 bad usage or input, 3 infeasible, 4 limit reached with nothing found, "
+    "5 check failed, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="makespan")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def cli(debug: bool) -> None:
+    """Plan parallel work when moving data costs time."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors become a message on stderr."""
+    debug = "--debug" in arguments
+    try:
+        code = cli.main(list(arguments), prog_name="makespan", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except click.ClickException as error:
+        _usage_error(error)
+        return USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _tell("interrupted")
+        return INTERRUPTED
+    except InvalidSchedule as error:
+        return _failure(error, debug, INTERNAL, f"internal error: {error}")
+    except MakespanError as error:
+        return _failure(error, debug, USAGE, f"error: {error}")
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return _failure(error, debug, INTERNAL, f"internal error: {what}")
+    return code if isinstance(code, int) else 0
+
+
+def _failure(error: Exception, debug: bool, code: int, message: str) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    elif code == INTERNAL:
+        message += "\nrun 'makespan --debug ...' to see where"
+    _tell(message)
+    return code
+
+
+def _usage_error(error: click.ClickException) -> None:
+    context = getattr(error, "ctx", None)
+    _tell(f"error: {error.format_message()}")
+    if context is not None:
+        _tell(f"'{context.command_path} --help' shows what there is")
+
+
+def _tell(message: str) -> None:
+    """Print a message on stderr, its first word in red on a terminal unless NO_COLOR is set."""
+    head, colon, rest = message.partition("error:")
+    if colon and sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+        message = click.style(head + colon, fg="red", bold=True) + rest
+    try:
+        click.echo(message, err=True)
+    except OSError:  # nobody reads stderr
+        return
+
+
+def _forget_stdout() -> None:
+    """Let the interpreter's last flush of a closed pipe go nowhere."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+__all__: list[Any] = ["cli", "run"]

@@ -1,0 +1,56 @@
+"""What the commands' parameters have in common."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Seconds(click.ParamType[float]):
+    """A number of seconds, 0 or more."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not number >= 0:
+            self.fail(f"{value!r} is no time; a limit is 0 or more seconds", param, ctx)
+        return number
+
+
+time_limit = click.option(
+    "--time-limit", type=Seconds(), metavar="SECONDS", help="Stop with the best found by then."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, only that.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Seed of random choices (default 0)."
+)
+
+
+def file_argument(name: str, *, nargs: int = 1) -> Callable[[Function], Function]:
+    """Return an argument that is a file's path, or '-'; several with ``nargs=-1``."""
+    return click.argument(name, type=click.Path(), nargs=nargs, required=True)
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON object on stdout."""
+    from makespan.flow._files import as_json as text_of
+
+    click.get_binary_stream("stdout").write((text_of(data) + "\n").encode())
+
+
+def print_text(text: str) -> None:
+    """Print text on stdout, with what the terminal can't show replaced."""
+    encoding = sys.stdout.encoding or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding))

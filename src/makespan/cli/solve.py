@@ -1,0 +1,133 @@
+"""The command solve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from makespan.cli import parameters
+from makespan.cli.codes import DONE, INFEASIBLE, INTERRUPTED, NOTHING_FOUND
+
+if TYPE_CHECKING:
+    from makespan.core.result import Result
+
+OWN_OPTIONS = {
+    "method": "--method",
+    "time_limit": "--time-limit",
+    "rng": "--seed",
+    "seed": "--seed",
+}
+
+
+def _parsed_options(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return ``-O name=value`` pairs; a value is read as in TOML, a bare word is a text."""
+    options: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name.isidentifier():
+            raise click.BadParameter(f"{text!r} is not of the form name=value")
+        if name in OWN_OPTIONS:
+            raise click.BadParameter(f"{name} is given by {OWN_OPTIONS[name]}")
+        if name in ("problem", "control"):
+            raise click.BadParameter(f"no method has an option {name!r}")
+        if name in options:
+            raise click.BadParameter(f"{name} is given twice")
+        options[name] = _value(value.strip())
+    return options
+
+
+def _value(text: str) -> Any:
+    import tomllib
+
+    try:
+        data = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return data["value"] if len(data) == 1 else text
+
+
+@click.command("solve")
+@parameters.file_argument("file")
+@click.option("--method", metavar="NAME", default="auto", help="See 'makespan methods FILE'.")
+@parameters.time_limit
+@parameters.seed
+@click.option(
+    *("-O", "options"),
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_parsed_options,
+    help="An option of the method; may be repeated.",
+)
+@parameters.as_json
+@click.option(
+    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the result (.json, or '-')."
+)
+@click.option("--plot", "picture", type=click.Path(), metavar="FILE", help="Draw it: .svg or .png.")
+@click.option("--log", is_flag=True, help="Print the steps of the method, where it logs them.")
+def command(
+    *,
+    file: str,
+    method: str,
+    time_limit: float | None,
+    seed: int | None,
+    options: dict[str, Any],
+    as_json: bool,
+    output: str | None,
+    picture: str | None,
+    log: bool,
+) -> int:
+    r"""Plan the problem in FILE; print a summary, or the result with --json.
+
+    \b
+    makespan solve star.toml
+    makespan solve star.toml --plot plan.svg -o result.json
+    makespan solve star.toml --method fifo --time-limit 60 -O w1=1
+    """
+    from makespan.cli.progress import progress_bar
+    from makespan.core.control import Control
+    from makespan.flow._files import PICTURES, read_problem, refuse_target
+    from makespan.flow._solve import solve_controlled
+
+    if output not in (None, "-"):
+        refuse_target(output, ".json")
+    if picture is not None:
+        refuse_target(picture, *PICTURES)
+    problem = read_problem(file)
+    with progress_bar() as progress:
+        control = Control(time_limit=time_limit, rng=seed, progress=progress, log_steps=log)
+        result = solve_controlled(problem, control, method=method, **options)
+    written = _write(result, output, picture)
+    if as_json or output == "-":
+        from makespan.flow._answer import result_as_dict
+
+        parameters.print_json(result_as_dict(result))
+    else:
+        parameters.print_text("\n".join([*result.log, *[""] * bool(result.log), str(result)]))
+        for line in written:
+            parameters.print_text(line)
+    if control.interrupted:
+        if result.schedule is None:
+            click.echo("interrupted before any plan was found", err=True)
+        return INTERRUPTED
+    return {"infeasible": INFEASIBLE, "limit": NOTHING_FOUND}.get(str(result.status), DONE)
+
+
+def _write(result: Result, output: str | None, picture: str | None) -> list[str]:
+    """Write what was asked for; return a line about each file."""
+    from makespan.flow._files import save
+
+    lines = []
+    if output not in (None, "-"):
+        save(result, output)
+        lines.append(f"{output} written")
+    if picture is not None:
+        if result.schedule is None:
+            lines.append(f"{picture} not written: there is no plan to draw")
+        else:
+            save(result, picture)
+            lines.append(f"{picture} written")
+    return lines
