@@ -35,9 +35,7 @@ def platforms(run):
                 compute=Affine(start_up, compute["per_byte_s"]),
             )
         )
-        linear.append(
-            Worker(name=name, send=send["per_byte_s"], compute=compute["per_byte_s"])
-        )
+        linear.append(Worker(name=name, send=send["per_byte_s"], compute=compute["per_byte_s"]))
     return Star(affine), Star(linear)
 
 

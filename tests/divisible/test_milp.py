@@ -155,8 +155,12 @@ def test_small_costs_and_large_loads():
     result = solve(DivisibleLoad(load=1e8, platform=star), method="milp")
     best = min(
         one_round(
-            1e8, list(order), star.send_per_unit.tolist(), star.compute_per_unit.tolist(),
-            send_fixed=star.send_fixed.tolist(), compute_fixed=star.compute_fixed.tolist(),
+            1e8,
+            list(order),
+            star.send_per_unit.tolist(),
+            star.compute_per_unit.tolist(),
+            send_fixed=star.send_fixed.tolist(),
+            compute_fixed=star.compute_fixed.tolist(),
         )[0]
         for order in itertools.permutations(range(3))
     )

@@ -7,7 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, MethodError, ProblemError, Star, Tree, Worker, check, solve
+from makespan import (
+    DivisibleLoad,
+    Master,
+    MethodError,
+    ProblemError,
+    Star,
+    Tree,
+    Worker,
+    check,
+    solve,
+)
 from tests.oracles.divisible_tree import best_makespan
 
 
@@ -33,7 +43,13 @@ def planned(load, parent, send, compute):
 
 def test_the_case_of_five_nodes():
     """The reference tree ends at 1805100/12983; serving by index would end at 144.4."""
-    nodes = [(0.3, 0.0, None), (0.25, 0.2, "0"), (0.4, 0.15, "0"), (0.5, 0.3, "1"), (0.35, 0.25, "1")]
+    nodes = [
+        (0.3, 0.0, None),
+        (0.25, 0.2, "0"),
+        (0.4, 0.15, "0"),
+        (0.5, 0.3, "1"),
+        (0.35, 0.25, "1"),
+    ]
     tree = Tree(
         [
             Tree.Node(name=str(index), compute=w, send=c, parent=parent)
@@ -46,7 +62,9 @@ def test_the_case_of_five_nodes():
     assert check(result).ok
     by_index = [[1, 2], [3, 4], [], [], []]
     w, c, _ = zip(*nodes, strict=True)
-    assert best_makespan(1000, [-1, 0, 0, 1, 1], c, w, by_index) == pytest.approx(144.41662, rel=1e-6)
+    assert best_makespan(1000, [-1, 0, 0, 1, 1], c, w, by_index) == pytest.approx(
+        144.41662, rel=1e-6
+    )
 
 
 def test_300_nodes_against_the_linear_programme():

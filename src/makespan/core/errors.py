@@ -1,13 +1,13 @@
 """The errors that makespan raises.
 
-    MakespanError
-    ├── InputError (ValueError)       what was given can't be used
-    │   ├── ProblemError              a problem that breaks its own statement
-    │   └── FileError                 a file that can't be read or written
-    ├── MethodError                   no such method or option, or it doesn't apply
-    ├── MissingExtra (ImportError)    an optional dependency is not installed
-    ├── InvalidSchedule               the referee refused a schedule
-    └── ExecutionError                a plan could not be run to its end
+MakespanError
+├── InputError (ValueError)       what was given can't be used
+│   ├── ProblemError              a problem that breaks its own statement
+│   └── FileError                 a file that can't be read or written
+├── MethodError                   no such method or option, or it doesn't apply
+├── MissingExtra (ImportError)    an optional dependency is not installed
+├── InvalidSchedule               the referee refused a schedule
+└── ExecutionError                a plan could not be run to its end
 """
 
 from __future__ import annotations

@@ -55,9 +55,7 @@ class Numbered(Sequence[str]):
                 other._first,
             )
         if isinstance(other, Sequence) and not isinstance(other, str):
-            return len(other) == len(self) and all(
-                a == b for a, b in zip(self, other, strict=True)
-            )
+            return len(other) == len(self) and all(a == b for a, b in zip(self, other, strict=True))
         return NotImplemented
 
     def __hash__(self) -> int:

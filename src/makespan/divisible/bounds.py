@@ -74,11 +74,18 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         return min(every, key=lambda found: max(bound.value for bound in found))
     if problem.loads is not None:
         return (_given_loads(problem),)
-    found = [Bound(value=_seconds(problem, _steady_rate(problem)), name="bandwidth-centric",
-                   source=BANDWIDTH_CENTRIC)]
+    found = [
+        Bound(
+            value=_seconds(problem, _steady_rate(problem)),
+            name="bandwidth-centric",
+            source=BANDWIDTH_CENTRIC,
+        )
+    ]
     if problem.rounds == 1 and problem.activation is None and problem.transfers is None:
         found.append(
-            Bound(value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR)
+            Bound(
+                value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR
+            )
         )
     return tuple(found)
 

@@ -132,9 +132,7 @@ def _finished(problem: DivisibleLoad, plan: Plan) -> Solution:
         return Solution(
             schedule=schedule,
             optimal=True,
-            objective=Objective(
-                name="load", value=plan.total, bound=plan.total, maximise=True
-            ),
+            objective=Objective(name="load", value=plan.total, bound=plan.total, maximise=True),
         )
     return with_deadline(problem, Solution(schedule=schedule, optimal=True))
 

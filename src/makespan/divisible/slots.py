@@ -98,7 +98,9 @@ def build(
     programme = Programme()
     integer = not relaxed and used is None
     x = programme.variables(
-        len(slot), upper=1.0 if used is None else used, lower=0.0 if used is None else used,
+        len(slot),
+        upper=1.0 if used is None else used,
+        lower=0.0 if used is None else used,
         integer=integer,
     )
     weigh = -1.0 if problem.load is None else 0.0
@@ -110,16 +112,31 @@ def build(
     )
     computes = int(problem_master_computes(problem))
     y = programme.variables(
-        computes, upper=1.0 if own_used is None else own_used,
-        lower=0.0 if own_used is None else own_used, integer=integer,
+        computes,
+        upper=1.0 if own_used is None else own_used,
+        lower=0.0 if own_used is None else own_used,
+        integer=integer,
     )
-    b = programme.variables(computes, cost=weigh, upper=_own_cap(problem) / unit,
-                            integer=problem.integral and not relaxed)
+    b = programme.variables(
+        computes,
+        cost=weigh,
+        upper=_own_cap(problem) / unit,
+        integer=problem.integral and not relaxed,
+    )
     limit = np.inf if problem.deadline is None else problem.deadline / second
     end = programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit)
     built = SlotProgramme(
-        problem=problem, programme=programme, slot=slot, worker=worker, used=x, amount=a,
-        own_used=y, own_amount=b, end=end, second=second, unit=unit,
+        problem=problem,
+        programme=programme,
+        slot=slot,
+        worker=worker,
+        used=x,
+        amount=a,
+        own_used=y,
+        own_amount=b,
+        end=end,
+        second=second,
+        unit=unit,
     )
     _amounts(built, cap)
     _slots(built)

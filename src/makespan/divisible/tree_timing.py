@@ -51,7 +51,9 @@ def timed_tree(
         if load > 0:
             begin = arrived[node]
             seconds = float(tree.compute_fixed[node] + tree.compute_per_unit[node] * load)
-            rows.append(("compute", node, -1, node, load, begin, begin + seconds * computation[node]))
+            rows.append(
+                ("compute", node, -1, node, load, begin, begin + seconds * computation[node])
+            )
     return Schedule.of_rows(tree.names, rows)
 
 

@@ -11,7 +11,7 @@ from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.report import Report, Violation
 from makespan.core.result import Result
-from makespan.core.schedule import Schedule, WORDS
+from makespan.core.schedule import WORDS, Schedule
 from makespan.flow._kinds import kind_of
 
 SHOWN_PER_RULE = 20
@@ -146,7 +146,9 @@ def _foreign_machines(problem: Problem, schedule: Schedule) -> list[Violation]:
     known = set(problem.machines)
     used = set(schedule.machine.tolist()) | set(schedule.peer.tolist()) - {-1}
     return [
-        Violation(rule="machine", message=f"the problem has no machine {schedule.machines[index]!r}")
+        Violation(
+            rule="machine", message=f"the problem has no machine {schedule.machines[index]!r}"
+        )
         for index in sorted(used)
         if schedule.machines[index] not in known
     ]
@@ -162,6 +164,4 @@ def _report(violations: object, makespan: float | None) -> Report:
             kept.append(violation)
         if seen[violation.rule] >= COUNTED_PER_RULE:
             break
-    return Report(
-        violations=tuple(kept), omitted=sum(seen.values()) - len(kept), makespan=makespan
-    )
+    return Report(violations=tuple(kept), omitted=sum(seen.values()) - len(kept), makespan=makespan)

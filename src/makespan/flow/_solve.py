@@ -136,7 +136,8 @@ def _solve_by_line_up(
 
 def _is_better(solution: Solution, incumbent: Solution) -> bool:
     """Whether a later solution replaces the incumbent: proofs of infeasibility and of
-    optimality do, and so does a better plan."""
+    optimality do, and so does a better plan.
+    """
     if solution.infeasible is not None:
         return True
     if solution.optimal and solution.rank <= incumbent.rank * (1 + BOUND_IS_MET):

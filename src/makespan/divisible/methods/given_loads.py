@@ -89,7 +89,9 @@ def _order(problem: DivisibleLoad, amount: Floats) -> tuple[Integers, Any]:
         names = [name for what, name in problem.transfers if what == "send"]
         order = problem.workers_in(names)
         chunk = {name: index for index, name in enumerate(names)}
-        return order, [chunk[n] if what == "send" else -1 - chunk[n] for what, n in problem.transfers]
+        return order, [
+            chunk[n] if what == "send" else -1 - chunk[n] for what, n in problem.transfers
+        ]
     fixed = problem.activation or problem.order
     if fixed is not None:
         return problem.workers_in(fixed), None

@@ -43,9 +43,7 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     equivalent = equivalent_tree(platform)
     if equivalent.rate == 0.0:
         if problem.load:
-            return Solution(
-                schedule=None, infeasible="there is no machine to compute the load"
-            )
+            return Solution(schedule=None, infeasible="there is no machine to compute the load")
         return Solution(
             schedule=timed_tree(problem, np.zeros(len(platform)), equivalent.order), optimal=True
         )

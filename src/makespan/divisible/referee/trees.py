@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -143,7 +144,7 @@ def _port(reading: TreeReading) -> Iterator[Violation]:
             (row for row in rows if row != NONE and schedule.end[row] > schedule.start[row]),
             key=lambda row: (schedule.start[row], schedule.end[row]),
         )
-        for first, second in zip(rows, rows[1:], strict=False):
+        for first, second in pairwise(rows):
             overlap = float(schedule.end[first] - schedule.start[second])
             if overlap > reading.seconds:
                 name = schedule.machines[node]
