@@ -21,8 +21,9 @@ AN_ORDER = Need("an order", lambda problem: None if problem.order else "order is
     source="paper 002 (A. Benoit, 2016), star recursion, corrected: workers may be dropped",
 )
 def fixed_order(problem: DivisibleLoad, control: Control) -> Solution:
-    """Optimum for the given order of service: workers that cost more port time than they earn
-    are dropped, the others finish together.
+    """Optimum for the given order: workers not worth their port time are dropped.
+
+    The others finish together.
     """
     assert problem.order is not None
     return solve_linear(problem, problem.workers_in(problem.order), keep_all=False)

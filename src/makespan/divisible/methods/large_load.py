@@ -22,8 +22,9 @@ from makespan.divisible.split import one_round, service_order
     source="paper 002 (A. Benoit, 2016), latencies, known results for large loads",
 )
 def large_load(problem: DivisibleLoad, control: Control) -> Solution:
-    """Serve all by non-decreasing send cost so that all finish together; drop the workers that
-    would get less than nothing. Optimal for large loads, a heuristic otherwise.
+    """All by non-decreasing send cost, ending together; right for large loads with latencies.
+
+    Workers that would get less than nothing are dropped. A heuristic for small loads.
     """
     assert problem.load is not None
     star = problem.star
