@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from makespan.core.schedule import Schedule
 
-
 Item = TypeVar("Item")
 
 

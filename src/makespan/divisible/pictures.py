@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from makespan.core.picture import Mark, OnDemand, Picture, Role
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
+from makespan.divisible.tree import Tree
 from makespan.drawing.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
@@ -18,32 +19,27 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     """Return a row for the master, then one for each worker in the order of service.
 
     A chunk is a bar in the master's lane of sends and in its worker's lane of receives; what
-    returns, in the worker's lane of sends and in the master's lane of receives. On transfers
-    stands the worker, on computations the amount; beside each machine, its load.
+    returns, in the worker's lane of sends and in the master's lane of receives; a tree's inner
+    nodes have a lane for what they forward. On transfers stands the worker, on computations the
+    amount; beside each machine, its load.
     """
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
     sends = schedule.rows_of(Activity.SEND)
     returns = schedule.rows_of(Activity.RETURN)
     computes = schedule.rows_of(Activity.COMPUTE)
+    holder = problem.platform.root if isinstance(problem.platform, Tree) else MASTER
+    forwards = schedule.machine[sends] != holder
     lanes = (
-        Lane(label="send", role=Role.SEND, activities=sends, machine=schedule.machine[sends]),
-        Lane(label="receive", role=Role.RECEIVE, activities=sends, machine=schedule.peer[sends]),
-        Lane(
-            label="compute",
-            role=Role.COMPUTE,
-            activities=computes,
-            machine=schedule.machine[computes],
-        ),
-        Lane(
-            label="send", role=Role.RETURN, activities=returns, machine=schedule.machine[returns]
-        ),
-        Lane(
-            label="receive", role=Role.RETURN, activities=returns, machine=schedule.peer[returns]
-        ),
+        _lane("send", Role.SEND, sends[~forwards], schedule.machine),
+        _lane("receive", Role.RECEIVE, sends, schedule.peer),
+        _lane("compute", Role.COMPUTE, computes, schedule.machine),
+        _lane("forward", Role.SEND, sends[forwards], schedule.machine),
+        _lane("send", Role.RETURN, returns, schedule.machine),
+        _lane("receive", Role.RETURN, returns, schedule.peer),
     )
     order = busy_first(schedule, by_start=True)
-    order = np.concatenate([[MASTER], order[order != MASTER]])
+    order = np.concatenate([[holder], order[order != holder]])
     drawn = assembled(
         schedule,
         lanes,
@@ -56,11 +52,16 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     return drawn
 
 
+def _lane(label: str, role: Role, rows: Integers, machine: Integers) -> Lane:
+    rows = rows[machine[rows] >= 0]
+    return Lane(label=label, role=role, activities=rows, machine=machine[rows])
+
+
 def _label(schedule: Schedule, row: int) -> str:
     if schedule.kind[row] == Activity.COMPUTE:
         return short(float(schedule.amount[row]))
     machine = schedule.peer if schedule.kind[row] == Activity.SEND else schedule.machine
-    return schedule.machines[int(machine[row])]
+    return schedule.machines[int(machine[row])] if machine[row] >= 0 else ""
 
 
 class _Loads:

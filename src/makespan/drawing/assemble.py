@@ -13,11 +13,20 @@ from makespan.drawing.text import percent
 
 ROLE_OF = {
     Activity.SEND: Role.SEND,
-    Activity.RETURN: Role.RETURN,
     Activity.TRANSFER: Role.SEND,
     Activity.COMPUTE: Role.COMPUTE,
     Activity.REDUCE: Role.REDUCE,
+    Activity.RETURN: Role.RETURN,
 }
+
+NO_BARS = Bars(
+    row=np.empty(0, dtype=np.int64),
+    lane=np.empty(0, dtype=np.int64),
+    role=np.empty(0, dtype=np.int8),
+    activity=np.empty(0, dtype=np.int64),
+    start=np.empty(0),
+    end=np.empty(0),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,9 +71,7 @@ def assembled(
     row_of[order] = np.arange(len(order))
     parts = []
     for index, lane in enumerate(lanes):
-        bars = Bars.of(
-            schedule, lane.activities, row=row_of[lane.machine], lane=0, role=lane.role
-        )
+        bars = Bars.of(schedule, lane.activities, row=row_of[lane.machine], lane=0, role=lane.role)
         bars.lane[:] = above[index, lane.machine]
         parts.append(bars)
 
@@ -74,7 +81,7 @@ def assembled(
         said = note(machine) if note is not None else ""
         return Row(schedule.machines[machine], own or ("",), said if own else "idle")
 
-    bars = Bars.concatenate(parts)
+    bars = Bars.concatenate(parts) if parts else NO_BARS
     return Picture(rows=OnDemand(len(order), row), bars=bars.take(bars.row >= 0), labels=labels)
 
 
@@ -123,11 +130,13 @@ def schedule_picture(schedule: Schedule) -> Picture:
             return schedule.machines[peer]
         return str(item) if item >= 0 else ""
 
+    def note(machine: int) -> str:
+        return f"busy {percent(float(busy[machine]) / end)}" if busy[machine] > 0 else ""
+
     return assembled(
         schedule,
-        lanes or [Lane(label="", role=Role.COMPUTE, activities=np.empty(0, dtype=np.int64),
-                       machine=np.empty(0, dtype=np.int64))],
+        lanes,
         busy_first(schedule),
-        note=lambda machine: f"busy {percent(float(busy[machine]) / end)}",
+        note=note,
         labels=OnDemand(len(schedule), label),
     )

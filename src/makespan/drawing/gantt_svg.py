@@ -19,11 +19,11 @@ from makespan.drawing.colours import (
     WORD,
     ink_on,
 )
-from makespan.drawing.layout import MOST_ROWS, Layout, lay_out
+from makespan.drawing.layout import MOST_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, short, text_width
 
-SIZE, SMALL, LARGE = 11.0, 9.0, 14.0
+SIZE, SMALL, MARK, LARGE = 11.0, 9.0, 10.0, 14.0
 LINE = 16.0
 PADDING = 12.0
 WIDEST_NAME, WIDEST_NOTE = 170.0, 150.0
@@ -58,14 +58,20 @@ class _Drawing:
         names = [elided(row.label, SIZE, WIDEST_NAME) for row in shown]
         notes = [elided(row.note, SIZE, WIDEST_NOTE) for row in shown]
         lanes = {lane for row in shown for lane in row.lanes}
+        self.lanes_named = natural_lane(shown) >= LOWEST_NAMED_LANE
         self.name_width = max((text_width(name, SIZE) for name in names), default=0.0)
-        self.lane_width = max((text_width(lane, SMALL) + 6 for lane in lanes), default=0.0)
+        lane_width = max((text_width(lane, SMALL) + 6 for lane in lanes), default=0.0)
         note_width = max((text_width(note, SIZE) for note in notes), default=0.0)
-        left = PADDING + self.name_width + 8 + self.lane_width
+        left = PADDING + self.name_width + 8 + lane_width * self.lanes_named
         right = note_width + 8 if note_width else 0.0
         plot_width = max(200.0, width - left - right - PADDING)
         self.layout: Layout = lay_out(
-            picture, width=plot_width, size=SMALL, max_rows=max_rows, margins=(left - 4, right)
+            picture,
+            width=plot_width,
+            size=SMALL,
+            mark_size=MARK,
+            max_rows=max_rows,
+            margins=(left - 4, right + PADDING - 4),
         )
         self.names, self.notes = names, notes
         self.picture = picture
@@ -106,7 +112,6 @@ class _Drawing:
     def _lanes(self) -> None:
         frame, canvas = self.frame, self.canvas
         busy = self.layout.busy_until * frame.scale
-        named = self.layout.lane_height >= LOWEST_NAMED_LANE
         canvas.rectangles(
             (
                 (frame.left, frame.top + lane.top, busy, lane.height)
@@ -115,7 +120,7 @@ class _Drawing:
             ),
             IDLE,
         )
-        size = min(SIZE, max(6.0, 1.2 * self.layout.lane_height))
+        size = self.layout.name_size(SIZE)
         for row, name, note in zip(self.layout.rows, self.names, self.notes, strict=True):
             middle = frame.top + row.top + row.height / 2
             tip = row.label if name != row.label else ""
@@ -124,7 +129,7 @@ class _Drawing:
             if note:
                 at = (frame.left + frame.plot_width + 8, middle + size * 0.36)
                 canvas.text(at, note, size=size, fill=FAINT_INK)
-            for lane in row.lanes if named else ():
+            for lane in row.lanes if self.lanes_named else ():
                 at = (frame.left - 5, frame.top + lane.top + lane.height / 2 + SMALL * 0.35)
                 canvas.text(at, lane.label, size=SMALL, fill=FAINT_INK, anchor="end")
 
@@ -193,5 +198,5 @@ class _Drawing:
                 x = frame.x(mark.time)
                 dashes = "5 3" if mark.limit else ""
                 canvas.line((x, base - 8), (x, bottom), colour, width=1.5, dashes=dashes)
-            at = (frame.left + mark.left, base)
-            canvas.text(at, mark.label, size=SMALL + 1, fill=colour, bold=True)
+            at = (frame.left + mark.at, base)
+            canvas.text(at, mark.label, size=MARK, fill=colour, anchor=mark.anchor, bold=True)

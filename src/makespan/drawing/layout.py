@@ -22,10 +22,11 @@ from makespan.drawing.tracks import tracks
 MOST_ROWS = 60
 MOST_BLOCKS = 20_000
 RESOLUTION = 1.0 / 4000.0
-TALLEST_LANE, LOWEST_LANE, NATURAL_HEIGHT = 20.0, 5.0, 620.0
+TALLEST_LANE, LOWEST_LANE, NATURAL_HEIGHT = 20.0, 6.0, 620.0
 BETWEEN_ROWS = 0.4
 LANE_FILLED = 0.92
 TEXT_FILLS = 0.78
+MOST_CROWDED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Layout:
     hidden
         How many rows there are beyond them.
     blocks
-        Bars and merged bars of the rows shown; ``top`` and ``height`` are parallel to them.
+        Bars and merged bars of the rows shown; ``top`` and ``height_of`` are parallel to them.
     texts
         The texts on bars that have room for them.
     marks, ticks
@@ -104,6 +105,11 @@ class Layout:
         """The height of the lowest lane."""
         return min((lane.height for row in self.rows for lane in row.lanes), default=0.0)
 
+    def name_size(self, most: float) -> float:
+        """Return the font size for the names of rows, ``most`` where the rows are high enough."""
+        mean = self.height / max(1, len(self.rows))
+        return min(most, max(MOST_CROWDED, 0.75 * mean))
+
     @property
     def hidden_line(self) -> str:
         """The line that says how many rows are not shown; empty if none."""
@@ -118,6 +124,7 @@ def lay_out(
     width: float,
     height: float | None = None,
     size: float = 10.0,
+    mark_size: float = 10.0,
     max_rows: int = MOST_ROWS,
     margins: tuple[float, float] = (0.0, 0.0),
 ) -> Layout:
@@ -131,8 +138,8 @@ def lay_out(
         The units from time 0 to the right edge.
     height
         The units for the rows; None: as much as they need.
-    size
-        The font size, in units.
+    size, mark_size
+        The font sizes of the texts on bars and of the marks' labels, in units.
     max_rows
         How many rows are shown; the others are counted.
     margins
@@ -150,7 +157,9 @@ def lay_out(
     most = np.zeros(len(shown) * stride, dtype=np.int64)
     np.maximum.at(most, place, track)
     rows = _placed_rows(shown, most.reshape(-1, stride) + 1, height)
-    blocks, top, thickness = _placed_blocks(bars, track, most, rows, stride, end)
+    blocks, top, thickness = _placed_blocks(
+        bars, rows, track=track, most=most, stride=stride, end=end
+    )
     scale = width / end
     return Layout(
         title=picture.title,
@@ -159,9 +168,9 @@ def lay_out(
         blocks=blocks,
         top=top,
         height_of=thickness,
-        texts=_texts(picture, shown, blocks, top, thickness, scale, size),
+        texts=_texts(picture, shown, blocks, top=top, thickness=thickness, scale=scale, size=size),
         marks=placed(
-            combined(picture.marks, end), scale, size, -margins[0], width + margins[1]
+            combined(picture.marks, end), scale, mark_size, -margins[0], width + margins[1]
         ),
         ticks=ticks(end, width / (size * 8)),
         roles=tuple(Role(code) for code in np.unique(blocks.role).tolist()),
@@ -180,9 +189,7 @@ def _placed_rows(
         for index, row in enumerate(rows)
     ]
     total = sum(map(sum, weights)) + BETWEEN_ROWS * len(rows)
-    unit = max(LOWEST_LANE, min(TALLEST_LANE, NATURAL_HEIGHT / max(total, 1.0)))
-    if height is not None and total > 0:
-        unit = height / total
+    unit = _natural(total) if height is None else height / max(total, 1.0)
     placed_rows, top = [], 0.0
     for row, weight in zip(rows, weights, strict=True):
         lanes, lane_top = [], top + unit * BETWEEN_ROWS / 2
@@ -195,11 +202,21 @@ def _placed_rows(
     return tuple(placed_rows)
 
 
+def natural_lane(rows: Sequence[Row]) -> float:
+    """Return about how high a lane is where there is no height to keep to."""
+    return _natural(sum(max(1, len(row.lanes)) + BETWEEN_ROWS for row in rows)) * LANE_FILLED
+
+
+def _natural(total: float) -> float:
+    return max(LOWEST_LANE, min(TALLEST_LANE, NATURAL_HEIGHT / max(total, 1.0)))
+
+
 def _placed_blocks(
     bars: Bars,
+    rows: Sequence[PlacedRow],
+    *,
     track: NDArray[np.int64],
     most: NDArray[np.int64],
-    rows: Sequence[PlacedRow],
     stride: int,
     end: float,
 ) -> tuple[Blocks, NDArray[np.float64], NDArray[np.float64]]:
@@ -222,6 +239,7 @@ def _texts(
     picture: Picture,
     rows: Sequence[Row],
     blocks: Blocks,
+    *,
     top: NDArray[np.float64],
     thickness: NDArray[np.float64],
     scale: float,

@@ -65,9 +65,7 @@ def _merged(bars: Bars, resolution: float) -> Blocks:
     narrow = bars.end - bars.start < resolution
     same = _same_as_before(bars)
     reach = _reach(bars, same)
-    opens[1:] = ~(
-        same[1:] & narrow[1:] & narrow[:-1] & (bars.start[1:] - reach[:-1] < resolution)
-    )
+    opens[1:] = ~(same[1:] & narrow[1:] & narrow[:-1] & (bars.start[1:] - reach[:-1] < resolution))
     return _blocks(bars, np.flatnonzero(opens))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from makespan.drawing.text import elided, text_width
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE, SMALL = 9.0, 7.5
+SIZE, SMALL, LANE, MARK = 9.0, 7.5, 7.0, 8.0
 TIER = 12.0
 WIDEST_NAME, WIDEST_NOTE = 140.0, 130.0
 POINTS = 72.0
@@ -31,17 +31,15 @@ class FigureFrame:
     margins: dict[str, float]
 
     @classmethod
-    def of(
-        cls, picture: Picture, *, max_rows: int = MOST_ROWS, legend: bool = True
-    ) -> FigureFrame:
+    def of(cls, picture: Picture, *, max_rows: int = MOST_ROWS, legend: bool = True) -> FigureFrame:
         """Return the frame that names, notes, title, marks and legend of a picture need."""
         shown = picture.rows[:max_rows]
-        names = max((text_width(elided(r.label, SIZE, WIDEST_NAME), SIZE) for r in shown), default=0)
-        notes = max((text_width(elided(r.note, SIZE, WIDEST_NOTE), SIZE) for r in shown), default=0)
-        layout = lay_out(picture, width=FIGURE_WIDTH * POINTS, size=SMALL, max_rows=max_rows)
+        names = _widest([elided(row.label, SIZE, WIDEST_NAME) for row in shown])
+        notes = _widest([elided(row.note, SIZE, WIDEST_NOTE) for row in shown])
+        layout = lay_out(picture, width=0.75 * FIGURE_WIDTH * POINTS, max_rows=max_rows)
         rows = max(layout.height, 2 * SIZE)
-        left = names + _lane_names_width(layout) + 16.0
-        above = 14.0 + TIER * (layout.tiers + 1) + 22.0 * bool(layout.title)
+        left = names + _lane_names_width(layout) + 20.0
+        above = 12.0 + TIER * layout.tiers + 18.0 * bool(layout.title)
         below = 44.0 + 22.0 * legend
         width, height = FIGURE_WIDTH * POINTS, rows + above + below
         return cls(
@@ -53,6 +51,10 @@ class FigureFrame:
                 "bottom": below / height,
             },
         )
+
+
+def _widest(texts: list[str]) -> float:
+    return max((text_width(text, SIZE) for text in texts), default=0.0)
 
 
 def agg_axes(picture: Picture) -> Axes:
@@ -67,12 +69,12 @@ def agg_axes(picture: Picture) -> Axes:
     return figure.add_subplot()
 
 
-def gantt(
-    picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool = True
-) -> Axes:
+def gantt(picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool = True) -> Axes:
     """Draw a picture into ``ax`` and return it; times are seconds on its x axis."""
     width, height = _points(ax)
-    layout = lay_out(picture, width=width, height=height, size=SMALL, max_rows=max_rows)
+    layout = lay_out(
+        picture, width=width, height=height, size=SMALL, mark_size=MARK, max_rows=max_rows
+    )
     ax.set_xlim(0.0, layout.horizon)
     ax.set_ylim(layout.height or 1.0, 0.0)
     _lanes(ax, layout)
@@ -111,9 +113,7 @@ def _lanes(ax: Axes, layout: Layout) -> None:
     tops = np.array([lane.top for lane in lanes])
     heights = np.array([lane.height for lane in lanes])
     starts = np.zeros(len(lanes))
-    _rectangles(
-        ax, starts, starts + layout.busy_until, tops, heights, facecolors=IDLE, zorder=0.4
-    )
+    _rectangles(ax, starts, starts + layout.busy_until, tops, heights, facecolors=IDLE, zorder=0.4)
 
 
 def _bars(ax: Axes, layout: Layout) -> None:
@@ -153,9 +153,7 @@ def _bars(ax: Axes, layout: Layout) -> None:
         )
 
 
-def _rectangles(
-    ax: Axes, start: Any, end: Any, top: Any, height: Any, **look: Any
-) -> None:
+def _rectangles(ax: Axes, start: Any, end: Any, top: Any, height: Any, **look: Any) -> None:
     """Draw rectangles as one collection."""
     from matplotlib.collections import PolyCollection
 
@@ -169,22 +167,23 @@ def _rectangles(
 
 def _names(ax: Axes, layout: Layout) -> None:
     """Write the machines on the left with their lanes, and their notes on the right."""
-    lowest = min((row.height for row in layout.rows), default=SIZE)
-    size = min(SIZE, max(4.0, lowest * 0.8))
+    size = layout.name_size(SIZE)
     middles = [row.top + row.height / 2 for row in layout.rows]
     names = [elided(row.label, size, WIDEST_NAME) for row in layout.rows]
     ax.set_yticks(middles, names, parse_math=False, fontsize=size)
-    ax.tick_params(axis="y", length=0, pad=_lane_names_width(layout) + 6)
+    ax.tick_params(axis="y", length=0, pad=_lane_names_width(layout) + 10)
     if layout.lane_height >= LOWEST_NAMED_LANE:
         for row in layout.rows:
             for lane in row.lanes:
-                _beside(ax, 0, -4, lane.top + lane.height / 2, lane.label, SMALL - 0.5, "right")
+                middle = lane.top + lane.height / 2
+                _beside(ax, middle, lane.label, right=False, offset=-4, size=LANE, align="right")
     for row, middle in zip(layout.rows, middles, strict=True):
         if row.note:
             note = elided(row.note, size, WIDEST_NOTE)
-            _beside(ax, 1, 5, middle, note, size, "left")
+            _beside(ax, middle, note, right=True, offset=5, size=size, align="left")
     if layout.hidden:
-        _beside(ax, 0, 0, layout.height, layout.hidden_line, SIZE, "right", down=-24.0)
+        line, at = layout.hidden_line, layout.height
+        _beside(ax, at, line, right=False, offset=0, size=SIZE, align="left", down=-26.0)
 
 
 def _lane_names_width(layout: Layout) -> float:
@@ -192,24 +191,24 @@ def _lane_names_width(layout: Layout) -> float:
     if layout.lane_height < LOWEST_NAMED_LANE:
         return 0.0
     labels = (lane.label for row in layout.rows for lane in row.lanes)
-    return max((text_width(label, SMALL - 0.5) for label in labels), default=0.0)
+    return max((text_width(label, LANE) for label in labels), default=0.0)
 
 
 def _beside(
     ax: Axes,
-    side: int,
-    offset: float,
     y: float,
     text: str,
-    size: float,
-    align: Any,
     *,
+    right: bool,
+    offset: float,
+    size: float,
+    align: Literal["left", "right"],
     down: float = 0.0,
 ) -> None:
-    """Write beside the axes: ``side`` 0 is left, 1 right; offsets are points."""
+    """Write beside the axes, ``offset`` points from their left or right edge."""
     ax.annotate(
         text,
-        (side, y),
+        (1.0 if right else 0.0, y),
         xycoords=("axes fraction", "data"),
         xytext=(offset, down),
         textcoords="offset points",
@@ -223,27 +222,37 @@ def _beside(
 
 
 def _marks(ax: Axes, layout: Layout) -> None:
-    scale = _points(ax)[0] / layout.horizon
+    width, height = _points(ax)
+    scale = width / layout.horizon
     for mark in layout.marks:
         colour = LIMIT if mark.limit else INK
         if not mark.beyond:
             style = "--" if mark.limit else "-"
-            ax.axvline(mark.time, color=colour, linewidth=1.3, linestyle=style, zorder=4)
+            top = 1.0 + (10.0 + TIER * mark.tier) / height
+            line = ax.axvline(mark.time, 0.0, top, color=colour, linewidth=1.3, linestyle=style)
+            line.set(zorder=4, clip_on=False)
         time = min(mark.time, layout.horizon)
         ax.annotate(
             mark.label,
             (time, 1.0),
             xycoords=("data", "axes fraction"),
-            xytext=(mark.left - time * scale, 3 + TIER * mark.tier),
+            xytext=(mark.at - time * scale, 3 + TIER * mark.tier),
             textcoords="offset points",
-            ha="left",
+            ha=_ALIGN[mark.anchor],
             va="bottom",
-            fontsize=SMALL + 0.5,
+            fontsize=MARK,
             fontweight="bold",
             color=colour,
             annotation_clip=False,
             parse_math=False,
         )
+
+
+_ALIGN: dict[str, Literal["left", "center", "right"]] = {
+    "start": "left",
+    "middle": "center",
+    "end": "right",
+}
 
 
 def _legend(ax: Axes, layout: Layout) -> None:

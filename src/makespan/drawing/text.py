@@ -36,7 +36,7 @@ def elided(text: str, size: float, width: float) -> str:
     Names that differ often differ at the end, so both ends are kept. Line breaks become spaces.
 
     >>> elided("gpu-node-0000000000000000017", 10.0, 80.0)
-    'gpu-no…00017'
+    'gpu-no…000017'
     """
     text = " ".join(text.split())
     if len(text) > 400:

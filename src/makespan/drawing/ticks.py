@@ -41,7 +41,7 @@ def ticks(end: float, wanted: float) -> tuple[Tick, ...]:
 def _written(value: float, step: float) -> str:
     if value == 0:
         return "0"
-    if 1e-3 <= step and value < 1e7:
+    if step >= 1e-3 and value < 1e7:
         return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
     digits = 1 + max(0, math.floor(math.log10(value / step) + 1e-9))
     return short(value, digits + 1)

@@ -21,6 +21,8 @@ from makespan.drawing.gantt_svg import gantt_svg
 from makespan.drawing.layout import MOST_ROWS
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
+from makespan.flow._check import _broken_rows as broken_rows
+from makespan.flow._check import _foreign_machines as foreign_machines
 from makespan.flow._kinds import kind_of
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def plot(
     Raises
     ------
     InputError
-        If the result has no schedule.
+        If the result has no schedule, or the schedule can't be drawn (times that are no finite
+        numbers, machines that the problem does not have).
 
     >>> from makespan import DivisibleLoad, Star, Worker, solve
     >>> from matplotlib.figure import Figure
@@ -157,6 +160,7 @@ def picture(
         if result is None:
             raise TypeError(f"a {type(schedule).__name__} is neither a result nor a schedule")
         raise InputError(f"there is no plan to draw: the result is {result.status.value}")
+    _refuse_broken(schedule, problem)
     if problem is None:
         drawn = schedule_picture(schedule)
     else:
@@ -186,7 +190,7 @@ def title_of(result: Result) -> str:
     if result.status is Status.OPTIMAL:
         said.append("optimal")
     elif result.gap is not None:
-        said.append(f"at most {percent(result.gap)} from the best")
+        said.append(f"gap {percent(result.gap)}")
     return f"{name}: {', '.join(said)}"
 
 
@@ -196,6 +200,15 @@ _WHY_NO_PLAN = {
     Status.INFEASIBLE: "infeasible, there is no plan",
     Status.LIMIT: "no plan found within the limit",
 }
+
+
+def _refuse_broken(schedule: Schedule, problem: Problem | None) -> None:
+    """Refuse what can't be drawn; a schedule that is only invalid can be."""
+    faults = broken_rows(schedule)
+    if problem is not None and not faults:
+        faults = foreign_machines(problem, schedule)
+    if faults:
+        raise InputError(f"the schedule can't be drawn: {faults[0].message}")
 
 
 def _known_bound(problem: Problem | None) -> float | None:
