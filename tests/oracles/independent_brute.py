@@ -41,6 +41,8 @@ def least_preemptive_makespan(machines: int, durations: Sequence[float]) -> floa
     from scipy.optimize import linprog
 
     count = len(durations)
+    if not count:
+        return 0.0
     shape = (machines, count)
     limits, needs = [], []
     for machine in range(machines):

@@ -52,7 +52,10 @@ class Scaling:
 
         Where the scaling is exact, ``seconds`` are among those that the unit was found for.
         """
-        return (np.rint if self.exact else np.ceil)(self._units(seconds)).astype(np.int64)
+        units = self._units(seconds)
+        if not self.exact:  # what underflows to 0 units still takes one
+            units = np.where(np.asarray(seconds) > 0, np.maximum(np.ceil(units), 1.0), 0.0)
+        return np.rint(units).astype(np.int64)
 
     def down(self, seconds: ArrayLike) -> Integers:
         """Return the greatest integers that stand for at most ``seconds``; else as :meth:`up`."""
@@ -128,8 +131,8 @@ class Outcome(StrEnum):
 class Found:
     """What a search found.
 
-    ``objective`` is None where there is no solution; ``bound`` is the best proved, None where
-    the model has no objective; ``value(variable)`` reads the solution.
+    ``objective`` is None where there is no solution, ``bound`` (the best proved) where none was
+    found or the model has no objective; ``value(variable)`` reads the solution.
     """
 
     outcome: Outcome
@@ -171,9 +174,10 @@ def search(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = _seed(control)
+    solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's
     if control.remaining is not None and math.isfinite(control.remaining):
         solver.parameters.max_time_in_seconds = control.remaining
-    status = _watched(solver, model, control, in_seconds)
+    status, last_bound = _watched(solver, model, control, in_seconds)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()}")
     outcome = {
@@ -182,11 +186,12 @@ def search(
         cp_model.INFEASIBLE: Outcome.INFEASIBLE,
     }.get(status, Outcome.UNKNOWN)
     solved = outcome in (Outcome.OPTIMAL, Outcome.FEASIBLE)
-    bounded = model.has_objective() and outcome is not Outcome.INFEASIBLE
+    optimises = solved and model.has_objective()
     return Found(
         outcome=outcome,
-        objective=solver.objective_value if solved and model.has_objective() else None,
-        bound=solver.best_objective_bound if bounded else None,
+        objective=solver.objective_value if optimises else None,
+        # without a solution the solver states 0, whatever the model
+        bound=solver.best_objective_bound if optimises else last_bound,
         value=solver.value,
     )
 
@@ -202,8 +207,11 @@ def _watched(
     model: CpModel,
     control: Control,
     in_seconds: Callable[[float], float] | None,
-) -> Any:
-    """Solve in another thread; poll the clock and report progress in this one."""
+) -> tuple[Any, float | None]:
+    """Solve in another thread; poll the clock and report progress in this one.
+
+    Returns the status and the last bound that was told.
+    """
     from ortools.sat.python import cp_model
 
     latest: dict[str, float] = {}
@@ -243,4 +251,4 @@ def _watched(
             thread.join(POLL_SECONDS)
     if failed:
         raise failed[0]
-    return result[0]
+    return result[0], latest.get("bound")

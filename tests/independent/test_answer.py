@@ -1,0 +1,76 @@
+"""What people read of a plan."""
+
+import numpy as np
+
+from makespan import IndependentTasks, solve
+from makespan.independent.answer import answer, lines
+from makespan.independent.pictures import picture
+
+SLIDE = [4, 4, 4, 4, 3, 2]
+
+
+def test_machines_and_times_of_the_tasks():
+    """Lists in the order of the tasks; a task of no duration is on machine 0 from 0 to 0."""
+    problem = IndependentTasks(2, [1.0, 0.0, 3.0, 2.0])
+    assert answer(problem, solve(problem, method="lpt").schedule) == {
+        "machine_of": [1, 0, 0, 1],
+        "start": [2.0, 0.0, 0.0, 0.0],
+        "end": [3.0, 0.0, 3.0, 2.0],
+    }
+
+
+def test_pieces_of_the_tasks():
+    """With preemption, the pieces by task and start; a task of no duration has none."""
+    problem = IndependentTasks(2, [0.0, 3.0, 3.0, 2.0], preemptive=True)
+    assert answer(problem, solve(problem).schedule) == {
+        "pieces": [
+            {"task": 1, "machine": 0, "start": 0.0, "end": 3.0},
+            {"task": 2, "machine": 1, "start": 0.0, "end": 2.0},
+            {"task": 2, "machine": 0, "start": 3.0, "end": 4.0},
+            {"task": 3, "machine": 1, "start": 2.0, "end": 4.0},
+        ]
+    }
+
+
+def test_the_table_lists_machines_in_use():
+    """One line a machine, its tasks in order, and how many are idle."""
+    problem = IndependentTasks(4, [2.0, 1.0, 1.0, 3.0])
+    table = lines(problem, solve(IndependentTasks(2, [2.0, 1.0, 1.0, 3.0])).schedule)
+    assert [line.split() for line in table] == [
+        ["machine", "tasks", "done", "order"],
+        ["M1", "2", "4", "3", "2"],
+        ["M2", "2", "3", "0", "1"],
+        ["2", "of", "4", "machines", "idle"],
+    ]
+
+
+def test_the_table_of_a_large_plan_is_short():
+    """Many machines and tasks are counted, not listed."""
+    problem = IndependentTasks(500, np.ones(10_000))
+    table = lines(problem, solve(problem).schedule)
+    assert len(table) == 22
+    assert table[-1] == "… and 480 more machines"
+    assert all(line.endswith("…") for line in table[1:-1])
+
+
+def test_the_picture_has_a_bar_for_every_piece():
+    """Rows are the machines, labels the tasks."""
+    problem = IndependentTasks(4, SLIDE, preemptive=True)
+    plan = solve(problem).schedule
+    drawn = picture(problem, plan)
+    assert [row.label for row in drawn.rows] == ["M1", "M2", "M3", "M4"]
+    assert drawn.bars.row.tolist() == plan.machine.tolist()
+    assert list(drawn.labels) == [str(task) for task in plan.item.tolist()]
+
+
+def test_the_picture_of_very_many_machines_shows_those_in_use():
+    """A billion machines, three of them with a task; beside an idle one stands that it is."""
+    problem = IndependentTasks(10**9, [1.0, 2.0, 4.0])
+    drawn = picture(problem, solve(problem).schedule)
+    assert [(row.label, row.note) for row in drawn.rows] == [
+        ("M1", "busy 100 %"),
+        ("M2", "busy 50 %"),
+        ("M3", "busy 25 %"),
+    ]
+    few = IndependentTasks(2, [1.0])
+    assert picture(few, solve(few).schedule).rows[1].note == "idle"

@@ -1,0 +1,223 @@
+"""The methods: the lecture's example, guarantees, and comparison with slow obvious twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from makespan import IndependentTasks, MethodError, check, lower_bound, methods, solve
+from makespan.core.control import Control
+from makespan.independent import first_fit
+from tests.oracles.independent_brute import (
+    greedy_loads,
+    least_makespan,
+    least_preemptive_makespan,
+)
+
+SLIDE = [4, 4, 4, 4, 3, 2]
+NAMES = ("list-scheduling", "lpt", "multifit", "exact")
+
+sizes = st.integers(1, 5)
+whole = st.lists(st.integers(0, 12), max_size=8)
+anything = st.lists(st.floats(0, 1e6) | st.sampled_from([0.1, 1 / 3, 1e-12]), max_size=30)
+
+
+@pytest.mark.parametrize("method", [*NAMES, "auto"])
+def test_the_slide_without_preemption(method):
+    """Six tasks of sum 21 on three machines need 8."""
+    result = solve(IndependentTasks(3, SLIDE), method=method)
+    assert (result.makespan, result.status) == (8.0, "optimal")
+
+
+@pytest.mark.parametrize("method", ["mcnaughton", "auto"])
+def test_the_slide_with_preemption(method):
+    """Cutting two of them, 7 are enough."""
+    result = solve(IndependentTasks(3, SLIDE, preemptive=True), method=method)
+    assert (result.makespan, result.status, result.method) == (7.0, "optimal", "mcnaughton")
+
+
+def test_each_method_says_what_it_needs():
+    """Preemptive problems are for McNaughton's rule alone, and the others not for it."""
+    for preemptive in (False, True):
+        verdicts = methods(IndependentTasks(3, SLIDE, preemptive=preemptive))
+        assert {v.name: v.applies for v in verdicts} == {
+            **dict.fromkeys(NAMES, not preemptive),
+            "mcnaughton": preemptive,
+        }
+
+
+@given(sizes, whole, st.sampled_from([1, 0.1, 1 / 7]))
+@settings(max_examples=60, deadline=None)
+def test_exact_is_the_least_of_all_assignments(machines, tasks, unit):
+    """Against brute force, with whole, decimal and unending durations; optimality is proved."""
+    durations = [unit * value for value in tasks]
+    result = solve(IndependentTasks(machines, durations), method="exact")
+    assert result.makespan == pytest.approx(least_makespan(machines, durations), rel=1e-12)
+    assert result.status == "optimal"
+
+
+@given(sizes, st.lists(st.integers(0, 12), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_wrap_around_is_the_optimum_of_the_linear_programme(machines, durations):
+    """McNaughton's plan ends when the programme of Lawler and Labetoulle says."""
+    result = solve(IndependentTasks(machines, durations, preemptive=True))
+    expected = least_preemptive_makespan(machines, durations)
+    assert result.makespan == pytest.approx(expected, rel=1e-9)
+
+
+@given(sizes, whole)
+@settings(deadline=None)
+def test_the_greedy_rules_follow_their_definition(machines, durations):
+    """List scheduling and LPT give the loads of the obvious loop."""
+    problem = IndependentTasks(machines, durations)
+    for method, order in (
+        ("list-scheduling", durations),
+        ("lpt", sorted(durations, reverse=True)),
+    ):
+        plan = solve(problem, method=method).schedule
+        loads = np.bincount(plan.machine, weights=plan.amount, minlength=machines)
+        assert loads.tolist() == greedy_loads(machines, [d for d in order if d > 0])
+
+
+@given(sizes, whole)
+@settings(deadline=None)
+def test_the_guarantees_hold(machines, durations):
+    """Graham's factors for list scheduling and LPT, Yue's for MULTIFIT."""
+    optimum = least_makespan(machines, durations)
+    problem = IndependentTasks(machines, durations)
+    for method, factor in (
+        ("list-scheduling", 2 - 1 / machines),
+        ("lpt", 4 / 3 - 1 / (3 * machines)),
+        ("multifit", 13 / 11 + 2**-20),
+    ):
+        assert solve(problem, method=method).makespan <= factor * optimum * (1 + 1e-12)
+
+
+@given(sizes, anything, st.booleans())
+@settings(deadline=None)
+def test_plans_are_valid_and_never_below_the_bound(machines, durations, preemptive):
+    """For any durations, tiny, huge and zero."""
+    problem = IndependentTasks(machines, durations, preemptive=preemptive)
+    bound = lower_bound(problem).value
+    found = {}
+    for method in ["mcnaughton"] if preemptive else ["list-scheduling", "lpt", "multifit"]:
+        result = solve(problem, method=method)
+        assert check(result).ok
+        assert result.makespan >= bound * (1 - 1e-12)
+        found[method] = result.makespan
+    if not preemptive:
+        assert found["multifit"] <= found["lpt"]
+    else:
+        assert found["mcnaughton"] <= bound * (1 + 1e-12)
+
+
+@given(sizes, whole, st.randoms(use_true_random=False), st.integers(-20, 20))
+@settings(max_examples=50, deadline=None)
+def test_the_optimum_ignores_order_and_unit(machines, durations, random, exponent):
+    """Renumbering tasks changes nothing; scaling time scales the optimum."""
+    base = solve(IndependentTasks(machines, durations), method="exact").makespan
+    shuffled = random.sample(durations, len(durations))
+    assert solve(IndependentTasks(machines, shuffled), method="exact").makespan == base
+    scaled = [value * 2.0**exponent for value in durations]
+    again = solve(IndependentTasks(machines, scaled), method="exact").makespan
+    assert again == base * 2.0**exponent
+
+
+def test_multifit_improves_on_lpt():
+    """A case where first fit decreasing packs what LPT does not."""
+    problem = IndependentTasks(3, [5, 5, 4, 4, 3, 3, 3])
+    assert solve(problem, method="lpt").makespan == 11
+    assert solve(problem, method="multifit").makespan == 9
+    assert solve(problem, method="multifit", iterations=0).makespan == 11
+
+
+@pytest.mark.parametrize("iterations", [-1, 1.5, True])
+def test_wrong_iterations_are_refused(iterations):
+    """The option is a whole number from 0."""
+    with pytest.raises(MethodError, match="iterations"):
+        solve(IndependentTasks(2, [1.0]), method="multifit", iterations=iterations)
+
+
+def test_multifit_gives_the_same_plan_with_the_compiled_loop(monkeypatch):
+    """The size decides the loop, never the answer."""
+    problem = IndependentTasks(9, np.random.default_rng(2).uniform(1, 9, 60))
+    plain = solve(problem, method="multifit").schedule
+    monkeypatch.setattr(first_fit, "PLAIN_STEPS", -1)
+    compiled = solve(problem, method="multifit").schedule
+    assert plain.machine.tolist() == compiled.machine.tolist()
+    assert plain.start.tolist() == compiled.start.tolist()
+
+
+@pytest.mark.parametrize("preemptive", [False, True])
+def test_extreme_shapes(preemptive):
+    """No tasks, only empty tasks, one machine, more machines than tasks, a billion machines."""
+    for machines, durations, expected in (
+        (3, [], 0.0),
+        (3, [0.0, 0.0], 0.0),
+        (1, [1.0, 2.0, 3.0], 6.0),
+        (5, [1.0, 2.0, 3.0], 3.0),
+        (10**9, [1.0, 2.0, 3.0], 3.0),
+        (2, [1e-300, 1e-300], 1e-300),
+        (2, [5e-324, 1e-320], 1e-320),
+    ):
+        result = solve(IndependentTasks(machines, durations, preemptive=preemptive))
+        assert (result.status, result.makespan) == ("optimal", expected)
+
+
+def test_many_tasks_are_planned():
+    """A hundred thousand tasks on a thousand machines, within 1e-4 of the bound."""
+    durations = np.random.default_rng(3).uniform(1, 100, 100_000)
+    result = solve(IndependentTasks(1000, durations))
+    assert result.gap < 1e-4
+    cut = solve(IndependentTasks(1000, durations, preemptive=True))
+    assert cut.status == "optimal"
+    assert cut.makespan <= result.makespan * (1 + 1e-9)
+
+
+def test_exact_refuses_what_is_too_large():
+    """The need names the numbers, and the methods that can."""
+    problem = IndependentTasks(1000, np.random.default_rng(3).uniform(1, 100, 2000))
+    with pytest.raises(MethodError, match="2000 distinct durations and 1000 machines"):
+        solve(problem, method="exact")
+
+
+def test_exact_counts_equal_tasks_together():
+    """Ten thousand tasks of a few lengths are solved to the proof."""
+    durations = np.random.default_rng(4).integers(3, 9, 10_001) / 10
+    result = solve(IndependentTasks(7, durations), method="exact", time_limit=30)
+    assert result.status == "optimal"
+
+
+def test_exact_stops_at_the_limit_with_a_plan_and_a_bound():
+    """Where the proof takes too long, the plan is feasible and the note says what was rounded."""
+    durations = np.random.default_rng(5).uniform(1, 2, 60)
+    reports = []
+    result = solve(
+        IndependentTasks(7, durations),
+        method="exact",
+        time_limit=1.0,
+        progress=lambda *values: reports.append(values),
+    )
+    assert result.status == "feasible"
+    assert 0 < result.gap < 0.01
+    assert "rounded up" in result.notes[0]
+    assert reports
+
+
+def test_exact_starts_from_the_incumbent():
+    """Without any time, what comes back is the plan that was known."""
+    problem = IndependentTasks(3, [5, 5, 4, 4, 3, 3, 3, 2, 2, 2.5])
+    from makespan.core.registry import find_method
+
+    control = Control(time_limit=0.0)
+    control.incumbent = find_method("independent", "list-scheduling").run(problem, Control())
+    found = find_method("independent", "exact").run(problem, control)
+    assert found.makespan <= control.incumbent.makespan
+
+
+def test_the_same_input_gives_the_same_plan():
+    """Twice the greedy rules and the bisection, twice the same rows."""
+    problem = IndependentTasks(4, np.random.default_rng(6).integers(1, 9, 40))
+    for method in ("list-scheduling", "lpt", "multifit"):
+        first, second = (solve(problem, method=method).schedule for _ in range(2))
+        assert list(first.records()) == list(second.records())
