@@ -47,7 +47,12 @@ def print_json(data: Any) -> None:
     """Print one JSON object on stdout."""
     from makespan.flow._files import as_json as text_of
 
-    click.get_binary_stream("stdout").write((text_of(data) + "\n").encode())
+    text = text_of(data) + "\n"
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(text)
+    else:
+        buffer.write(text.encode())
 
 
 def print_text(text: str) -> None:

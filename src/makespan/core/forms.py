@@ -20,6 +20,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
@@ -60,7 +61,7 @@ class Form(BaseModel):
     def _line(cls, detail: Any) -> InitErrorDetails:
         text, place = detail["msg"], detail["loc"]
         if detail["type"] == "extra_forbidden" and len(place) == 1:
-            text = f"unknown key {place[0]!r}{did_you_mean(str(place[0]), cls.keys())}"
+            text = f"unknown key {place[0]!r}{did_you_mean(str(place[0]), cls.file_keys())}"
             place = ()
         elif detail["type"] != "mistake":
             text = _message(detail)
@@ -68,7 +69,7 @@ class Form(BaseModel):
         return InitErrorDetails(type=told, loc=place, input=None)
 
     @classmethod
-    def keys(cls) -> list[str]:
+    def file_keys(cls) -> list[str]:
         """Return the keys that the form has in files."""
         return [field.alias or name for name, field in cls.model_fields.items()]
 
@@ -78,6 +79,14 @@ class ProblemForm(Form):
 
     format: Literal["makespan.problem/1"] | None = None
     options: dict[str, Any] = {}
+
+    @field_validator("options")
+    @classmethod
+    def _named_method(cls, options: dict[str, Any]) -> dict[str, Any]:
+        method = options.get("method", "auto")
+        if not isinstance(method, str):
+            raise mistake_at(("method",), f"{_found(method)} is not a method's name")
+        return options
 
 
 @dataclass(frozen=True, slots=True)
