@@ -213,14 +213,21 @@ def test_mutated_schedules(mutation: Any) -> None:
 
 
 def test_doubly_mutated_schedules() -> None:
-    """Both agree on schedules that are broken twice."""
+    """Both agree on schedules that are broken twice; every rule on rows is broken."""
     rng = random.Random(1)
+    seen: Counter[str] = Counter()
     for seed in SEEDS:
         problem, schedule = instance(seed)
         for _ in range(2):
             if len(schedule):
                 schedule = mutated(schedule, rng.choice(MUTATIONS), rng)
-        assert named(problem, schedule) == broken_rules(problem, schedule), seed
+        wanted = broken_rules(problem, schedule)
+        assert named(problem, schedule) == wanted, seed
+        seen.update(wanted)
+    assert set(seen) >= {
+        "kind", "route", "chunk", "machine", "amount", "duration", "precedence", "processor",
+        "one-port", "two-port", "link", "conservation",
+    }  # fmt: skip
 
 
 def test_restated_problems() -> None:

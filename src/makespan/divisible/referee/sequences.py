@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from makespan.core.names import index_by_name
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Integers
 from makespan.divisible.referee.reading import NONE, Reading
@@ -67,8 +67,8 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     returns = in_line(reading, reading.returns)
     given = problem.workers_in(problem.return_order)
     if problem.activation is not None:
-        entries = [(Activity.RETURN, worker) for worker in given.tolist()]
-        yield from _follows(reading, "return-order", returns, entries)
+        kinds = np.full(len(given), Activity.RETURN)
+        yield from _follows(reading, "return-order", returns, kinds, given)
     elif problem.rounds != "auto":
         breaks = _round_starts(reading, returns, given)
         if len(breaks) > problem.rounds:
@@ -84,20 +84,42 @@ def _round_starts(reading: Reading, line: Line, order: Integers | None) -> list[
     workers before it were served.
     """
     workers = reading.worker_of(line.rows)
-    if not len(workers):
-        return []
+    one_by_one = bool(np.all(line.level[1:] > line.level[:-1]))
     if order is None:
-        place = workers
-        if int(np.bincount(workers).max()) <= 1:
-            return [int(line.rows[0])]
-    else:
-        position = np.empty(len(order), dtype=np.int64)
-        position[order] = np.arange(len(order))
-        place = position[workers]
-        if bool(np.all(line.level[1:] > line.level[:-1])):
-            descents = np.flatnonzero(place[1:] <= place[:-1]) + 1
-            return [int(line.rows[0]), *line.rows[descents].tolist()]
-    return _greedy_rounds(line, place.tolist(), ordered=order is not None)
+        begun = _rounds_without_repeats(workers)
+        if len(begun) > 1 and not one_by_one:
+            return _greedy_rounds(line, workers.tolist(), ordered=False)
+        return _rows(line, begun)
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    place = position[workers]
+    if not one_by_one:
+        return _greedy_rounds(line, place.tolist(), ordered=True)
+    descends = place[1:] <= place[:-1]
+    return _rows(line, np.flatnonzero(np.concatenate([[True], descends])[: len(place)]))
+
+
+def _rows(line: Line, positions: Integers | list[int]) -> list[int]:
+    return [int(row) for row in line.rows[positions]]
+
+
+def _rounds_without_repeats(workers: Integers) -> list[int]:
+    """Return where rounds that hold no worker twice begin, each as long as it can be.
+
+    A round from ``first`` ends before the first chunk whose worker had its last chunk at or
+    after ``first``. Complexity: O(n log n + rounds log n).
+    """
+    by_worker = np.argsort(workers, kind="stable")
+    same = workers[by_worker[1:]] == workers[by_worker[:-1]]
+    previous = np.full(len(workers), -1, dtype=np.int64)
+    previous[by_worker[1:][same]] = by_worker[:-1][same]
+    latest = np.maximum.accumulate(previous)
+    begun: list[int] = []
+    first = 0
+    while first < len(workers):
+        begun.append(first)
+        first = int(np.searchsorted(latest, first))
+    return begun
 
 
 def _greedy_rounds(line: Line, place: Sequence[int], *, ordered: bool) -> list[int]:
@@ -139,9 +161,10 @@ def activation(reading: Reading) -> Iterator[Violation]:
     """The workers of the sends are the given sequence."""
     given = reading.problem.activation
     if given is not None:
-        workers = reading.problem.workers_in(given).tolist()
-        entries = [(Activity.SEND, worker) for worker in workers]
-        yield from _follows(reading, "activation", in_line(reading, reading.sends), entries)
+        workers = reading.problem.workers_in(given)
+        kinds = np.full(len(workers), Activity.SEND)
+        line = in_line(reading, reading.sends)
+        yield from _follows(reading, "activation", line, kinds, workers)
 
 
 def transfers(reading: Reading) -> Iterator[Violation]:
@@ -149,68 +172,63 @@ def transfers(reading: Reading) -> Iterator[Violation]:
     given = reading.problem.transfers
     if given is None:
         return
-    position = index_by_name(reading.problem.star.names)
-    entries = [
-        (Activity.SEND if what == "send" else Activity.RETURN, position[name])
-        for what, name in given
-    ]
+    workers = reading.problem.workers_in(name for _, name in given)
+    codes = {"send": Activity.SEND, "return": Activity.RETURN}
+    kinds = np.array([codes[what] for what, _ in given], dtype=np.int64)
     rows = np.concatenate([reading.sends, reading.returns])
-    yield from _follows(reading, "transfers", in_line(reading, rows), entries)
-
-
-Entry = tuple[Activity, int]
+    yield from _follows(reading, "transfers", in_line(reading, rows), kinds, workers)
 
 
 def _follows(
-    reading: Reading, rule: str, line: Line, entries: Sequence[Entry]
+    reading: Reading, rule: str, line: Line, kinds: Integers, workers: Integers
 ) -> Iterator[Violation]:
     """Yield the first place at which rows in line are not the given entries.
 
-    Entries that cost nothing when they are empty may be missing. Matching the first entry that
-    fits is right: those that may be missing fit the same rows later.
+    ``kinds`` and ``workers`` are the entries. Those that cost nothing when they are empty may be
+    missing. Matching the first entry that fits is right: those that may be missing fit the same
+    rows later.
     """
-    kind = reading.schedule.kind[line.rows].tolist()
-    worker = reading.worker_of(line.rows).tolist()
-    may_miss = _may_miss(reading, entries)
+    row_kinds, row_workers = reading.schedule.kind[line.rows], reading.worker_of(line.rows)
+    if np.array_equal(row_kinds, kinds) and np.array_equal(row_workers, workers):
+        return
+    entries = list(zip(kinds.tolist(), workers.tolist(), strict=True))
+    found = list(zip(row_kinds.tolist(), row_workers.tolist(), strict=True))
+    may_miss = _may_miss(reading, kinds, workers).tolist()
     place = 0
     for group in line.groups():
         waiting = list(group)
         while waiting:
+            row = int(line.rows[waiting[0]])
             if place == len(entries):
-                row = int(line.rows[waiting[0]])
-                yield reading.violation(
-                    rule, f"{reading.told(row)} is beyond the given {rule}", row
-                )
+                message = f"{reading.told(row)} is beyond the given {rule}"
+                yield reading.violation(rule, message, row)
                 return
-            fitting = [at for at in waiting if (kind[at], worker[at]) == entries[place]]
+            fitting = [at for at in waiting if found[at] == entries[place]]
             if fitting:
                 waiting.remove(fitting[0])
             elif not may_miss[place]:
-                row = int(line.rows[waiting[0]])
-                wanted = _told_entry(reading, entries[place])
+                wanted = _told_entry(reading, *entries[place])
                 message = f"{reading.told(row)} stands where entry {place} is {wanted}"
                 yield reading.violation(rule, message, row)
                 return
             place += 1
     for left in range(place, len(entries)):
         if not may_miss[left]:
-            wanted = _told_entry(reading, entries[left])
+            wanted = _told_entry(reading, *entries[left])
             yield Violation(rule=rule, message=f"entry {left}, {wanted}, is missing")
             return
 
 
-def _may_miss(reading: Reading, entries: Sequence[Entry]) -> list[bool]:
+def _may_miss(reading: Reading, kinds: Integers, workers: Integers) -> NDArray[np.bool_]:
     """Whether each entry may be missing: empty at no cost, or a return of nothing."""
     star = reading.problem.star
     free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
-    return [
-        bool(free[worker]) or (kind == Activity.RETURN and not star.returns[worker])
-        for kind, worker in entries
-    ]
+    returns: NDArray[np.bool_] = star.returns
+    nothing_returns = (kinds == Activity.RETURN) & ~returns[workers]
+    return free[workers] | nothing_returns
 
 
-def _told_entry(reading: Reading, entry: Entry) -> str:
-    kind, worker = entry
+def _told_entry(reading: Reading, kind: int, worker: int) -> str:
     return f"{'a send to' if kind == Activity.SEND else 'a return from'} {reading.name(worker)}"
 
 
