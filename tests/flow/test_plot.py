@@ -106,6 +106,16 @@ def test_rows_can_be_limited():
     assert "and 2 more machines" in svg(plan(), max_rows=1)
 
 
+def test_names_in_low_axes_do_not_pile_up():
+    """Where there is no room for all names, every second or third is written."""
+    machines = [f"M{k}" for k in range(50)]
+    schedule = Schedule.of_rows(machines, [("compute", k, -1, 0, 1.0, 0.0, 1.0) for k in range(50)])
+    tall = plot(schedule, ax=Figure(figsize=(8, 12)).add_subplot())
+    low = plot(schedule, ax=Figure(figsize=(8, 2)).add_subplot())
+    assert len(tall.get_yticklabels()) == 50
+    assert 5 <= len(low.get_yticklabels()) <= 25
+
+
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True])
 def test_senseless_row_limits_are_refused(rows):
     """A limit is a whole number from 1."""

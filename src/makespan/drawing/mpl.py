@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ WIDEST_NAME, WIDEST_NOTE = 140.0, 130.0
 POINTS = 72.0
 FIGURE_WIDTH = 11.0
 LOWEST_NAMED_LANE = 8.0
+LEAST_STEP = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ def gantt(picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool
     _names(ax, layout)
     _marks(ax, layout)
     ax.set_xticks([tick.time for tick in layout.ticks], [tick.label for tick in layout.ticks])
-    ax.set_xlabel("time (s)", fontsize=SIZE)
-    ax.tick_params(labelsize=SIZE)
+    ax.set_xlabel("time (s)", fontsize=SIZE, loc="right")
+    ax.tick_params(axis="x", labelsize=SIZE)
     ax.grid(True, axis="x", color=GRID, linewidth=0.5)
     ax.set_axisbelow(True)
     for side in ("top", "right", "left"):
@@ -91,7 +93,7 @@ def gantt(picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool
     if layout.title:
         ax.set_title(
             layout.title,
-            fontsize=SIZE + 2,
+            fontsize=_title_size(layout.title, width),
             loc="left",
             pad=6 + TIER * layout.tiers,
             parse_math=False,
@@ -106,6 +108,12 @@ def _points(ax: Axes) -> tuple[float, float]:
     box = ax.get_window_extent()
     scale = POINTS / ax.figure.dpi
     return max(box.width * scale, 1.0), max(box.height * scale, 1.0)
+
+
+def _title_size(title: str, width: float) -> float:
+    """Return the font size with which a title does not reach far beyond narrow axes."""
+    wanted = SIZE + 2
+    return max(SMALL, min(wanted, wanted * (width + WIDEST_NOTE / 2) / text_width(title, wanted)))
 
 
 def _lanes(ax: Axes, layout: Layout) -> None:
@@ -170,14 +178,15 @@ def _names(ax: Axes, layout: Layout) -> None:
     size = layout.name_size(SIZE)
     middles = [row.top + row.height / 2 for row in layout.rows]
     names = [elided(row.label, size, WIDEST_NAME) for row in layout.rows]
-    ax.set_yticks(middles, names, parse_math=False, fontsize=size)
+    every = math.ceil(LEAST_STEP * len(names) / max(layout.height, 1.0)) or 1
+    ax.set_yticks(middles[::every], names[::every], parse_math=False, fontsize=size)
     ax.tick_params(axis="y", length=0, pad=_lane_names_width(layout) + 10)
     if layout.lane_height >= LOWEST_NAMED_LANE:
         for row in layout.rows:
             for lane in row.lanes:
                 middle = lane.top + lane.height / 2
                 _beside(ax, middle, lane.label, right=False, offset=-4, size=LANE, align="right")
-    for row, middle in zip(layout.rows, middles, strict=True):
+    for row, middle in list(zip(layout.rows, middles, strict=True))[::every]:
         if row.note:
             note = elided(row.note, size, WIDEST_NOTE)
             _beside(ax, middle, note, right=True, offset=5, size=size, align="left")
