@@ -1,0 +1,1 @@
+"""What every kind of problem shares: schedules, results, the registry, errors."""
