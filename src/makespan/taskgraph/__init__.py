@@ -1,0 +1,1 @@
+"""Task graphs: tasks with precedences whose data travel between machines."""

@@ -1,0 +1,74 @@
+"""Schedule → which task is executed where and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.taskgraph.problem import TaskGraph
+
+SHOWN = 20
+
+
+def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
+    """Return the machine, the start and the end of every task; with blocking communication also
+    ``taken``, the time from which the machine fetches the task's data."""
+    rows = _rows(schedule)
+    tasks = problem.named(schedule.item[rows].tolist())
+
+    def by_task(values: Any) -> dict[str, Any]:
+        return dict(zip(tasks, values, strict=True))
+
+    found = {
+        "machine_of": by_task([schedule.machines[each] for each in schedule.machine[rows]]),
+        "start": by_task(schedule.start[rows].tolist()),
+        "end": by_task(schedule.end[rows].tolist()),
+    }
+    if problem.is_blocking:
+        found["taken"] = by_task(taken(problem, schedule)[schedule.item[rows]].tolist())
+    return found
+
+
+def taken(problem: TaskGraph, schedule: Schedule) -> Floats:
+    """Return when each task is taken: at its first incoming transfer, else at its start."""
+    rows = _rows(schedule)
+    times = np.zeros(len(problem.dag))
+    times[schedule.item[rows]] = schedule.start[rows]
+    transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
+    if problem.is_blocking and len(transfers):
+        target = problem.dag.target[schedule.item[transfers]]
+        np.minimum.at(times, target, schedule.start[transfers])
+    return times
+
+
+def _rows(schedule: Schedule) -> np.ndarray:
+    """Return the rows of tasks, in the order of the tasks."""
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    return rows[np.argsort(schedule.item[rows], kind="stable")]
+
+
+def lines(problem: TaskGraph, schedule: Schedule) -> list[str]:
+    """Return the tasks as a table in the order of their starts."""
+    rows = schedule.rows_of(Activity.COMPUTE)
+    shown = rows[:SHOWN].tolist()
+    names = problem.named(schedule.item[shown].tolist()) if shown else []
+    machines = [schedule.machines[each] for each in schedule.machine[shown]] if shown else []
+    first, second = _width("task", names), _width("machine", machines)
+    table = [f"{'task':<{first}}  {'machine':<{second}}  {'start':>14}  {'end':>14}"]
+    for row, name, machine in zip(shown, names, machines, strict=True):
+        table.append(
+            f"{name:<{first}}  {machine:<{second}}  "
+            f"{schedule.start[row]:>14.8g}  {schedule.end[row]:>14.8g}"
+        )
+    if len(rows) > SHOWN:
+        table.append(f"… and {len(rows) - SHOWN} more tasks")
+    transfers = schedule.kind == Activity.TRANSFER
+    busy = len(np.unique(schedule.machine[rows])) if len(rows) else 0
+    table.append(f"{busy} of {len(problem.network)} machines, {int(transfers.sum())} transfers")
+    return table
+
+
+def _width(heading: str, names: list[str]) -> int:
+    return max([len(heading), *map(len, names)])

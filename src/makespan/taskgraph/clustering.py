@@ -1,0 +1,185 @@
+"""Clusterings of a task graph, and the scheduled graph that follows from one.
+
+A cluster is a set of tasks that one machine will execute. In the scheduled graph the edges inside
+clusters are zeroed and the tasks of a cluster follow one another by level. Its longest path is
+the dominant sequence; the length of that is the parallel time.
+
+Source: paper 003 (PB165), "Naplánovaný graf úloh", corrected: paths sum w1 over the durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import MethodError
+from makespan.core.schedule import Floats, Integers
+from makespan.core.suggest import did_you_mean
+from makespan.taskgraph import loops
+from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.levels import by_level, levels
+
+READINGS = ("zeroed", "original")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustering:
+    """A clustering with its parallel time and dominant sequence, tasks as indices.
+
+    ``cluster`` holds the cluster of each task, numbered by their lowest tasks; ``level`` the
+    levels by which the tasks of a cluster follow one another.
+    """
+
+    cluster: Integers
+    parallel_time: float
+    dominant_sequence: tuple[int, ...]
+    level: Floats
+
+    def members(self) -> list[list[int]]:
+        """Return the tasks of each cluster."""
+        found: list[list[int]] = [[] for _ in range(int(self.cluster.max(initial=-1)) + 1)]
+        for task, cluster in enumerate(self.cluster.tolist()):
+            found[cluster].append(task)
+        return found
+
+
+class ScheduledGraph:
+    """The scheduled graph of a changing clustering: at first, every task for itself.
+
+    Parameters
+    ----------
+    dag
+        The graph.
+    task, edge
+        What tasks and edges count on a path.
+    reading
+        ``"zeroed"``: levels on the graph with the edges inside clusters zeroed, the merge being
+        tried included. ``"original"``: levels on the original graph.
+    trials
+        About how many clusterings will be tried; many are worth a compiler.
+    """
+
+    def __init__(
+        self, dag: Dag, task: Floats, edge: Floats, *, reading: str = "zeroed", trials: int = 1
+    ) -> None:
+        if reading not in READINGS:
+            hint = did_you_mean(str(reading), READINGS)
+            raise MethodError(f"levels: there is no reading {reading!r}{hint}")
+        count = len(dag)
+        compiled = 3 * trials * (count + len(edge)) >= loops.COMPILE_FROM
+        self._loop = loops.compiled(loops.parallel_time) if compiled else loops.parallel_time
+
+        def column(values: Any) -> Any:
+            return np.array(values) if compiled else np.asarray(values).tolist()
+
+        original = levels(dag, task, edge)
+        self._zeroed = reading == "zeroed"
+        self._inputs = tuple(
+            map(
+                column,
+                (
+                    dag.order, dag.first_out, dag.successors, edge[dag.out_edges],
+                    dag.first_in, dag.predecessors, edge[dag.in_edges],
+                    task, _tie(dag, task, original), original,
+                ),
+            )
+        )  # fmt: skip
+        self.cluster = column(np.arange(count))
+        self._level = column(original)
+        self._order = column(by_level(dag, original))
+        self._finish = column(np.zeros(count))
+        self._before = column(np.zeros(count, dtype=np.int64))
+        self._last = column(np.zeros(count, dtype=np.int64))
+        self._members: list[list[int]] = [[task] for task in range(count)]
+
+    def parallel_time(self) -> float:
+        """Return the parallel time of the present clustering. Complexity: O(n + e), and sorting."""
+        return float(
+            self._loop(
+                *self._inputs, self.cluster, self._level, self._order, self._finish,
+                self._before, self._last, self._zeroed,
+            )
+        )  # fmt: skip
+
+    def dominant_sequence(self) -> tuple[int, ...]:
+        """Return the longest path at the last call of :meth:`parallel_time`."""
+        finish = self._finish
+        task = max(range(len(finish)), key=lambda each: (finish[each], -each))
+        path = [task]
+        while self._before[task] >= 0:
+            task = int(self._before[task])
+            path.append(task)
+        return tuple(path[::-1])
+
+    def merge(self, one: int, other: int) -> tuple[int, list[int]]:
+        """Put the clusters of two tasks together; return what :meth:`undo` takes."""
+        kept, moved = int(self.cluster[one]), int(self.cluster[other])
+        if len(self._members[kept]) < len(self._members[moved]):
+            kept, moved = moved, kept
+        tasks = self._members[moved]
+        for task in tasks:
+            self.cluster[task] = kept
+        self._members[kept] = self._members[kept] + tasks
+        self._members[moved] = []
+        return moved, tasks
+
+    def undo(self, merge: tuple[int, list[int]]) -> None:
+        """Take the last merge back."""
+        moved, tasks = merge
+        kept = int(self.cluster[tasks[0]])
+        self._members[kept] = self._members[kept][: -len(tasks)]
+        self._members[moved] = tasks
+        for task in tasks:
+            self.cluster[task] = moved
+
+    def members_of(self, task: int) -> list[int]:
+        """Return the tasks in the cluster of ``task``."""
+        return sorted(self._members[self.cluster[task]])
+
+    def clustering(self) -> Clustering:
+        """Return the present clustering."""
+        total = self.parallel_time()
+        return Clustering(
+            cluster=numbered(self.cluster),
+            parallel_time=total,
+            dominant_sequence=self.dominant_sequence(),
+            level=np.array(self._level, dtype=np.float64),
+        )
+
+
+def clustering_of(
+    dag: Dag, task: Floats, edge: Floats, cluster: Iterable[int], *, reading: str = "zeroed"
+) -> Clustering:
+    """Return the clustering given by a cluster per task, with its parallel time.
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> clustering_of(dag, dag.work, dag.size, [0, 0]).parallel_time
+    5.0
+    """
+    graph = ScheduledGraph(dag, task, edge, reading=reading)
+    for index, label in enumerate(numbered(list(cluster)).tolist()):
+        graph.cluster[index] = label
+    return graph.clustering()
+
+
+def numbered(cluster: Sequence[int]) -> Integers:
+    """Return clusters renumbered from 0 in the order of their lowest tasks.
+
+    >>> numbered([7, 3, 7]).tolist()
+    [0, 1, 0]
+    """
+    _, first, inverse = np.unique(np.asarray(cluster), return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return np.asarray(rank[inverse])
+
+
+def _tie(dag: Dag, task: Floats, level: Floats) -> Integers:
+    """Return what decides between equal levels: the lowest task, or a topological order where
+    tasks of no weight could stand before their predecessors."""
+    if len(dag) and task.min() <= 1e-12 * level.max():
+        return dag.position
+    return np.arange(len(dag))

@@ -1,0 +1,123 @@
+"""Weights of tasks and edges, and the longest paths that follow from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.schedule import Floats, Integers
+from makespan.taskgraph import loops
+from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.problem import TaskGraph
+
+
+def weights(
+    problem: TaskGraph, w1: float | None = None, w2: float | None = None
+) -> tuple[Floats, Floats]:
+    """Return what tasks and edges count on a path.
+
+    Parameters
+    ----------
+    w1
+        Weight of a unit of work; None: a task counts its mean seconds over the machines.
+    w2
+        Weight of a unit of data; None: an edge counts its mean seconds over the pairs of
+        different machines.
+
+    On machines and links of speed 1 without set-ups, None and 1 are the same.
+
+    Source: paper 003, "Priority pro plánování seznamem": the length of a path is
+    ``w1 Σ p_j + w2 Σ size``.
+    """
+    dag, network = problem.dag, problem.network
+    if w1 is None:
+        task = dag.work * float(np.mean(1.0 / network.speed)) + float(network.task_setup.mean())
+        if len(dag.own):
+            task[dag.own] = dag.durations.mean(axis=1)
+    else:
+        task = w1 * dag.work
+    if w2 is not None:
+        return task, w2 * dag.size
+    count = len(network)
+    pairs = count * (count - 1)
+    if not pairs:
+        return task, np.zeros(len(dag.size))
+    routing = network.routing
+    per_unit = _mean_of_pairs(routing.seconds_per_unit)
+    return task, dag.size * per_unit + _mean_of_pairs(routing.fixed_seconds)
+
+
+def _mean_of_pairs(table: Floats) -> float:
+    """Return the mean of a table without its diagonal, exact where all entries are equal."""
+    count = len(table)
+    others = table[~np.eye(count, dtype=bool)]
+    return float(others[0]) if (others == others[0]).all() else float(others.mean())
+
+
+def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+    """Return the longest path from each task to an exit task, both ends included.
+
+    Source: paper 003, "úroveň (level)". Complexity: O(tasks + edges).
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> levels(dag, dag.work, dag.size).tolist()
+    [9.0, 3.0]
+    """
+    level = np.zeros(len(dag))
+    loops.run(
+        loops.path_to_exit,
+        len(dag) + len(edge),
+        (dag.order, dag.first_out, dag.successors, task, edge[dag.out_edges]),
+        (level,),
+    )
+    return level
+
+
+def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+    """Return the longest path from an entry task to each task, both ends included.
+
+    Source: paper 003, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> colevels(dag, dag.work, dag.size).tolist()
+    [2.0, 9.0]
+    """
+    colevel = np.zeros(len(dag))
+    loops.run(
+        loops.path_from_entry,
+        len(dag) + len(edge),
+        (dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges]),
+        (colevel,),
+    )
+    return colevel
+
+
+def by_level(dag: Dag, level: Floats) -> Integers:
+    """Return the tasks by falling level, ties by lowest task, predecessors always first.
+
+    Complexity: O(n log n), and O(tasks + edges) more where tasks of no weight tie.
+    """
+    order = np.argsort(-level, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    if (place[dag.source] < place[dag.target]).all():
+        return order
+    return _ready_by_level(dag, level)
+
+
+def _ready_by_level(dag: Dag, level: Floats) -> Integers:
+    """Return the tasks in the order in which the ready one of highest level is taken."""
+    import heapq
+
+    waiting = np.diff(dag.first_in).tolist()
+    first, successors, height = dag.first_out.tolist(), dag.successors.tolist(), level.tolist()
+    queue = [(-height[task], task) for task in range(len(dag)) if not waiting[task]]
+    heapq.heapify(queue)
+    order = []
+    while queue:
+        _, task = heapq.heappop(queue)
+        order.append(task)
+        for successor in successors[first[task] : first[task + 1]]:
+            waiting[successor] -= 1
+            if not waiting[successor]:
+                heapq.heappush(queue, (-height[successor], successor))
+    return np.array(order, dtype=np.int64)

@@ -1,0 +1,184 @@
+"""From clusters to machines: merging, physical mapping, and the order on each machine.
+
+Source: paper 003 (PB165), "Spojování shluků", "Plánování pomocí shlukovací heuristiky".
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.result import Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.taskgraph.board import Board
+from makespan.taskgraph.clustering import Clustering, clustering_of, numbered
+from makespan.taskgraph.levels import by_level
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.steps import Steps, listed, number
+
+EXACT_UP_TO = 7
+"""Machines up to which every mapping is tried."""
+
+
+def planned(
+    problem: TaskGraph,
+    control: Control,
+    steps: Steps,
+    clustering: Clustering,
+    weights: tuple[Floats, Floats],
+) -> Solution:
+    """Return the plan that a clustering gives on the machines of the problem."""
+    merged_clusters = merged(problem, clustering.cluster, weights[0], steps)
+    machine_of = mapped(problem, control, merged_clusters, steps)
+    final = clustering_of(problem.dag, *weights, machine_of)
+    board = ordered(problem, machine_of, final.level)
+    names = problem.named
+    _log_order(problem, steps, board)
+    details: dict[str, Any] = {
+        "clusters": [names(tasks) for tasks in clustering.members()],
+        "parallel_time": clustering.parallel_time,
+        "dominant_sequence": names(clustering.dominant_sequence),
+        **steps.details(),
+    }
+    return Solution(schedule=board.schedule(), details=details)
+
+
+def merged(problem: TaskGraph, cluster: Integers, task: Floats, steps: Steps) -> Integers:
+    """Merge clusters until there is at most one per machine, so that the sums are alike.
+
+    The largest cluster that is left goes to the bin that is least full for the speed and the
+    cores of its machine (longest processing time first). Bins are numbered by lowest task.
+    """
+    count, machines = int(cluster.max(initial=-1)) + 1, len(problem.network)
+    if count <= machines:
+        return cluster
+    sums = np.bincount(cluster, weights=task, minlength=count)
+    network = problem.network
+    rate = (network.speed * network.cores).tolist()
+    filled = [0.0] * machines
+    bin_of = np.zeros(count, dtype=np.int64)
+    for each in np.argsort(-sums, kind="stable").tolist():
+        load = float(sums[each])
+        best = min(range(machines), key=lambda place: ((filled[place] + load) / rate[place], place))
+        filled[best] += load
+        bin_of[each] = best
+    result = numbered(bin_of[cluster])
+    if steps.wanted:
+        groups: list[list[str]] = [[] for _ in range(int(result.max()) + 1)]
+        for each, name in enumerate(problem.dag.names):
+            groups[result[each]].append(name)
+        text = listed("{" + " ".join(group) + "}" for group in groups)
+        steps.add(f"{count} clusters are merged into {len(groups)}: {text}", merged=groups)
+    return result
+
+
+def mapped(problem: TaskGraph, control: Control, cluster: Integers, steps: Steps) -> Integers:
+    """Return the machine of each task: clusters to machines, least communication first.
+
+    The cost of a mapping is the sum over the edges between clusters of the seconds that their
+    transfers take; among mappings of equal cost, the one whose fullest machine computes least,
+    then the first. Every mapping is tried for few machines, exchanges of pairs for many.
+    """
+    places = _Mapping(problem, cluster)
+    if len(problem.network) <= EXACT_UP_TO:
+        place = places.exact()
+    else:
+        place = places.local_search(control)
+    if steps.wanted:
+        machines = problem.machines
+        pairs = [f"{index + 1} to {machines[each]}" for index, each in enumerate(place)]
+        steps.add(f"clusters to machines: {listed(pairs)}", mapping=[machines[i] for i in place])
+    return np.array(place, dtype=np.int64)[cluster]
+
+
+class _Mapping:
+    """Communication between clusters, seconds between machines, and work."""
+
+    def __init__(self, problem: TaskGraph, cluster: Integers) -> None:
+        dag, routing = problem.dag, problem.network.routing
+        self.count = int(cluster.max(initial=-1)) + 1
+        self.machines = len(problem.network)
+        a, b = cluster[dag.source], cluster[dag.target]
+        crosses = a != b
+        pairs = a[crosses] * self.count + b[crosses]
+        square = (self.count, self.count)
+        length = self.count * self.count
+        self.data = np.bincount(pairs, dag.size[crosses], length).reshape(square)
+        self.messages = np.bincount(pairs, minlength=length).reshape(square).astype(float)
+        self.per_unit, self.fixed = routing.seconds_per_unit, routing.fixed_seconds
+        self.work = np.zeros((self.count, self.machines))
+        np.add.at(self.work, cluster, problem.durations)
+        self.work /= problem.network.cores
+
+    def cost(self, place: Any) -> tuple[float, float]:
+        """Return the seconds of communication, and the greatest sum of work on a machine."""
+        index = np.asarray(place)
+        grid = np.ix_(index, index)
+        data = float((self.data * self.per_unit[grid]).sum())
+        messages = float((self.messages * self.fixed[grid]).sum())
+        work = float(self.work[np.arange(self.count), index].max(initial=0.0))
+        return _rounded(data + messages), _rounded(work)
+
+    def exact(self) -> tuple[int, ...]:
+        """Return the best of all mappings."""
+        return min(permutations(range(self.machines), self.count), key=self.cost)
+
+    def local_search(self, control: Control) -> tuple[int, ...]:
+        """Return a mapping that no exchange of two machines betters.
+
+        It begins with the fullest clusters on the fastest machines.
+        """
+        fastest = np.argsort(self.work.sum(axis=0), kind="stable")
+        fullest = np.argsort(-self.work.sum(axis=1), kind="stable")
+        place = np.full(self.machines, -1)
+        place[fullest] = fastest[: self.count]
+        place[self.count :] = fastest[self.count :]
+        best = self.cost(place[: self.count])
+        improved = True
+        while improved and not control.expired():
+            improved = False
+            for one in range(self.count):
+                for other in range(one + 1, self.machines):
+                    place[[one, other]] = place[[other, one]]
+                    cost = self.cost(place[: self.count])
+                    if cost < best:
+                        best, improved = cost, True
+                    else:
+                        place[[one, other]] = place[[other, one]]
+                if control.expired():
+                    break
+        return tuple(place[: self.count].tolist())
+
+
+def _rounded(value: float) -> float:
+    """Return a value without its last bits, so that sums in another order compare equal."""
+    return float(f"{value:.12g}")
+
+
+def ordered(problem: TaskGraph, machine_of: Integers, level: Floats) -> Board:
+    """Place the tasks on their machines by level; transfers start as soon as the source ends."""
+    board = Board(problem)
+    latest = [0.0] * len(problem.network)
+    for task in by_level(problem.dag, level).tolist():
+        machine = int(machine_of[task])
+        latest[machine] = board.place(task, machine, latest[machine]).taken
+    return board
+
+
+def _log_order(problem: TaskGraph, steps: Steps, board: Board) -> None:
+    if not steps.wanted:
+        return
+    for machine in range(len(problem.network)):
+        tasks = [task for task in range(len(problem.dag)) if board.machine[task] == machine]
+        tasks.sort(key=lambda task: (board.start[task], board.end[task], task))
+        if not tasks:
+            continue
+        shown = listed(
+            f"{problem.dag.names[task]} ({number(board.start[task])} to {number(board.end[task])})"
+            for task in tasks
+        )
+        name = problem.machines[machine]
+        steps.add(f"order on {name}: {shown}", machine=name, tasks=problem.named(tasks))

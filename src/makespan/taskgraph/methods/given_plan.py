@@ -1,0 +1,39 @@
+"""A given plan, timed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.taskgraph.board import Board
+from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.needs import A_GIVEN_PLAN
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="given-plan",
+    needs=(A_GIVEN_PLAN,),
+    proves="without contention, earliest starts in the given sequences on single cores can't be "
+    "beaten: every start is a longest path",
+    complexity="O(n log n + e)",
+    source="design, 3.3: a given plan is timed and refereed only",
+)
+def given_plan(problem: TaskGraph, control: Control) -> Solution:
+    """Times the given assignment and sequences; tasks without a sequence go by level."""
+    given, dag = problem.given, problem.dag
+    machine_of = given.machine_of
+    assert machine_of is not None
+    ordered = np.isin(machine_of, np.array(list(given.sequences), dtype=np.int64)).all()
+    order = given.order() if given.sequences else by_level(dag, levels(dag, *weights(problem)))
+    board = Board(problem)
+    latest = [0.0] * len(problem.network)
+    for task in order.tolist():
+        machine = int(machine_of[task])
+        latest[machine] = board.place(task, machine, latest[machine]).taken
+    decided = bool(ordered) and problem.contention == "none"
+    single = bool((problem.network.cores[machine_of] == 1).all())
+    return Solution(schedule=board.schedule(), optimal=decided and single)

@@ -1,0 +1,184 @@
+"""The statement of a task graph problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.mistakes import Mistakes, shown
+from makespan.core.names import index_by_name
+from makespan.core.schedule import Floats
+from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.given import Given
+from makespan.taskgraph.network import Network
+
+COMMUNICATIONS = ("overlap", "blocking")
+CONTENTIONS = ("none", "links", "ports")
+
+
+@dataclass(frozen=True)
+class TaskGraph:
+    """Tasks with precedences and data between them, to be executed on a network of machines.
+
+    Task j takes ``work_j / speed_i + task_setup_i`` seconds on machine i, or its own duration
+    there. Data between tasks on one machine are free. Between machines they pass the hops of the
+    route one after another (store and forward), each in ``size / rate + message_setup`` of the
+    hop's sender, and are there after the ``delay`` of the pair.
+
+    Parameters
+    ----------
+    dag
+        The tasks and the data between them.
+    network
+        The machines and the links between them.
+    communication
+        ``"overlap"``: a transfer runs beside computation, at the earliest from the end of its
+        source. ``"blocking"``: the machine takes a task when all its predecessors have ended,
+        is busy with the incoming transfers one after another, then executes it.
+    contention
+        ``"none"``; ``"links"``: one transfer on a link at a time; ``"ports"``: a machine sends one
+        transfer and receives one at a time (routers any number).
+    assignment
+        The machine of each task: with ``sequence``, a given plan, which is only timed.
+    sequence
+        The tasks of each machine in the order in which they start.
+    options
+        ``method`` and its options, as in the table ``[options]`` of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place; a cycle with its tasks.
+
+    A schedule has one ``compute`` row per task (``item``: the task), and one ``transfer`` row per
+    hop (``item``: the edge) of every edge whose data take time or have a size. ``machines`` are
+    the network's machines, then its routers.
+
+    Source: paper 003 (PB165, task graphs).
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> TaskGraph(dag, Network.complete(speeds=[1.0, 2.0])).durations_on([0, 1], [0, 1]).tolist()
+    [2.0, 1.5]
+    """
+
+    kind: ClassVar[str] = "taskgraph"
+
+    dag: Dag
+    network: Network
+    communication: Literal["overlap", "blocking"] = "overlap"
+    contention: Literal["none", "links", "ports"] = "none"
+    assignment: Mapping[str, str] | None = None
+    sequence: Mapping[str, Sequence[str]] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        mistakes = Mistakes()
+        if not isinstance(self.dag, Dag):
+            mistakes.add("dag", f"{shown(self.dag)} is not a Dag")
+        if not isinstance(self.network, Network):
+            mistakes.add("network", f"{shown(self.network)} is not a Network")
+        mistakes.raise_if_any()
+        self.dag.collect_mistakes(mistakes)
+        self.network.collect_mistakes(mistakes)
+        self._choices(mistakes)
+        if not mistakes:
+            Given(self).collect_mistakes(mistakes)
+        mistakes.raise_if_any()
+
+    def _choices(self, mistakes: Mistakes) -> None:
+        for name, allowed in (("communication", COMMUNICATIONS), ("contention", CONTENTIONS)):
+            value = getattr(self, name)
+            if value not in allowed:
+                words = ", ".join(map(repr, allowed))
+                mistakes.add(name, f"{shown(value)} is not allowed; it is one of {words}")
+        width = self.dag.durations.shape[1]
+        if len(self.dag.own) and width != len(self.network):
+            mistakes.add(
+                f"tasks[{int(self.dag.own[0])}].durations",
+                f"has {width} entries for {len(self.network)} machines",
+            )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        work: ArrayLike | None = None,
+        source: ArrayLike = (),
+        target: ArrayLike = (),
+        size: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+        durations: ArrayLike | None = None,
+        network: Network,
+        **others: Any,
+    ) -> TaskGraph:
+        """Build a problem from the columns of :meth:`Dag.from_arrays`, a network, and the rest."""
+        dag = Dag.from_arrays(
+            work=work, source=source, target=target, size=size, names=names, durations=durations
+        )
+        return cls(dag, network, **others)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def machines(self) -> Sequence[str]:
+        """The machines, then the routers: the nodes between which transfers hop."""
+        return self.network.nodes
+
+    @cached_property
+    def given(self) -> Given:
+        """The given plan, as indices."""
+        return Given(self)
+
+    @property
+    def is_blocking(self) -> bool:
+        return self.communication == "blocking"
+
+    @cached_property
+    def durations(self) -> Floats:
+        """Seconds of each task on each machine, shape (tasks, machines)."""
+        network = self.network
+        table = self.dag.work[:, None] / network.speed[None, :] + network.task_setup[None, :]
+        if len(self.dag.own):
+            table[self.dag.own] = self.dag.durations
+        table.flags.writeable = False
+        return table
+
+    def durations_on(self, tasks: ArrayLike, machines: ArrayLike) -> Floats:
+        """Return the seconds of tasks on machines, entry by entry."""
+        task, machine = np.asarray(tasks, dtype=np.int64), np.asarray(machines, dtype=np.int64)
+        network = self.network
+        seconds = self.dag.work[task] / network.speed[machine] + network.task_setup[machine]
+        if len(self.dag.own):
+            row = np.full(len(self.dag), -1, dtype=np.int64)
+            row[self.dag.own] = np.arange(len(self.dag.own))
+            has = np.flatnonzero(row[task] >= 0)
+            seconds[has] = self.dag.durations[row[task[has]], machine[has]]
+        return np.asarray(seconds)
+
+    def needs_rows(self, edges: ArrayLike, start: ArrayLike, goal: ArrayLike) -> np.ndarray:
+        """Return whether edges between pairs of machines have transfer rows.
+
+        They do between different machines, where there are data or the transfer takes time.
+        """
+        edge, a, b = (np.asarray(column, dtype=np.int64) for column in (edges, start, goal))
+        costs = (self.dag.size[edge] > 0) | (self.network.routing.fixed_seconds[a, b] > 0)
+        return np.asarray((a != b) & costs)
+
+    def named(self, tasks: Sequence[int]) -> list[str]:
+        """Return the names of tasks."""
+        return [self.dag.names[task] for task in tasks]
+
+    def task_named(self, name: str) -> int:
+        """Return the index of a task.
+
+        Raises
+        ------
+        KeyError
+            If there is none of this name.
+        """
+        return index_by_name(self.dag.names)[name]

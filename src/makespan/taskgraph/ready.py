@@ -1,0 +1,67 @@
+"""The queue of ready tasks, and the time that passes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from makespan.taskgraph.dag import Dag
+
+
+class Ready:
+    """Tasks whose predecessors have all ended, in the order of their priority.
+
+    Parameters
+    ----------
+    dag
+        The graph.
+    priority
+        One sortable value per task: the greatest is taken first, ties by lowest task.
+
+    Attributes
+    ----------
+    time
+        Now, seconds.
+    """
+
+    def __init__(self, dag: Dag, priority: Sequence[tuple[float, ...]]) -> None:
+        self.time = 0.0
+        self._key = [(*(-value for value in values), task) for task, values in enumerate(priority)]
+        self._first = dag.first_out.tolist()
+        self._successors = dag.successors.tolist()
+        waiting = [0] * len(dag)
+        for task in self._successors:
+            waiting[task] += 1
+        self._waiting = waiting
+        self._running: list[tuple[float, int]] = []
+        self._queue = [key for key, count in zip(self._key, waiting, strict=True) if not count]
+        heapq.heapify(self._queue)
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    @property
+    def tasks(self) -> list[int]:
+        """The tasks in the queue, the first first."""
+        return [int(key[-1]) for key in sorted(self._queue)]
+
+    def pop(self) -> int:
+        """Take the first task from the queue."""
+        return int(heapq.heappop(self._queue)[-1])
+
+    def run_until(self, task: int, end: float) -> None:
+        """Note that ``task`` will end at ``end``."""
+        heapq.heappush(self._running, (end, task))
+
+    def advance(self) -> bool:
+        """Pass to the next end of a task and queue what it makes ready; False if none runs."""
+        if not self._running:
+            return False
+        self.time = max(self.time, self._running[0][0])
+        while self._running and self._running[0][0] <= self.time:
+            _, task = heapq.heappop(self._running)
+            for successor in self._successors[self._first[task] : self._first[task + 1]]:
+                self._waiting[successor] -= 1
+                if not self._waiting[successor]:
+                    heapq.heappush(self._queue, self._key[successor])
+        return True

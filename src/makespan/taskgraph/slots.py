@@ -1,0 +1,53 @@
+"""Equal tasks without communication: plans made of slots of one duration each."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from makespan.core.schedule import Integers, Schedule
+from makespan.taskgraph.board import Board
+from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.problem import TaskGraph
+
+
+def slots_of(dag: Dag, order: Integers, processors: int) -> Integers:
+    """Return the slot of each task when each slot takes the first ready tasks of ``order``.
+
+    Complexity: O((n + e) log n).
+    """
+    rank = np.empty(len(dag), dtype=np.int64)
+    rank[order] = np.arange(len(dag))
+    places = rank.tolist()
+    waiting = np.diff(dag.first_in).tolist()
+    first, successors = dag.first_out.tolist(), dag.successors.tolist()
+    queue = [(places[task], task) for task in range(len(dag)) if not waiting[task]]
+    heapq.heapify(queue)
+    slot = np.zeros(len(dag), dtype=np.int64)
+    number = 0
+    while queue:
+        taken = [heapq.heappop(queue)[1] for _ in range(min(processors, len(queue)))]
+        for task in taken:
+            slot[task] = number
+            for successor in successors[first[task] : first[task + 1]]:
+                waiting[successor] -= 1
+                if not waiting[successor]:
+                    heapq.heappush(queue, (places[successor], successor))
+        number += 1
+    return slot
+
+
+def in_slots(problem: TaskGraph, slot: Integers) -> Schedule:
+    """Return the plan that executes each task in its slot, on the lowest free machine."""
+    board = Board(problem)
+    machines = range(len(problem.network))
+    order = np.lexsort((problem.dag.position, slot))
+    room: list[int] = []
+    number = -1
+    for task in order.tolist():
+        if slot[task] != number:
+            number = int(slot[task])
+            room = [each for each in machines for _ in range(len(board.cores[each]))][::-1]
+        board.place(task, room.pop())
+    return board.schedule()
