@@ -1,0 +1,52 @@
+"""The exact subset selection where a unit takes equally long to every worker."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers
+from makespan.divisible.chain import Chain
+from makespan.divisible.latencies import solve_latencies
+from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER
+from makespan.divisible.newton import Search
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.sequence import Costs
+
+
+def _rates_differ(problem: DivisibleLoad) -> str | None:
+    send = problem.star.send_per_unit
+    other = np.flatnonzero(send != send[:1])
+    if not len(other):
+        return None
+    index = int(other[0])
+    return (
+        f"platform.workers[{index}].send.per_unit is {float(send[index])!r}, "
+        f"that of the first is {float(send[0])!r}"
+    )
+
+
+@register(
+    "divisible",
+    name="bus-exchange",
+    needs=(*AFFINE_ONE_ROUND, NO_GIVEN_ORDER, Need("equal send costs per unit", _rates_differ)),
+    proves="exchange of neighbours orders the workers; every subset is tried or beaten",
+    complexity="exponential in the worst case, polynomial in the unbeaten subsets",
+    source="exchange argument on paper 002 (A. Benoit, 2016), latencies; lists of unbeaten pairs "
+    "after G. Nemhauser and Z. Ullmann, Discrete dynamic programming and capital allocation, "
+    "Management Science 15 (1969)",
+)
+def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
+    """Serve by non-decreasing C w - c W, the best subset of the workers, with the best master.
+
+    C and W are a worker's fixed costs of sending and computing, w its cost of computing a unit,
+    and c what sending a unit costs for all.
+    """
+    return solve_latencies(problem, control, _search)
+
+
+def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
+    rank = costs.send_fixed * costs.compute - costs.send * costs.compute_fixed
+    return Chain(costs, np.argsort(rank, kind="stable"), control)
