@@ -222,9 +222,10 @@ def _follows(
 def _may_miss(reading: Reading, kinds: Integers, workers: Integers) -> NDArray[np.bool_]:
     """Whether each entry may be missing: empty at no cost, or a return of nothing."""
     star = reading.problem.star
-    free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
-    returns: NDArray[np.bool_] = star.returns
-    nothing_returns = (kinds == Activity.RETURN) & ~returns[workers]
+    free: NDArray[np.bool_] = (star.send_fixed == 0) & (star.compute_fixed == 0)
+    free &= star.return_fixed == 0
+    nothing_returns: NDArray[np.bool_] = ~star.returns[workers]
+    nothing_returns &= kinds == Activity.RETURN
     return free[workers] | nothing_returns
 
 
