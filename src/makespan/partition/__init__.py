@@ -1,0 +1,1 @@
+"""Partition: identical tasks over resources with measured costs."""

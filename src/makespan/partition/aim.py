@@ -1,0 +1,135 @@
+"""How many tasks are to be split under which limit, and why that may be impossible."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.partition.problem import Partition
+from makespan.partition.search import LARGEST, bits_of, least_feasible, value_of
+from makespan.partition.sums import Ends, Sums
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """``tasks`` are to be split at costs up to ``cap`` (bits); or ``infeasible`` says why not.
+
+    ``notes`` say how many tasks remain where not all can be split.
+    """
+
+    tasks: int
+    cap: int = LARGEST
+    infeasible: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def cap_of(problem: Partition) -> int:
+    """Return the greatest cost that the deadline allows, in bits."""
+    return LARGEST if problem.deadline is None else bits_of(problem.deadline)
+
+
+def aim_of(problem: Partition, sums: Sums, control: Control) -> Aim:
+    """Return what is to be split; with ``require="all"`` only the obvious obstacles are told.
+
+    With ``require="most"`` the greatest total that can be reached is determined.
+    """
+    cap = cap_of(problem)
+    ends = _ends(problem, sums, cap)
+    if isinstance(ends, str):
+        return Aim(tasks=0, infeasible=ends)
+    tasks = problem.tasks
+    if ends.least > tasks:
+        return Aim(tasks=0, infeasible=_too_much(problem, ends))
+    if problem.require == "most":
+        if ends.greatest <= tasks:
+            tasks = ends.greatest
+        elif not sums.reach(ends, tasks):
+            tasks = ends.least + sums.most(ends, tasks - ends.least, from_top=False)
+        notes = ()
+        if tasks < problem.tasks:
+            notes = (f"{tasks} of {problem.tasks} tasks can be split at most",)
+        return Aim(tasks=tasks, cap=cap, notes=notes)
+    if ends.greatest < tasks:
+        return Aim(tasks=tasks, infeasible=explanation(problem, sums, control))
+    return Aim(tasks=tasks, cap=cap)
+
+
+def explanation(problem: Partition, sums: Sums, control: Control) -> str:
+    """Say why all tasks can't be split, for a problem of which that was found."""
+    ends = _ends(problem, sums, cap_of(problem))
+    if problem.deadline is not None:
+        without = _ends(problem, sums, LARGEST)
+        if not isinstance(without, str) and without.contain(problem.tasks):
+            found = least_feasible(sums, problem.tasks, LARGEST, control)
+            if found is not None:
+                least = value_of(_makespan_bits(sums, found, problem))
+                return f"the least makespan is {least!r}, above the deadline {problem.deadline!r}"
+        ends = without
+    if isinstance(ends, str):
+        return ends
+    tasks = problem.tasks
+    if ends.least > tasks:
+        return _too_much(problem, ends)
+    if ends.greatest < tasks:
+        return f"the greatest allowed counts add up to {ends.greatest}, below the {tasks} tasks"
+    return _gap(problem, sums, ends)
+
+
+def _makespan_bits(sums: Sums, ends: Ends, problem: Partition) -> int:
+    entries = sums.trace(ends, problem.tasks)
+    assert entries is not None
+    return int(problem.choices.bits[entries].max())
+
+
+def _ends(problem: Partition, sums: Sums, cap: int) -> Ends | str:
+    """Return the ends at ``cap``, or which resource has no allowed count."""
+    choices = problem.choices
+    empty = choices.empty_rows
+    if len(empty):
+        name = problem.machines[int(empty[0])]
+        return f"{name!r} has no allowed count up to {problem.tasks}"
+    ends = sums.ends(cap, None, None)
+    if ends is not None:
+        return ends
+    for row, (low, high) in enumerate(zip(choices.low, choices.high, strict=True)):
+        least = float(choices.table.values[low:high].min())
+        if bits_of(least) > cap:
+            break
+    name = problem.machines[row]
+    return f"{name!r} takes at least {least!r}, above the deadline {problem.deadline!r}"
+
+
+def _too_much(problem: Partition, ends: Ends) -> str:
+    return f"the least allowed counts add up to {ends.least}, above the {problem.tasks} tasks"
+
+
+def _gap(problem: Partition, sums: Sums, ends: Ends) -> str:
+    """Say which totals near the tasks can be reached, and the granularity if that is why."""
+    tasks = problem.tasks
+    below = ends.least + sums.most(ends, tasks - ends.least, from_top=False)
+    above = ends.greatest - sums.most(ends, ends.greatest - tasks, from_top=True)
+    nearest = f"the nearest totals that can be reached are {below} and {above}"
+    divisor = _granularity(problem)
+    if divisor > 1 and (tasks - ends.least) % divisor:
+        rest = ends.least % divisor
+        multiples = f"multiples of {divisor}" + (f" plus {rest}" if rest else "")
+        return f"the allowed counts add up only to {multiples}, which {tasks} is not; {nearest}"
+    return f"no allowed counts add up to {tasks}; {nearest}"
+
+
+def _granularity(problem: Partition) -> int:
+    """Return the greatest common divisor of the differences of allowed counts."""
+    choices = problem.choices
+    divisor = 0
+    for row, (low, high) in enumerate(zip(choices.low.tolist(), choices.high.tolist(), strict=True)):
+        finite = choices.table.values[low:high] < np.inf
+        counts = choices.table.counts
+        places = (np.arange(low, high) if counts is None else counts[low:high])[finite]
+        divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(places))) if len(places) > 1 else 0)
+        if divisor == 1:
+            break
+        del row
+    return divisor

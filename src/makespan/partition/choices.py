@@ -1,0 +1,183 @@
+"""What a table allows up to the number of tasks, and what one pass over it found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.table import Flags, Table
+
+BLOCK_BITS = 9
+BLOCK = 1 << BLOCK_BITS
+LARGE = 100_000
+"""From this many entries on, compiled loops are worth loading."""
+
+ROUNDING = 4e-15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choices:
+    """The allowed entries of a table, and its structure.
+
+    The values are also there as ``bits``, the integers with the same bit patterns: for costs,
+    which are not negative, they are in the same order, and there is no NaN among them.
+
+    Parameters
+    ----------
+    table
+        The table.
+    bits
+        The bit patterns of the costs.
+    low, high
+        Each row allows the finite entries with an index in ``[low, high)``.
+    least_of_block
+        The least bit pattern of each block of 512 entries of the flat array.
+    contiguous, monotone, convex
+        Per row: every count between the least and the greatest has an entry; costs never fall;
+        costs never grow more slowly (to within rounding).
+    """
+
+    table: Table
+    bits: Integers
+    low: Integers
+    high: Integers
+    least_of_block: Integers
+    contiguous: Flags
+    monotone: Flags
+    convex: Flags
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @property
+    def size(self) -> int:
+        """How many entries the windows hold."""
+        return int((self.high - self.low).sum())
+
+    @property
+    def is_large(self) -> bool:
+        """Whether compiled loops are worth loading."""
+        return self.size >= LARGE
+
+    @property
+    def empty_rows(self) -> Integers:
+        """The resources without any allowed count."""
+        return np.flatnonzero(self.high <= self.low)
+
+    @property
+    def least_counts(self) -> Integers:
+        """The least allowed count of each resource; no row may be empty."""
+        return self.table.counts_at(self.low)
+
+    @property
+    def greatest_counts(self) -> Integers:
+        """The greatest allowed count of each resource; no row may be empty."""
+        return self.table.counts_at(self.high - 1)
+
+    @property
+    def all_monotone(self) -> bool:
+        return bool((self.monotone & self.contiguous).all())
+
+    @property
+    def all_convex(self) -> bool:
+        return bool((self.convex & self.contiguous).all())
+
+    def structure(self) -> str:
+        """Return what was found, in words."""
+        kinds = [
+            word
+            for word, flags in (("monotone", self.monotone), ("convex", self.convex))
+            if (flags & self.contiguous).all()
+        ]
+        if kinds:
+            return " and ".join(kinds)
+        if not self.contiguous.all():
+            return "sets of counts with gaps"
+        bumpy = int((~self.monotone).sum())
+        return f"no shape assumed: {bumpy} of {len(self)} cost tables fall somewhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Faults:
+    """The entries that are no costs: NaN or negative."""
+
+    entries: Integers
+
+
+def scanned(table: Table, tasks: int) -> Choices | Faults:
+    """Read the table once: find NaN and negative costs, structure, and the minima of blocks.
+
+    Complexity: one pass, compiled for large tables.
+    """
+    bits = table.values.view(np.int64)
+    low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
+    contiguous = _contiguous(table, low, high)
+    if len(table.values) >= LARGE:
+        from makespan.partition.kernels import scan
+
+        monotone, convex = contiguous.copy(), contiguous.copy()
+        least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)
+        smallest, greatest = scan(
+            table.values, bits, table.start, table.stop, low, high, monotone, convex, least
+        )
+        faulty = smallest < 0 or greatest > _INFINITE
+    else:
+        faulty = not bool((table.values >= 0).all())
+        least = least_of_block(bits)
+        monotone, convex = _shapes(table.values, low, high, contiguous)
+    if faulty:
+        wrong = np.flatnonzero(~(table.values >= 0))
+        if len(wrong):
+            return Faults(entries=wrong)
+    return Choices(
+        table=table,
+        bits=bits,
+        low=low,
+        high=high,
+        least_of_block=least,
+        contiguous=contiguous,
+        monotone=monotone,
+        convex=convex,
+    )
+
+
+_INFINITE = int(np.array(np.inf).view(np.int64))
+
+
+def _nan_at_ends(table: Table) -> bool:
+    full = table.stop > table.start
+    ends = np.concatenate([table.values[table.start[full]], table.values[table.stop[full] - 1]])
+    return bool(np.isnan(ends).any())
+
+
+def least_of_block(bits: Integers) -> Integers:
+    """Return the least entry of each block of 512."""
+    blocks = np.arange(0, len(bits), BLOCK)
+    least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)
+    if len(bits):
+        least[: len(blocks)] = np.minimum.reduceat(bits, blocks)
+    return least
+
+
+def _contiguous(table: Table, low: Integers, high: Integers) -> Flags:
+    if table.counts is None:
+        return np.ones(len(table), dtype=bool)
+    last = np.maximum(high - 1, low)
+    last = np.minimum(last, len(table.counts) - 1)
+    spans = table.counts[last] - table.counts[np.minimum(low, len(table.counts) - 1)]
+    result: Flags = (high <= low) | (spans == last - low)
+    return result
+
+
+def _shapes(values: Floats, low: Integers, high: Integers, contiguous: Flags) -> tuple[Flags, Flags]:
+    """Return which rows never fall, and which never grow more slowly."""
+    monotone, convex = contiguous.copy(), contiguous.copy()
+    for index in range(len(low)):
+        row = values[low[index] : high[index]]
+        monotone[index] &= bool((row[1:] >= row[:-1]).all())
+        with np.errstate(invalid="ignore"):
+            bends = (row[2:] - row[1:-1]) - (row[1:-1] - row[:-2])
+            convex[index] &= not bool((bends < -ROUNDING * (row[2:] + row[:-2])).any())
+    return monotone, convex

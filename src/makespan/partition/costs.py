@@ -1,0 +1,351 @@
+"""Costs as people have them → a table, or curves.
+
+Arrays, ragged rows, ``{count: cost}``, affine costs, functions and samples. Every mistake is
+noted with its place; the entries themselves are checked later, in one pass over the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from makespan.core.costs import Affine
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.curves import LARGEST_TABLE, Curve, Curves, curves_of, tabulated
+from makespan.partition.samples import INTERPOLATIONS, Samples
+from makespan.partition.table import NO_LIMIT, Row, Table, read_only, table_of
+
+A_COST = "a cost is 0 or more seconds, or inf where the count is forbidden"
+A_COUNT = "a count is a whole number from 0"
+LARGEST_COUNT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The costs of one resource as they were given.
+
+    ``place`` names the resource in mistakes; ``costs_at``, ``energy_at``, ``lower_at``,
+    ``upper_at`` and ``first_at`` name its parts.
+    """
+
+    costs: Any
+    energy: Any = None
+    first: Any = 0
+    lower: Any = None
+    upper: Any = None
+    costs_at: str = "costs"
+    energy_at: str = "energy"
+    first_at: str = "first"
+    lower_at: str = "lower"
+    upper_at: str = "upper"
+
+
+def given_rows(
+    costs: Sequence[Any], *, energy: Any, first: Any, lower: Any, upper: Any, mistakes: Mistakes
+) -> list[Given]:
+    """Join parallel lists into one ``Given`` per resource."""
+    count = len(costs)
+    columns = {}
+    for name, values in (("energy", energy), ("first", first), ("lower", lower), ("upper", upper)):
+        if isinstance(values, (list, tuple, np.ndarray)):
+            if len(values) != count:
+                mistakes.add(name, f"holds {len(values)} entries; there are {count} resources")
+                values = [None] * count
+            columns[name] = list(values)
+        else:
+            columns[name] = [values] * count
+        columns[f"{name}_at"] = [
+            f"{name}[{index}]" if isinstance(values, (list, tuple, np.ndarray)) else name
+            for index in range(count)
+        ]
+    columns["first"] = [0 if value is None else value for value in columns["first"]]
+    return [
+        Given(
+            costs=row, costs_at=f"costs[{index}]", **{key: of[index] for key, of in columns.items()}
+        )
+        for index, row in enumerate(costs)
+    ]
+
+
+def matrix_table(costs: np.ndarray, energy: Any) -> Table | None:
+    """Return the table of a plain array of costs without a copy, None if it is not plain."""
+    numeric = costs.ndim == 2 and costs.dtype.kind in "iuf"
+    if not numeric or not (
+        energy is None
+        or (isinstance(energy, np.ndarray) and energy.shape == costs.shape
+            and energy.dtype.kind in "iuf")
+    ):
+        return None
+    rows, length = costs.shape
+    start = np.arange(rows, dtype=np.int64) * length
+    return Table(
+        values=read_only(costs, np.float64),
+        start=start,
+        stop=start + length,
+        first=np.zeros(rows, dtype=np.int64),
+        counts=None,
+        energies=None if energy is None else read_only(energy, np.float64),
+        lower=np.zeros(rows, dtype=np.int64),
+        upper=np.full(rows, NO_LIMIT, dtype=np.int64),
+    )
+
+
+def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Curves | None:
+    """Return the costs of all resources, or None where mistakes stand in the way."""
+    before = len(mistakes.found)
+    limits = [_limits(row, mistakes) for row in given]
+    functions = [row.costs for row in given]
+    if all(isinstance(function, (Affine, Curve)) for function in functions) and not any(
+        row.energy is not None for row in given
+    ):
+        for row in given:
+            _check_affine(row.costs, row.costs_at, mistakes)
+        lower, upper = zip(*limits, strict=True)
+        return curves_of(functions, lower, upper) if len(mistakes.found) == before else None
+    rows = [
+        _row(row, *limit, tasks, mistakes) for row, limit in zip(given, limits, strict=True)
+    ]
+    if len(mistakes.found) > before:
+        return None
+    _check_energies(given, mistakes)
+    return table_of([row for row in rows if row is not None])
+
+
+def tabulate(curves: Curves, tasks: int) -> Table:
+    """Return the table of curves up to ``tasks``."""
+    rows = [
+        Row(
+            place="",
+            values=tabulated(function, lower, max(lower - 1, min(upper, tasks))),
+            first=lower,
+        )
+        for function, lower, upper in zip(
+            curves.functions, curves.lower, curves.upper, strict=True
+        )
+    ]
+    return table_of(rows)
+
+
+def _limits(row: Given, mistakes: Mistakes) -> tuple[int, int]:
+    lower = 0 if row.lower is None else _count(row.lower, row.lower_at, mistakes)
+    upper = NO_LIMIT if row.upper is None else _count(row.upper, row.upper_at, mistakes)
+    if lower > upper:
+        mistakes.add(row.lower_at, f"{lower} is above the upper limit {upper}")
+    return lower, upper
+
+
+def _count(value: Any, place: str, mistakes: Mistakes) -> int:
+    """Return ``value`` as a count; on a mistake, note it and return 0."""
+    fault = number_fault(value)
+    if fault is None and value != int(value):
+        fault = "is not whole"
+    if fault is None and value > LARGEST_COUNT:
+        fault = "is too large"
+    if fault is not None:
+        mistakes.add(place, f"{shown(value)} {fault}; {A_COUNT}")
+        return 0
+    return int(value)
+
+
+def _row(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> Row | None:
+    costs, place = row.costs, row.costs_at
+    if isinstance(costs, Samples):
+        return _sampled(costs, row, lower, upper, mistakes)
+    if isinstance(costs, (Affine, Curve)) or callable(costs):
+        return _function(row, lower, upper, tasks, mistakes)
+    first = _count(row.first, row.first_at, mistakes)
+    counts, energy = None, row.energy
+    if isinstance(costs, Mapping):
+        counts, costs, energy = _by_count(costs, row, mistakes)
+    values = floats(costs, place, A_COST, mistakes)
+    energies = None
+    if energy is not None and values is not None:
+        energies = floats(energy, row.energy_at, "an energy is 0 or more", mistakes)
+        if energies is not None and len(energies) != len(values):
+            mistakes.add(
+                row.energy_at, f"holds {len(energies)} entries; {place} holds {len(values)}"
+            )
+    if values is None:
+        return None
+    return Row(
+        place=place,
+        values=values,
+        counts=counts,
+        first=first,
+        energies=energies,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _by_count(
+    costs: Mapping[Any, Any], row: Given, mistakes: Mistakes
+) -> tuple[Integers, list[Any], Any]:
+    """Return the counts of a table ``{count: cost}`` in order, their costs and energies."""
+    counts = [_count(count, f"{row.costs_at}[{count!r}]", mistakes) for count in costs]
+    energy = row.energy
+    if isinstance(energy, Mapping):
+        missing = [count for count in costs if count not in energy]
+        if missing or len(energy) != len(costs):
+            mistakes.add(row.energy_at, f"does not hold the same counts as {row.costs_at}")
+            energy = None
+        else:
+            energy = [energy[count] for count in costs]
+    return with_counts(counts, list(costs.values()), energy, row.costs_at, mistakes)
+
+
+def with_counts(
+    counts: Sequence[int], costs: Sequence[Any], energy: Any, place: str, mistakes: Mistakes
+) -> tuple[Integers, list[Any], Any]:
+    """Sort costs by their counts; note counts that stand twice."""
+    array = np.asarray(counts, dtype=np.int64)
+    order = np.argsort(array, kind="stable")
+    array = array[order]
+    for at in np.flatnonzero(array[1:] == array[:-1])[:SHOWN_PER_COLUMN].tolist():
+        mistakes.add(place, f"count {array[at]} stands twice; each stands once")
+    indices = order.tolist()
+    sorted_energy = energy
+    if energy is not None and len(energy) == len(indices):
+        sorted_energy = [energy[index] for index in indices]
+    return array, [costs[index] for index in indices], sorted_energy
+
+
+def _sampled(
+    samples: Samples, row: Given, lower: int, upper: int, mistakes: Mistakes
+) -> Row | None:
+    place, before = row.costs_at, len(mistakes.found)
+    counts = [
+        _count(count, f"{place}.counts[{index}]", mistakes)
+        for index, count in enumerate(samples.counts)
+    ]
+    exact = samples.interpolation == "exact"
+    allowed = A_COST if exact else "a measured cost is 0 or more seconds"
+    costs = floats(samples.costs, f"{place}.costs", allowed, mistakes)
+    if samples.interpolation not in INTERPOLATIONS:
+        known = ", ".join(repr(name) for name in INTERPOLATIONS)
+        mistakes.add(
+            f"{place}.interpolation", f"{shown(samples.interpolation)} is not one of {known}"
+        )
+    unit = samples.granularity
+    if isinstance(unit, bool) or not isinstance(unit, int) or unit < 1:
+        mistakes.add(f"{place}.granularity", f"{shown(unit)} is not a whole number from 1")
+    if not counts:
+        mistakes.add(f"{place}.counts", "is empty; at least one sample is needed")
+    columns = [("costs", costs)]
+    if samples.energies is not None:
+        energies = floats(samples.energies, f"{place}.energies", "an energy is 0 or more", mistakes)
+        columns.append(("energies", energies))
+    for name, column in columns:
+        if column is not None and len(column) != len(counts):
+            mistakes.add(f"{place}.{name}", f"holds {len(column)} entries for {len(counts)} counts")
+        elif column is not None and not (column >= 0).all():
+            index = int(np.argmax(~(column >= 0)))
+            mistakes.add(f"{place}.{name}[{index}]", f"{column[index]} is negative or not a number")
+        elif column is not None and not exact and not np.isfinite(column).all():
+            index = int(np.argmax(~np.isfinite(column)))
+            mistakes.add(
+                f"{place}.{name}[{index}]",
+                "inf can't be interpolated; leave the sample out, or interpolate 'exact'",
+            )
+    if counts and len(set(counts)) < len(counts):
+        with_counts(counts, counts, None, f"{place}.counts", mistakes)
+    if counts and not exact and max(counts) - min(counts) >= LARGEST_TABLE:
+        mistakes.add(f"{place}.counts", "span too many counts for a table")
+    if len(mistakes.found) > before:
+        return None
+    places, values, filled = samples.filled()
+    return Row(
+        place=place, values=values, counts=places, energies=filled, lower=lower, upper=upper
+    )
+
+
+def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> Row | None:
+    """Tabulate an affine cost or a function up to the number of tasks."""
+    before = len(mistakes.found)
+    _check_affine(row.costs, row.costs_at, mistakes)
+    _check_affine(row.energy, row.energy_at, mistakes)
+    last = min(upper, tasks)
+    if last - lower >= LARGEST_TABLE:
+        mistakes.add(
+            row.costs_at,
+            f"{last - lower + 1} counts are too many for a table; give every resource a cost "
+            "that never falls (affine, or a Curve), or an upper limit",
+        )
+    if len(mistakes.found) > before:
+        return None
+    try:
+        values = tabulated(row.costs, lower, max(last, lower - 1))
+        energies = row.energy
+        if isinstance(energies, Affine) or callable(energies):
+            energies = tabulated(energies, lower, max(last, lower - 1))
+        elif energies is not None:
+            mistakes.add(row.energy_at, "beside a function, an energy is affine or a function")
+    except (TypeError, ValueError) as error:
+        mistakes.add(
+            row.costs_at,
+            f"the function does not take an array of counts and return their costs ({error})",
+        )
+        return None
+    return Row(
+        place=row.costs_at,
+        values=values,
+        first=lower,
+        energies=energies,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _check_affine(cost: Any, place: str, mistakes: Mistakes) -> None:
+    if isinstance(cost, Affine):
+        mistakes.number(f"{place}.fixed", cost.fixed, "a fixed cost is 0 or more seconds")
+        mistakes.number(f"{place}.per_unit", cost.per_unit, "a cost per unit is 0 or more seconds")
+    elif isinstance(cost, Curve) and not callable(cost.function):
+        mistakes.add(place, f"{shown(cost.function)} is not a function")
+
+
+def _check_energies(given: Sequence[Given], mistakes: Mistakes) -> None:
+    """All resources have energies, or none."""
+
+    def has_energy(row: Given) -> bool:
+        measured = isinstance(row.costs, Samples) and row.costs.energies is not None
+        return measured or row.energy is not None
+
+    lacking = [row for row in given if not has_energy(row)]
+    if lacking and len(lacking) < len(given):
+        mistakes.add(lacking[0].energy_at, "is missing; all resources have an energy, or none")
+
+
+def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats | None:
+    """Return a row of numbers as an array; note every entry that is no number at all."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        if values.ndim != 1:
+            mistakes.add(place, f"has {values.ndim} dimensions; a row of costs has 1")
+            return None
+        return values.astype(np.float64, copy=False)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if not isinstance(values, (list, tuple, range)):
+        mistakes.add(place, f"{shown(values)} is no row of costs; {allowed}")
+        return None
+    if set(map(type, values)) <= {int, float}:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            pass
+    faults = [(index, number_fault(value, infinite=True)) for index, value in enumerate(values)]
+    wrong = [(index, fault) for index, fault in faults if fault not in (None, "is negative")]
+    for index, fault in wrong[:SHOWN_PER_COLUMN]:
+        mistakes.add(f"{place}[{index}]", f"{shown(values[index])} {fault}; {allowed}")
+    if wrong:
+        return None
+    return np.array([float(value) for value in values])
+
+
+Function = Callable[[Any], Any]

@@ -1,0 +1,85 @@
+"""The fewest resources with any task, among plans within a limit on the cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.schedule import Integers
+from makespan.partition.choices import Choices
+from makespan.partition.sums import Ends, added_sums
+
+
+def fewest_resources(
+    choices: Choices, ends: Ends, tasks: int, control: Control
+) -> tuple[Integers | None, bool]:
+    """Return the entries of a plan that gives tasks to the fewest resources, and the proof.
+
+    The sums of every number of resources are kept apart: ``used[k]`` holds the totals that
+    k resources with tasks, of those seen so far, can reach. At least as many are needed as the
+    greatest counts take to add up to the tasks.
+
+    Returns
+    -------
+    entries, proved
+        None where the time was up first.
+
+    Complexity: O(n k) sums of sets for an optimum of k resources.
+    """
+    rows = [_counts(choices, ends, row) for row in range(len(choices))]
+    greatest = np.sort([counts[-1] for _, counts in rows])[::-1].cumsum()
+    needed = 0 if tasks == 0 else int(np.searchsorted(greatest, tasks)) + 1
+    for most in range(needed, len(rows) + 1):
+        entries = _with_at_most(rows, most, tasks, control)
+        if control.expired():
+            break
+        if entries is not None:
+            return entries, True
+    return None, False
+
+
+def _with_at_most(
+    rows: list[tuple[Integers, Integers]], most: int, tasks: int, control: Control
+) -> Integers | None:
+    """Return a plan with tasks on ``most`` resources or fewer, the last rows decided first."""
+    later: list[list[int]] = [[1] + [0] * most]
+    for _, counts in reversed(rows):
+        if control.expired():
+            return None
+        later.append(_one_more(later[-1], counts, tasks))
+    if not any(sums >> tasks & 1 for sums in later.pop()):
+        return None
+    left, entries = most, []
+    for index, counts in rows:
+        reached = later.pop()
+        for entry, count in zip(index.tolist(), counts.tolist(), strict=True):
+            used = 1 if count else 0
+            fits = used <= left and count <= tasks
+            if fits and any(sums >> (tasks - count) & 1 for sums in reached[: left - used + 1]):
+                entries.append(entry)
+                tasks -= count
+                left -= used
+                break
+    return np.array(entries, dtype=np.int64)
+
+
+def _one_more(used: list[int], counts: Integers, tasks: int) -> list[int]:
+    """Return the sums by number of resources with tasks, after one more resource."""
+    positive = counts[counts > 0]
+    first = int(positive[0]) if len(positive) else 0
+    steps = (positive - first).tolist()
+    idle = counts[0] == 0
+    new = [sums if idle else 0 for sums in used]
+    if len(positive) and first <= tasks:
+        for number in range(1, len(used)):
+            if used[number - 1]:
+                extended = added_sums(used[number - 1], steps, tasks - first) << first
+                new[number] |= extended & ((2 << tasks) - 1)
+    return new
+
+
+def _counts(choices: Choices, ends: Ends, row: int) -> tuple[Integers, Integers]:
+    first, last = int(ends.first[row]), int(ends.last[row])
+    entries = first + np.flatnonzero(choices.bits[first : last + 1] <= ends.limit)
+    counts = choices.table.counts
+    return entries, entries + choices.table.base[row] if counts is None else counts[entries]

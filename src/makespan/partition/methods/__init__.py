@@ -1,0 +1,4 @@
+"""Methods for partition problems, one a file, named as in the literature."""
+
+AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto")
+"""What ``auto`` tries in turn."""

@@ -1,0 +1,43 @@
+"""Least makespan for any costs: the least threshold at which counts add up."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.partition.aim import aim_of, explanation
+from makespan.partition.needs import LEAST_MAKESPAN
+from makespan.partition.plan import no_plan, plan
+from makespan.partition.prefer import preferred
+from makespan.partition.problem import Partition
+from makespan.partition.search import Expired, least_feasible, value_of
+from makespan.partition.sums import sums_of
+
+
+@register(
+    "partition",
+    name="threshold",
+    needs=(LEAST_MAKESPAN,),
+    proves="no lower threshold lets the allowed counts add up to the tasks (exact sums)",
+    complexity="a few reads of the table in practice; O(n T^2 / 64 log T) at worst",
+    source="bottleneck search over sums of sets, as subset sums in words (D. Pisinger, Dynamic "
+    "programming on the word RAM, Algorithmica 35, 2003); statement of L. L. Pilla, RR-9487, 2022",
+)
+def threshold(problem: Partition, control: Control) -> Solution:
+    """Optimum for any costs: search the least threshold whose allowed counts add up.
+
+    A threshold is feasible if the tasks are a sum of one count per resource that costs no more.
+    Sums are sets of bits; only comparisons of given costs decide, so the makespan is exact.
+    """
+    sums = sums_of(problem.choices)
+    aim = aim_of(problem, sums, control)
+    if aim.infeasible is not None:
+        return no_plan(aim.infeasible)
+    try:
+        ends = least_feasible(sums, aim.tasks, aim.cap, control)
+    except Expired as expired:
+        return Solution(schedule=None, lower_bound=value_of(expired.bound))
+    if ends is None:
+        return no_plan(explanation(problem, sums, control))
+    entries, notes = preferred(problem, sums, ends, aim.tasks, control)
+    return plan(problem, entries, optimal=True, notes=(*aim.notes, *notes))

@@ -1,0 +1,66 @@
+"""Chosen entries → a solution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.problem import Partition
+from makespan.partition.timing import timed
+
+
+def no_plan(reason: str) -> Solution:
+    """Return the proof that there is no plan."""
+    return Solution(schedule=None, infeasible=reason)
+
+
+def plan(
+    problem: Partition,
+    entries: Integers,
+    *,
+    optimal: bool,
+    notes: tuple[str, ...] = (),
+    lower_bound: float | None = None,
+    objective: Objective | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Solution:
+    """Return the solution that takes ``entries[i]`` of the table for resource i."""
+    choices = problem.choices
+    return plan_of_counts(
+        problem,
+        choices.table.counts_at(entries),
+        optimal=optimal,
+        notes=(f"costs: {choices.structure()}", *notes),
+        lower_bound=lower_bound,
+        objective=objective,
+        details={"structure": choices.structure(), **(details or {})},
+    )
+
+
+def plan_of_counts(
+    problem: Partition,
+    amounts: Integers,
+    *,
+    optimal: bool,
+    notes: tuple[str, ...] = (),
+    lower_bound: float | None = None,
+    objective: Objective | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Solution:
+    """Return the solution that gives ``amounts[i]`` tasks to resource i."""
+    return Solution(
+        schedule=timed(problem, amounts),
+        lower_bound=lower_bound,
+        optimal=optimal,
+        notes=notes,
+        objective=objective,
+        details=details or {},
+    )
+
+
+def sum_at(weights: Floats, entries: Integers) -> float:
+    """Return the sum of the weights of one entry per resource, rounded once."""
+    return math.fsum(weights[entries].tolist())

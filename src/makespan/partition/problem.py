@@ -1,0 +1,258 @@
+"""The statement of a partition problem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.names import Numbered
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.choices import Choices, Faults, scanned
+from makespan.partition.costs import A_COST, LARGEST_COUNT, build, given_rows, matrix_table, tabulate
+from makespan.partition.curves import LARGEST_TABLE, Curves
+from makespan.partition.table import Table
+
+OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
+PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
+
+
+@dataclass(frozen=True, kw_only=True, eq=True)
+class Partition:
+    """Identical tasks, to be split over resources whose cost of every count is known.
+
+    No shape of the costs is assumed. A resource may take only the counts in its table; every
+    resource's cost counts, also that of count 0.
+
+    Parameters
+    ----------
+    tasks
+        How many tasks there are, 0 or more.
+    costs
+        Seconds for each count, per resource; a list, or a table ``{name: row}``. A row is an
+        array (the costs of ``first``, ``first + 1``, … tasks), ``{count: cost}``, an
+        :class:`Affine` cost, a function of an array of counts, or
+        :class:`makespan.partition.samples.Samples`. Rows may differ in length; a 2-D array is
+        used without a copy. An infinite cost forbids its count. Costs above ``tasks`` stay
+        unused.
+    names
+        The resources' names; ``R1``, ``R2``, … where neither they nor ``costs`` name them.
+    energy
+        The energy of each count, in the same form as ``costs``.
+    first
+        The count of the first entry of each array, a number or one per resource.
+    lower, upper
+        The least and greatest count of each resource, numbers or one per resource.
+    objective
+        ``"makespan"`` (least largest time), ``"total"`` (least sum of times),
+        ``"time-then-energy"``, ``"energy-then-time"``, ``"pareto"`` (the whole front).
+    require
+        ``"all"``: exactly ``tasks`` are split. ``"most"``: first as many as possible.
+    prefer
+        Which optimum, where the objective is the makespan: ``"lexicographic"`` (the least count
+        for the first resource, then for the second, …), ``"fewest-resources"`` (fewest with any
+        task), ``"least-total"`` (least sum of times).
+    deadline
+        The latest end, seconds.
+    options
+        ``method`` and its options, as in the table ``[options]`` of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place.
+
+    Source: L. L. Pilla, Optimal workload scheduling algorithm for data-parallel applications on
+    heterogeneous platforms based on dynamic programming, Inria RR-9487, 2022, definition 1;
+    corrected: any number of tasks, any sets of counts.
+
+    >>> problem = Partition(tasks=3, costs=[[0.0, 9.0, 4.0, 7.0], {0: 1.0, 1: 2.0}])
+    >>> problem.machines, problem.costs_of(np.array([2, 1])).tolist()
+    (('R1', 'R2'), [4.0, 2.0])
+    """
+
+    kind: ClassVar[str] = "partition"
+
+    tasks: int
+    costs: Any
+    names: Sequence[str] | None = None
+    energy: InitVar[Any] = None
+    first: InitVar[Any] = 0
+    lower: InitVar[Any] = None
+    upper: InitVar[Any] = None
+    objective: Literal["makespan", "total", "time-then-energy", "energy-then-time", "pareto"] = (
+        "makespan"
+    )
+    require: Literal["all", "most"] = "all"
+    prefer: Literal["lexicographic", "fewest-resources", "least-total"] = "lexicographic"
+    deadline: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self, energy: Any, first: Any, lower: Any, upper: Any) -> None:
+        mistakes = Mistakes()
+        self._check_choices(mistakes)
+        costs, names = self.costs, self.names
+        if isinstance(costs, Mapping):
+            names, costs = (tuple(costs) if names is None else names), list(costs.values())
+            if isinstance(energy, Mapping):
+                energy = [energy.get(name) for name in names]
+        object.__setattr__(self, "costs", self._costs(costs, energy, first, lower, upper, mistakes))
+        if self.costs is not None:
+            count = len(self.costs)
+            names = Numbered("R", count, first=1) if names is None else names
+            _check_names(names, count, mistakes)
+        self._check_energy(mistakes)
+        mistakes.raise_if_any()
+        object.__setattr__(self, "names", tuple(names) if isinstance(names, list) else names)
+        if isinstance(self.costs, Table):
+            self._scan(self.costs, mistakes)
+
+    @property
+    def machines(self) -> Sequence[str]:
+        """The names of the resources."""
+        assert self.names is not None
+        return self.names
+
+    @property
+    def has_energy(self) -> bool:
+        """Whether every count has an energy."""
+        return isinstance(self.costs, Table) and self.costs.energies is not None
+
+    @cached_property
+    def choices(self) -> Choices:
+        """What may be chosen, as a table: that of a problem with functions is made now.
+
+        Raises
+        ------
+        ProblemError
+            If functions have too many counts for a table, or are no costs.
+        """
+        assert isinstance(self.costs, Curves)  # of a table, the validation made the choices
+        mistakes = Mistakes()
+        size = self.costs.size(self.tasks)
+        if size > LARGEST_TABLE:
+            mistakes.add("costs", f"a table of {size} entries is too large to be made")
+        mistakes.raise_if_any()
+        found = scanned(tabulate(self.costs, self.tasks), self.tasks)
+        if isinstance(found, Faults):
+            mistakes.add("costs", f"a function returned NaN or less than 0; {A_COST}")
+            mistakes.raise_if_any()
+        assert isinstance(found, Choices)
+        return found
+
+    def costs_of(self, amounts: Integers) -> Floats:
+        """Return the cost of ``amounts[i]`` tasks on resource i, infinite where not allowed."""
+        found: Floats = self.costs.costs_of(amounts)
+        return found
+
+    def energies_of(self, amounts: Integers) -> Floats:
+        """Return the energy of ``amounts[i]`` tasks on resource i, infinite where not allowed."""
+        found: Floats = self.costs.energies_of(amounts)
+        return found
+
+    def _costs(
+        self, costs: Any, energy: Any, first: Any, lower: Any, upper: Any, mistakes: Mistakes
+    ) -> Table | Curves | None:
+        if isinstance(costs, (Table, Curves)):
+            return costs
+        plain = energy is None or isinstance(energy, np.ndarray)
+        if isinstance(costs, np.ndarray) and plain and lower is None and upper is None:
+            table = matrix_table(costs, energy) if isinstance(first, int) and first == 0 else None
+            if table is not None and len(table):
+                return table
+        if not isinstance(costs, (list, tuple, np.ndarray)):
+            mistakes.add(
+                "costs", f"{shown(costs)} are no costs; give a row per resource, or {{name: row}}"
+            )
+            return None
+        if not len(costs):
+            mistakes.add("costs", "are empty; at least one resource is needed")
+            return None
+        given = given_rows(
+            costs, energy=energy, first=first, lower=lower, upper=upper, mistakes=mistakes
+        )
+        tasks = self.tasks if isinstance(self.tasks, int) else 0
+        return build(given, tasks, mistakes)
+
+    def _check_choices(self, mistakes: Mistakes) -> None:
+        fault = number_fault(self.tasks)
+        if isinstance(self.tasks, np.integer):
+            object.__setattr__(self, "tasks", int(self.tasks))
+        if fault is None and not isinstance(self.tasks, int):
+            fault = "is not a whole number"
+        if fault is None and self.tasks > LARGEST_COUNT:
+            fault = "is too large"
+        if fault is not None:
+            mistakes.add("tasks", f"{shown(self.tasks)} {fault}; tasks are a whole number from 0")
+            object.__setattr__(self, "tasks", 0)
+        for name, known in (
+            ("objective", OBJECTIVES),
+            ("require", ("all", "most")),
+            ("prefer", PREFERENCES),
+        ):
+            if getattr(self, name) not in known:
+                words = ", ".join(repr(word) for word in known)
+                mistakes.add(name, f"{shown(getattr(self, name))} is not one of {words}")
+        if self.deadline is not None:
+            mistakes.number("deadline", self.deadline, "a deadline is 0 or more seconds")
+        if not isinstance(self.options, Mapping):
+            mistakes.add("options", f"{shown(self.options)} is no table of options")
+
+    def _check_energy(self, mistakes: Mistakes) -> None:
+        if not isinstance(self.costs, Table):
+            energies = None
+        else:
+            energies = self.costs.energies
+        if energies is None:
+            if self.costs is not None and self.objective in OBJECTIVES[2:]:
+                mistakes.add("energy", f"is missing; the objective {self.objective!r} needs it")
+            return
+        wrong = ~((energies >= 0) & (energies < np.inf)) & (self.costs.values < np.inf)
+        for entry in np.flatnonzero(wrong)[:SHOWN_PER_COLUMN].tolist():
+            value = float(energies[entry])
+            fault = number_fault(value) or "is not allowed"
+            mistakes.add(
+                _place(self.costs, entry, "energy"),
+                f"{value} {fault}; an energy is 0 or more where the count is allowed",
+            )
+
+    def _scan(self, table: Table, mistakes: Mistakes) -> None:
+        found = scanned(table, self.tasks)
+        if isinstance(found, Choices):
+            self.__dict__["choices"] = found
+            return
+        for entry in found.entries[:SHOWN_PER_COLUMN].tolist():
+            value = float(table.values[entry])
+            fault = "is not a number" if math.isnan(value) else "is negative"
+            mistakes.add(_place(table, entry, "costs"), f"{value} {fault}; {A_COST}")
+        if len(found.entries) > SHOWN_PER_COLUMN:
+            mistakes.add("costs", f"and {len(found.entries) - SHOWN_PER_COLUMN} more such entries")
+        mistakes.raise_if_any()
+
+
+def _place(table: Table, entry: int, name: str) -> str:
+    row = int(np.searchsorted(table.stop, entry, side="right"))
+    return f"{name}[{row}][{entry - int(table.start[row])}]"
+
+
+def _check_names(names: Any, count: int, mistakes: Mistakes) -> None:
+    if isinstance(names, Numbered):
+        return
+    if not isinstance(names, (list, tuple)):
+        mistakes.add("names", f"{shown(names)} is not a list of names")
+        return
+    if len(names) != count:
+        mistakes.add("names", f"holds {len(names)} names; there are {count} resources")
+    seen: set[Any] = set()
+    for index, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            mistakes.add(f"names[{index}]", f"{shown(name)} is not a name")
+        elif name in seen:
+            mistakes.add(f"names[{index}]", f"{name!r} stands twice; each name stands once")
+        else:
+            seen.add(name)

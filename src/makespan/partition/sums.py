@@ -1,0 +1,338 @@
+"""Which totals the allowed counts of all resources can add up to, under a limit on the cost.
+
+At a limit, resource i may take the counts ``A_i`` whose costs are within it. Let every resource
+take its greatest allowed count; what is too much, ``width = sum max A_i - tasks``, must be taken
+back in steps ``max A_i - j``. So the tasks are reached where ``width`` is a sum of one step of
+each resource, and only steps up to ``width`` matter. The same holds from the least counts up;
+the narrower side is taken. At the least limit whose greatest counts suffice, ``width`` is small.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from makespan.core.schedule import Integers
+from makespan.partition.choices import Choices, least_of_block
+
+FEW = 1 << 16
+NO_COUNTS = np.empty(0, dtype=np.int64)
+NO_COUNTS.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ends:
+    """The first and last allowed entry of each row at a limit, and the sums of their counts."""
+
+    limit: int
+    first: Integers
+    last: Integers
+    least: int
+    greatest: int
+
+    def contain(self, tasks: int) -> bool:
+        return self.least <= tasks <= self.greatest
+
+    def from_top(self, tasks: int) -> bool:
+        """Whether the sums are to be counted down from the greatest counts."""
+        return self.greatest - tasks <= tasks - self.least
+
+    def width(self, tasks: int) -> int:
+        """Return what the steps must add up to."""
+        return min(self.greatest - tasks, tasks - self.least)
+
+
+class Sums(Protocol):
+    """The sums of allowed counts, under limits given as bit patterns of costs."""
+
+    def largest_least(self) -> int:
+        """Return the greatest of the rows' least costs, in bits: no limit below it allows all."""
+
+    def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
+        """Return the ends at ``limit``, None where a row allows nothing.
+
+        ``inside`` and ``outside`` are the ends at a lower and at a higher limit, where known.
+        """
+
+    def reach(self, ends: Ends, tasks: int) -> bool:
+        """Whether the counts allowed at ``ends`` can add up to ``tasks``."""
+
+    def trace(self, ends: Ends, tasks: int) -> Integers | None:
+        """Return the entries of the lexicographically least counts, or None where none fit."""
+
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
+        """Return the distinct costs above ``infeasible`` up to the limit of ``ends``, sorted.
+
+        Only entries that a sum can use are looked at; None where there are too many.
+        """
+
+    def most(self, ends: Ends, width: int, from_top: bool) -> int:
+        """Return the greatest sum up to ``width`` of steps from the given side."""
+
+
+def sums_of(choices: Choices, bits: Integers | None = None) -> Sums:
+    """Return the sums for the costs of ``choices``, or for other costs with these ``bits``.
+
+    Compiled for large tables, NumPy and Python integers for small ones.
+    """
+    if choices.is_large:
+        return CompiledSums(choices, bits)
+    return PlainSums(choices, choices.bits if bits is None else bits)
+
+
+class PlainSums:
+    """The twin for small tables: sets of sums are Python integers, bit t for sum t."""
+
+    def __init__(self, choices: Choices, bits: Integers) -> None:
+        self.choices = choices
+        self.bits = bits
+
+    def largest_least(self) -> int:
+        return max(0, *(int(self.bits[low:high].min()) for low, high in self._windows))
+
+    def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
+        first, last = self.choices.low.copy(), self.choices.low.copy()
+        for row, (low, high) in enumerate(self._windows):
+            allowed = np.flatnonzero(self.bits[low:high] <= limit)
+            if not len(allowed):
+                return None
+            first[row] += allowed[0]
+            last[row] += allowed[-1]
+        return ends_at(self.choices, limit, first, last)
+
+    def reach(self, ends: Ends, tasks: int) -> bool:
+        width = ends.width(tasks)
+        if width <= 0:
+            return width == 0
+        unit = self._unit(ends, width, ends.from_top(tasks))
+        if unit == 0 or width % unit:
+            return False
+        target, reached = width // unit, 1
+        for row in range(len(self.choices)):
+            steps = self._steps(row, ends, width, ends.from_top(tasks), unit)
+            reached = added_sums(reached, steps, target)
+            if reached >> target & 1:
+                return True
+        return False
+
+    def most(self, ends: Ends, width: int, from_top: bool) -> int:
+        unit = self._unit(ends, width, from_top) or 1
+        reached = 1
+        for row in range(len(self.choices)):
+            steps = self._steps(row, ends, width, from_top, unit)
+            reached = added_sums(reached, steps, width // unit)
+        return (reached.bit_length() - 1) * unit
+
+    def trace(self, ends: Ends, tasks: int) -> Integers | None:
+        width, top = ends.width(tasks), ends.from_top(tasks)
+        if width < 0:
+            return None
+        unit = self._unit(ends, width, top) or 1
+        if width % unit:
+            return None
+        rest = width // unit
+        steps = [self._steps(row, ends, width, top, unit) for row in range(len(self.choices))]
+        later = [1]
+        for row_steps in reversed(steps):
+            later.append(added_sums(later[-1], row_steps, rest))
+        if not later.pop() >> rest & 1:
+            return None
+        counts = self.choices.table.counts_at(ends.last if top else ends.first)
+        for row, row_steps in enumerate(steps):
+            reached = later.pop()
+            fitting = (step for step in (reversed(row_steps) if top else row_steps) if step <= rest)
+            step = next(step for step in fitting if reached >> (rest - step) & 1)
+            rest -= step
+            counts[row] += -step * unit if top else step * unit
+        return self.choices.table.entries_of(counts)
+
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
+        del ends, tasks
+        inside = np.concatenate([self.bits[low:high] for low, high in self._windows])
+        return np.unique(inside[inside > infeasible])
+
+    def _unit(self, ends: Ends, width: int, from_top: bool) -> int:
+        """Return the greatest common divisor of all steps up to ``width``."""
+        divisor = 0
+        for row in range(len(self.choices)):
+            divisor = math.gcd(divisor, *self._steps(row, ends, width, from_top, 1))
+        return divisor
+
+    @cached_property
+    def _windows(self) -> list[tuple[int, int]]:
+        return list(zip(self.choices.low.tolist(), self.choices.high.tolist(), strict=True))
+
+    def _steps(
+        self, row: int, ends: Ends, width: int, from_top: bool, unit: int
+    ) -> list[int]:
+        """Return the steps of a row in units, increasing, from 0 on."""
+        first, last = int(ends.first[row]), int(ends.last[row])
+        entries = first + np.flatnonzero(self.bits[first : last + 1] <= ends.limit)
+        counts = self.choices.table.counts
+        places = entries if counts is None else counts[entries]
+        steps = places[-1] - places[::-1] if from_top else places - places[0]
+        found: list[int] = (steps[steps <= width] // unit).tolist()
+        return found
+
+
+def added_sums(reached: int, steps: list[int], target: int) -> int:
+    """Return the sums of ``reached`` and one of ``steps``, up to ``target``.
+
+    Arithmetic progressions of steps are added by doubling shifts.
+    """
+    mask = (2 << target) - 1
+    result, k = reached, 1
+    while k < len(steps):
+        length = 1
+        gap = steps[k + 1] - steps[k] if k + 1 < len(steps) else 0
+        while k + length < len(steps) and steps[k + length] - steps[k + length - 1] == gap:
+            length += 1
+        run, covered = reached, 1
+        while 2 * covered <= length:
+            run |= run << covered * gap & mask
+            covered *= 2
+        if covered < length:
+            run |= run << (length - covered) * gap & mask
+        result |= run << steps[k] & mask
+        k += length
+    return result
+
+
+class CompiledSums:
+    """Bit sets in 64-bit words, in compiled loops that skip blocks of too high costs."""
+
+    def __init__(self, choices: Choices, bits: Integers | None) -> None:
+        self.choices = choices
+        self.bits = choices.bits
+        self.least = choices.least_of_block
+        if bits is not None:
+            self.bits = bits.view()
+            self.bits.flags.writeable = False
+            self.least = least_of_block(self.bits)
+        counts = choices.table.counts
+        self.counts = NO_COUNTS if counts is None else counts
+
+    def largest_least(self) -> int:
+        from makespan.partition.kernels import largest_least
+
+        return max(0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high)))
+
+    def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
+        from makespan.partition.kernels import first_allowed, last_allowed
+
+        low, high = self.choices.low, self.choices.high
+        first, last = np.empty_like(low), np.empty_like(low)
+        above = low - 1 if inside is None else inside.last
+        below = high - 1 if outside is None else outside.last
+        last_allowed(self.bits, self.least, limit, above, below, last)
+        if inside is None and (last < low).any():
+            return None
+        above = low if outside is None else outside.first
+        below = last if inside is None else inside.first
+        first_allowed(self.bits, self.least, limit, above, below, first)
+        return ends_at(self.choices, limit, first, last)
+
+    def reach(self, ends: Ends, tasks: int) -> bool:
+        width = ends.width(tasks)
+        if width <= 0:
+            return width == 0
+        reached = self._add_rows(ends, width, ends.from_top(tasks), None, early=True)
+        return reached is not None and _has_last(reached)
+
+    def most(self, ends: Ends, width: int, from_top: bool) -> int:
+        reached = self._add_rows(ends, width, from_top, None, early=False, divides=False)
+        assert reached is not None
+        word = int(np.flatnonzero(reached.bits)[-1])
+        return (64 * word + int(reached.bits[word]).bit_length() - 1) * reached.unit
+
+    def trace(self, ends: Ends, tasks: int) -> Integers | None:
+        from makespan.partition.kernels import trace
+
+        width, top = ends.width(tasks), ends.from_top(tasks)
+        if width < 0:
+            return None
+        stored: list[np.ndarray] = []
+        reached = self._add_rows(ends, width, top, stored, early=False)
+        if reached is None or not _has_last(reached):
+            return None
+        entries = np.empty(len(self.choices), dtype=np.int64)
+        trace(*self._arguments(ends, width, top), reached.unit, stored[0], entries)
+        return entries
+
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
+        from makespan.partition.kernels import costs_between
+
+        found = np.empty(FEW, dtype=np.int64)
+        arguments = self._arguments(ends, ends.width(tasks), ends.from_top(tasks))
+        number = costs_between(*arguments[:3], infeasible, *arguments[3:], found)
+        return None if number > FEW else np.unique(found[:number])
+
+    def _arguments(self, ends: Ends, width: int, from_top: bool) -> tuple[Any, ...]:
+        return (
+            self.bits, self.least, self.counts,
+            ends.limit, ends.first, ends.last, from_top, width,
+        )  # fmt: skip
+
+    def _add_rows(
+        self,
+        ends: Ends,
+        width: int,
+        from_top: bool,
+        room: list[np.ndarray] | None,
+        *,
+        early: bool,
+        divides: bool = True,
+    ) -> _Reached | None:
+        """Return the sums of all rows' steps up to ``width``; None if no sum can be ``width``.
+
+        The sums of the rows from each row on are put into ``room``.
+        """
+        from makespan.partition.kernels import common_divisor, reaches
+
+        arguments = self._arguments(ends, width, from_top)
+        unit = int(common_divisor(*arguments)) or 1
+        if divides and width % unit:
+            return None
+        target = width // unit
+        longest = int((ends.last - ends.first).max()) + 1
+        steps = np.empty(min(width + 1, longest), dtype=np.int64)
+        reached = np.zeros((target >> 6) + 1, dtype=np.uint64)
+        reached[0] = 1
+        rows = len(self.choices)
+        stored = np.empty((1, 1), np.uint64)
+        if room is not None:
+            stored = np.zeros((rows + 1, len(reached)), np.uint64)
+            stored[-1, 0] = 1
+            room.append(stored)
+        state = np.array([0, target + 1], dtype=np.int64)
+        reaches(*arguments, unit, steps, reached, stored, state, 0, rows, early)
+        return _Reached(bits=reached, unit=unit, target=target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Reached:
+    """A set of sums in units, up to ``target``, bit by bit."""
+
+    bits: np.ndarray
+    unit: int
+    target: int
+
+
+def _has_last(reached: _Reached) -> bool:
+    return bool(int(reached.bits[-1]) >> (reached.target & 63) & 1)
+
+
+def ends_at(choices: Choices, limit: int, first: Integers, last: Integers) -> Ends:
+    """Return the ends with the sums of their counts."""
+    table = choices.table
+    return Ends(
+        limit=limit,
+        first=first,
+        last=last,
+        least=int(table.counts_at(first).sum()),
+        greatest=int(table.counts_at(last).sum()),
+    )

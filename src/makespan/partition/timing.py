@@ -1,0 +1,48 @@
+"""Decisions → start times: every resource starts at 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.partition.problem import Partition
+
+
+def timed(problem: Partition, amounts: Integers, factors: Floats | None = None) -> Schedule:
+    """Return the schedule that gives ``amounts[i]`` tasks to resource i.
+
+    One row per resource, from 0 to its time; none for count 0 at no cost.
+    """
+    costs = problem.costs_of(amounts)
+    busy = np.flatnonzero((amounts > 0) | (costs > 0))
+    return Schedule.of_columns(
+        problem.machines,
+        kind=Activity.COMPUTE,
+        machine=busy,
+        peer=-1,
+        item=busy,
+        amount=amounts[busy],
+        start=0.0,
+        end=costs[busy] if factors is None else costs[busy] * factors,
+    )
+
+
+def retimed(problem: Partition, schedule: Schedule, factors: Floats | None = None) -> Schedule:
+    """Return ``schedule`` with the same counts, each resource from 0 to its time.
+
+    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
+    """
+    schedule = schedule.renamed(problem.machines)
+    amounts = np.zeros(len(problem.machines), dtype=np.int64)
+    amounts[schedule.machine] = np.rint(schedule.amount).astype(np.int64)
+    duration = problem.costs_of(amounts)[schedule.machine]
+    return Schedule.of_columns(
+        problem.machines,
+        kind=schedule.kind,
+        machine=schedule.machine,
+        peer=schedule.peer,
+        item=schedule.item,
+        amount=schedule.amount,
+        start=0.0,
+        end=duration if factors is None else duration * factors,
+    )
