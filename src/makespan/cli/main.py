@@ -6,12 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import click
 
 from makespan._version import __version__
-from makespan.cli.codes import INTERNAL, INTERRUPTED, USAGE
+from makespan.cli.codes import DONE, INTERNAL, INTERRUPTED, USAGE
 from makespan.core.errors import InvalidSchedule, MakespanError
 from makespan.core.suggest import did_you_mean
 
@@ -67,9 +66,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(list(arguments), prog_name="makespan", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click turns the former into the latter
         _forget_stdout()
-        return 0
+        return DONE
     except click.ClickException as error:
         _usage_error(error)
         return USAGE
@@ -83,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return _failure(error, debug, INTERNAL, f"internal error: {what}")
-    return code if isinstance(code, int) else 0
+    return code if isinstance(code, int) else DONE
 
 
 def _failure(error: Exception, debug: bool, code: int, message: str) -> int:
@@ -99,6 +98,9 @@ def _failure(error: Exception, debug: bool, code: int, message: str) -> int:
 
 def _usage_error(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        _tell(error.format_message())
+        return
     _tell(f"error: {error.format_message()}")
     if context is not None:
         _tell(f"'{context.command_path} --help' shows what there is")
@@ -122,6 +124,3 @@ def _forget_stdout() -> None:
         os.dup2(null, sys.stdout.fileno())
     except (OSError, ValueError):
         return
-
-
-__all__: list[Any] = ["cli", "run"]

@@ -42,9 +42,11 @@ class InputError(MakespanError, ValueError):
             mistakes = (Mistake("", mistakes),)
         self.mistakes: tuple[Mistake, ...] = tuple(mistakes)
         lines = [str(mistake) for mistake in self.mistakes]
-        if len(lines) > 1 or heading:
-            count = f"{len(lines)} mistakes" if len(lines) > 1 else "1 mistake"
+        if len(lines) > 1:
+            count = f"{len(lines)} mistakes"
             lines = [f"{heading}: {count}" if heading else count, *(f"  {line}" for line in lines)]
+        elif heading:
+            lines = [f"{heading}: {lines[0]}"]
         super().__init__("\n".join(lines))
 
 

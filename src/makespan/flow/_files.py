@@ -71,6 +71,7 @@ def read_result(path: PathLike) -> Result:
     data = parsed(path)
     try:
         _check_format(data, "makespan.result")
+        _refuse_parts(data)
         return result_of(data, problem_of)
     except InputError as error:
         raise type(error)(error.mistakes, heading=_shown_path(path)) from None
@@ -214,6 +215,16 @@ def _check_format(data: Mapping[str, Any], expected: str) -> None:
         raise FileError(
             f"format: {shown(found)} is newer than this makespan reads ('{name}/{VERSIONS[name]}')"
         )
+
+
+def _refuse_parts(data: Mapping[str, Any]) -> None:
+    """Refuse a problem or a schedule alone, where a result is needed."""
+    if "problem" in data:
+        return
+    if "activities" in data:
+        raise FileError("is a schedule alone; check it with its problem (--problem FILE)")
+    if "kind" in data and "schedule" not in data:
+        raise FileError("is a problem, not a result; solve it first")
 
 
 def _shown_path(path: PathLike) -> str:
