@@ -7,12 +7,11 @@ has ended. The result is the earliest schedule with these orders.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.divisible.dispatch import Dispatch
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import MASTER, DivisibleLoad
@@ -88,21 +87,23 @@ def _rows(problem: DivisibleLoad, plan: Plan) -> tuple[Schedule, Integers]:
         start=0.0,
         end=0.0,
     )
-    if plan.transfers is None and not len(back):
-        return schedule, np.arange(len(schedule))
+    return schedule, _dispatch_order(plan, chunks, back, len(own))
+
+
+def _dispatch_order(plan: Plan, chunks: Integers, back: Integers, own: int) -> Integers:
+    """Return the rows in the order of transfers, each computation right behind its send."""
+    count = len(chunks)
     transfers = plan.transfers
     if transfers is None:
         transfers = np.concatenate([chunks, -1 - back])
     row_of_return = np.full(count, -1, dtype=np.int64)
     row_of_return[back] = 2 * count + np.arange(len(back))
-    order: list[int] = []
-    for transfer in transfers.tolist():
-        if transfer >= 0:
-            order += (transfer, count + transfer)
-        elif row_of_return[-1 - transfer] >= 0:
-            order.append(int(row_of_return[-1 - transfer]))
-    order += range(2 * count + len(back), len(schedule))
-    return schedule, np.array(order, dtype=np.int64)
+    sends = transfers >= 0
+    first = np.where(sends, transfers, row_of_return[np.where(sends, 0, -1 - transfers)])
+    second = np.where(sends, transfers + count, -1)
+    pairs = np.stack([first, second], axis=1).ravel()
+    master = np.arange(2 * count + len(back), 2 * count + len(back) + own)
+    return np.concatenate([pairs[pairs >= 0], master])
 
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
@@ -145,7 +146,7 @@ def _earliest(
         sends = order[rows.kind[order] == Activity.SEND]
         start = _simple_starts(problem, rows, sends, duration)
     else:
-        start = _Dispatcher(problem, rows).starts(order, duration)
+        start = Dispatch.of(problem, rows, order).starts(duration)
     return Schedule.of_columns(
         rows.machines,
         kind=rows.kind,
@@ -188,79 +189,3 @@ def _simple_starts(
     machine = rows.machine[computes]
     start[computes] = np.maximum(arrival[machine], release[machine])
     return start
-
-
-@dataclass(slots=True)
-class _Free:
-    """When a thing that holds ``capacity`` activities at a time is next free."""
-
-    until: list[float]
-
-    def next(self) -> float:
-        return min(self.until)
-
-    def hold(self, end: float) -> None:
-        self.until[self.until.index(min(self.until))] = end
-
-
-class _Dispatcher:
-    """Starts activities one after another, each as early as what it needs is free."""
-
-    def __init__(self, problem: DivisibleLoad, rows: Schedule) -> None:
-        star = problem.star
-        master = star.master
-        self.rows = rows
-        self.problem = problem
-        self.release = [0.0, *star.release.tolist()]
-        self.free: dict[tuple[str, int], _Free] = {}
-        self.sends_at_a_time = master.sends if isinstance(master, Master) else None
-        self.rates_are_decided = isinstance(master, Master) and master.uplink is not None
-        self.done: dict[tuple[int, int], float] = {}
-
-    def starts(self, order: Integers, duration: Floats) -> Floats:
-        start = np.zeros(len(order))
-        columns = (self.rows.kind, self.rows.machine, self.rows.peer, self.rows.item)
-        kinds, machines, peers, items = (column.tolist() for column in columns)
-        seconds = duration.tolist()
-        for row in order.tolist():
-            kind, machine, item = kinds[row], machines[row], items[row]
-            begin = self.done.get((kind, item), 0.0)
-            worker = peers[row] if kind == Activity.SEND else machine
-            if kind == Activity.COMPUTE:
-                begin = max(begin, self.release[machine])
-            elif kind == Activity.SEND and self.rates_are_decided:
-                begin = max(begin, float(self.rows.start[row]))
-            held = [self._thing(*thing) for thing in self._needs(kind, worker)]
-            for thing in held:
-                begin = max(begin, thing.next())
-            end = begin + seconds[row]
-            for thing in held:
-                thing.hold(end)
-            start[row] = begin
-            follower = Activity.COMPUTE if kind == Activity.SEND else Activity.RETURN
-            self.done[follower, item] = end
-        return start
-
-    def _needs(self, kind: int, worker: int) -> list[tuple[str, int]]:
-        """Return what an activity of ``kind`` for a worker holds while it lasts."""
-        if kind == Activity.COMPUTE:
-            return [("processor", worker)]
-        ports = self.problem.ports
-        if ports == 1:
-            needs = [("port", 0)]
-        elif ports == 2:
-            needs = [("port", kind)]
-        else:
-            needs = [("in" if kind == Activity.SEND else "out", worker)]
-            if kind == Activity.SEND and self.sends_at_a_time is not None:
-                needs.append(("sends", 0))
-        if kind == Activity.SEND and not self.problem.front_end:
-            needs.append(("processor", worker))
-        return needs
-
-    def _thing(self, name: str, index: int) -> _Free:
-        key = (name, index)
-        if key not in self.free:
-            capacity = (self.sends_at_a_time or 1) if name == "sends" else 1
-            self.free[key] = _Free([0.0] * capacity)
-        return self.free[key]

@@ -1,0 +1,1 @@
+"""Running plans on real engines."""
