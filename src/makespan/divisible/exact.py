@@ -225,9 +225,7 @@ def _together(
     if rate == 0:
         return _nobody(total)
     end = total / rate
-    return ExactPlan(
-        end, tuple(share * end for share in loads), end / own if own else Fraction(0)
-    )
+    return ExactPlan(end, tuple(share * end for share in loads), end / own if own else Fraction(0))
 
 
 def _nobody(load: Fraction) -> ExactPlan:
@@ -236,9 +234,7 @@ def _nobody(load: Fraction) -> ExactPlan:
     return ExactPlan(Fraction(0), ())
 
 
-def _checked(
-    first: Sequence[Number], second: Sequence[Number]
-) -> list[tuple[Fraction, Fraction]]:
+def _checked(first: Sequence[Number], second: Sequence[Number]) -> list[tuple[Fraction, Fraction]]:
     """Return the pairs of two columns of costs."""
     if len(first) != len(second):
         raise ValueError(f"the columns of costs have {len(first)} and {len(second)} entries")

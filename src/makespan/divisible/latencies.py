@@ -82,7 +82,7 @@ class _Case:
         if known is not None and known.best.value <= end:
             end, sequence = known.best.value, []
         start = Best(value=end, sequence=sequence, bound=0.0)
-        if load == 0.0 or not np.isfinite(end):
+        if end in (0.0, np.inf):
             start = replace(start, bound=end)
             return _Planned(problem=self.problem, plan=plan, best=start)
         best = least_time(self.costs, load, self._search(), self.control, start)

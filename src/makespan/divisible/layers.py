@@ -137,8 +137,14 @@ class Layers:
                 states.grow()
             run, until = self._kernel(int(numbers[NEXT]))
             run(
-                *self._fixed, *tables, horizon, *states.columns.values(),
-                table, numbers, goal, min(stop, until),
+                *self._fixed,
+                *tables,
+                horizon,
+                *states.columns.values(),
+                table,
+                numbers,
+                goal,
+                min(stop, until),
             )
 
     def _kernel(self, current: int) -> tuple[Callable[..., Any], int]:

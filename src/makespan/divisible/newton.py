@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.divisible.kernels import BEATS
 from makespan.divisible.sequence import Costs, least_end
@@ -74,9 +72,7 @@ class Best:
         return abs(self.value - self.bound) <= PROVED * self.value
 
 
-def least_time(
-    costs: Costs, load: float, search: Search, control: Control, start: Best
-) -> Best:
+def least_time(costs: Costs, load: float, search: Search, control: Control, start: Best) -> Best:
     """Return the sequence that does ``load`` first.
 
     The most load L(T) by the time T grows with T. Where the search finds a sequence that does
@@ -113,9 +109,7 @@ def least_time(
     return best
 
 
-def most_load(
-    costs: Costs, end: float, search: Search, control: Control, start: Best
-) -> Best:
+def most_load(costs: Costs, end: float, search: Search, control: Control, start: Best) -> Best:
     """Return the sequence that does the most load by ``end``, the master's part included.
 
     Parameters

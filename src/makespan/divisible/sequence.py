@@ -55,7 +55,7 @@ class Costs:
 
     @property
     def total(self) -> Floats:
-        """c + w of each worker."""
+        """What a unit costs each worker, c + w."""
         return self.send + self.compute
 
     def some(self, workers: Integers) -> Costs:

@@ -1,4 +1,14 @@
 """Methods for divisible loads, one a file, named as in the literature."""
 
-AUTO = ("given-loads", "bus", "star", "fixed-order", "tree", "large-load", "bus-exchange", "subset-dp", "milp")
+AUTO = (
+    "given-loads",
+    "bus",
+    "star",
+    "fixed-order",
+    "tree",
+    "large-load",
+    "bus-exchange",
+    "subset-dp",
+    "milp",
+)
 """What ``auto`` tries in turn."""
