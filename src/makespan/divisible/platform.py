@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine, as_affine
 from makespan.core.mistakes import Mistakes, number_fault, shown
@@ -303,8 +303,16 @@ class Star:
             price=cost("price"),
         )
 
+    def without(self, index: int, master: Master) -> Star:
+        """Return the star of the other workers, in their order, with another master."""
+        return Star.from_arrays(
+            names=tuple(name for place, name in enumerate(self.names) if place != index),
+            master=master,
+            **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
+        )
+
     @property
-    def returns(self) -> np.ndarray:
+    def returns(self) -> NDArray[np.bool_]:
         """Whether each worker sends results back."""
         return (self.return_fixed > 0) | (self.return_per_unit > 0)
 

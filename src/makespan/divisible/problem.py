@@ -188,15 +188,13 @@ class DivisibleLoad:
         """
         star = self.star
         chosen = star.worker(index)
-        others = np.delete(np.arange(len(star)), index)
-        workers = [star.worker(int(other)) for other in others]
 
         def without(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
             return names and tuple(name for name in names if name != chosen.name)
 
         return replace(
             self,
-            platform=Star(workers, master=Master(name=chosen.name, compute=chosen.compute)),
+            platform=star.without(index, Master(name=chosen.name, compute=chosen.compute)),
             order=without(self.order),
             return_order=without(self.return_order),
         )
@@ -300,12 +298,13 @@ class _Validation:
     def _permutation(self, place: str, names: tuple[str, ...]) -> None:
         if not self._worker_names(place, names):
             return
+        seen: dict[str, int] = {}
         for index, name in enumerate(names):
-            if name in names[:index]:
+            if name in seen:
                 self.mistakes.add(f"{place}[{index}]", f"{name!r} stands twice; each stands once")
                 return
-        given = set(names)
-        missing = [name for name in self.known if name not in given]
+            seen[name] = index
+        missing = [name for name in self.known if name not in seen]
         if missing:
             few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
             self.mistakes.add(place, f"lacks {few}; an order holds every worker once")

@@ -124,15 +124,22 @@ class Reading:
 
     def violation(self, rule: str, message: str, *rows: int, excess: float = 0.0) -> Violation:
         """Return a violation by some rows, which take place from their starts to their ends."""
-        index = list(rows)
-        times = np.concatenate([self.schedule.start[index], self.schedule.end[index]])
-        return Violation(
-            rule=rule,
-            message=message,
-            activities=rows,
-            times=tuple(sorted(set(times.tolist()))),
-            excess=excess,
-        )
+        return violation_by(self.schedule, rule, message, rows, excess)
+
+
+def violation_by(
+    schedule: Schedule, rule: str, message: str, rows: tuple[int, ...], excess: float
+) -> Violation:
+    """Return a violation by some rows of a schedule."""
+    index = list(rows)
+    times = np.concatenate([schedule.start[index], schedule.end[index]])
+    return Violation(
+        rule=rule,
+        message=message,
+        activities=rows,
+        times=tuple(sorted(set(times.tolist()))),
+        excess=excess,
+    )
 
 
 def _first_of_each_item(schedule: Schedule, rows: Integers) -> Integers:

@@ -11,10 +11,8 @@ import numpy as np
 from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity, Floats, Integers, Schedule
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by
 from makespan.divisible.tree import Tree
-
-RELATIVE_TOLERANCE = 1e-9
-NONE = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,15 +35,7 @@ class TreeReading:
         return np.where(rows == NONE, 0.0, self.schedule.amount[rows])
 
     def violation(self, rule: str, message: str, *rows: int, excess: float = 0.0) -> Violation:
-        index = list(rows)
-        times = np.concatenate([self.schedule.start[index], self.schedule.end[index]])
-        return Violation(
-            rule=rule,
-            message=message,
-            activities=rows,
-            times=tuple(sorted(set(times.tolist()))),
-            excess=excess,
-        )
+        return violation_by(self.schedule, rule, message, rows, excess)
 
 
 def tree_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:
