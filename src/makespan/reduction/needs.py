@@ -1,0 +1,57 @@
+"""What methods for reductions need of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from makespan.core.registry import Need
+from makespan.reduction.problem import Reduction
+
+
+def _says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:
+    def unmet(problem: Reduction) -> str | None:
+        value = getattr(problem, name)
+        return None if value in allowed else f"{name} is {value!r}"
+
+    return unmet
+
+
+def _same_times(problem: Reduction) -> str | None:
+    if problem.segments == "auto" or problem.times is not None:
+        return None
+    for name in ("latency", "transfer", "reduce"):
+        if getattr(getattr(problem, name), "ndim", 0):
+            return f"{name} is a table"
+    return "segment_sizes are given"
+
+
+def _plan(problem: Reduction) -> str | None:
+    for name in ("destinations", "sequences"):
+        if getattr(problem, name) is not None:
+            return f"{name} are given"
+    return None
+
+
+def _whole(problem: Reduction) -> str | None:
+    if problem.segments == "auto" or problem.unit is not None:
+        return None
+    return "the times have no common unit"
+
+
+GIVEN_COUNT = Need(
+    "a given number of segments",
+    lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,
+)
+OPEN_COUNT = Need("segments = 'auto'", _says("segments", "auto"))
+OPEN_PLAN = Need("a plan that is not given", _plan)
+GIVEN_PLAN = Need(
+    "a given plan",
+    lambda problem: None if _plan(problem) else "neither destinations nor sequences are given",
+)
+FREE_ORDER = Need("order = 'free'", _says("order", "free"))
+GREEDY_ORDER = Need("order = 'greedy' or 'free'", _says("order", "greedy", "free"))
+A_REDUCTION = Need("collective = 'reduce'", _says("collective", "reduce"))
+ONE_WAY = Need("collective = 'reduce' or 'broadcast'", _says("collective", "reduce", "broadcast"))
+SAME_TIMES = Need("the same times for all machines and segments", _same_times)
+COMMON_UNIT = Need("times with a common unit", _whole)

@@ -1,0 +1,45 @@
+"""What a picture of a reduction shows: three lanes a machine, segments as labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.core.schedule import Activity, Schedule
+from makespan.reduction.problem import Reduction
+
+LANES = ("reduce", "receive", "send")
+REDUCE, RECEIVE, SEND = range(3)
+
+
+def picture(problem: Reduction, schedule: Schedule) -> Picture:
+    """Return three lanes per machine, as in paper 000: reduction, reception, emission.
+
+    The label of a bar is the number of its segment, counted from 1. A reception is the send's
+    time shifted by the latency.
+    """
+    schedule = schedule.renamed(problem.machines)
+    sends = schedule.rows_of(Activity.SEND)
+    combined = schedule.rows_of(Activity.REDUCE)
+    combined = combined[schedule.end[combined] > schedule.start[combined]]
+    machine, peer = schedule.machine, schedule.peer
+    latency = problem.latencies[machine[sends], peer[sends]]
+    received = Bars.of(schedule, sends, row=peer[sends], lane=RECEIVE, role=Role.RECEIVE)
+    received = Bars(
+        row=received.row,
+        lane=received.lane,
+        role=received.role,
+        activity=received.activity,
+        start=received.start + latency,
+        end=received.end + latency,
+    )
+    bars = [
+        Bars.of(schedule, combined, row=machine[combined], lane=REDUCE, role=Role.REDUCE),
+        received,
+        Bars.of(schedule, sends, row=machine[sends], lane=SEND, role=Role.SEND),
+    ]
+    return Picture(
+        rows=tuple(Row(name, LANES) for name in problem.machines),
+        bars=Bars.concatenate(bars),
+        labels=tuple(map(str, np.asarray(schedule.item + 1).tolist())),
+    )

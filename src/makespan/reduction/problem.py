@@ -1,0 +1,235 @@
+"""The statement of a reduction, a broadcast or an all-reduce."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from makespan.core.schedule import Floats
+from makespan.reduction.exact import as_fraction, common_unit
+from makespan.reduction.validation import Validation
+
+ROOT = 0
+LARGEST_PARTS = 10**6
+
+Collective = Literal["reduce", "broadcast", "all-reduce"]
+Order = Literal["free", "greedy", "backfilling"]
+
+
+class Times(NamedTuple):
+    """Latency, transfer and reduce time where they are the same everywhere."""
+
+    latency: float
+    transfer: float
+    reduce: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, init=False)
+class Reduction:
+    """Segments held by all machines, to be combined on machine 1, the root.
+
+    Every other machine sends each segment exactly once, after combining what it received for it.
+    The transfer of a segment from i to j that starts at s holds the sending port of i in
+    [s, s + transfer] and the receiving port of j in [s + latency, s + latency + transfer]; the
+    reduction unit of j combines arrivals one at a time, in order of arrival.
+
+    Parameters
+    ----------
+    machines
+        Their number, or their names; the first is the root.
+    segments
+        The number of segments of every machine; ``"auto"`` leaves it open, with ``bytes``,
+        ``message_overhead`` and the costs per byte in place of ``transfer`` and ``reduce``.
+    latency, transfer
+        Seconds per message and per segment: a number, or an n × n table (sender, receiver).
+    reduce
+        Seconds per combination: a number, or one per machine.
+    segment_sizes
+        Factors of the transfer and reduce times, one per segment.
+    order
+        ``"free"``: the order of sends is part of the answer. ``"greedy"``: segments in order,
+        and of all ready leaves the one that can start first, lowest machine first (the rule of
+        paper 000). ``"backfilling"``: the same over the leaves of all segments, lowest segment
+        first.
+    destinations
+        n rows, m columns, machines counted from 1: where each machine sends each segment. The
+        row of the root is all 1.
+    sequences
+        Per machine, the succession of its sends as (segment, destination), counted from 1.
+    collective
+        ``"reduce"``, ``"broadcast"`` (from the root; ``reduce`` does not count), ``"all-reduce"``
+        (a reduction, then a broadcast of each segment when it is complete).
+    bytes, message_overhead, transfer_per_byte, reduce_per_byte, reduce_overhead
+        For ``segments="auto"``: m segments cost ``message_overhead + transfer_per_byte * bytes/m``
+        a transfer and ``reduce_overhead + reduce_per_byte * bytes/m`` a combination.
+    options
+        ``method`` and its options, as in the table ``[options]`` of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place.
+
+    Source: paper 000 (array reductions, an R notebook), corrected.
+
+    >>> Reduction(machines=4, segments=3, latency=1, transfer=1, reduce=1).machines
+    ('M1', 'M2', 'M3', 'M4')
+    """
+
+    kind: ClassVar[str] = "reduction"
+
+    machines: Sequence[str]
+    segments: int | Literal["auto"]
+    latency: float | Floats
+    transfer: float | Floats | None
+    reduce: float | Floats | None
+    segment_sizes: Floats | None
+    order: Order
+    destinations: tuple[tuple[int, ...], ...] | None
+    sequences: tuple[tuple[tuple[int, int], ...], ...] | None
+    collective: Collective
+    bytes: float | None
+    message_overhead: float | None
+    transfer_per_byte: float | None
+    reduce_per_byte: float | None
+    reduce_overhead: float | None
+    options: Mapping[str, Any]
+
+    def __init__(
+        self,
+        *,
+        machines: int | Sequence[str],
+        segments: int | Literal["auto"],
+        latency: Any = 0.0,
+        transfer: Any = None,
+        reduce: Any = None,
+        segment_sizes: Any = None,
+        order: Order = "free",
+        destinations: Any = None,
+        sequences: Any = None,
+        collective: Collective = "reduce",
+        bytes: float | None = None,  # noqa: A002 - the word of the file format
+        message_overhead: float | None = None,
+        transfer_per_byte: float | None = None,
+        reduce_per_byte: float | None = None,
+        reduce_overhead: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = dict(locals())
+        given.pop("self")
+        given["options"] = dict(options or {})
+        for name, value in Validation(given).run().items():
+            object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reduction):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in FIELDS)
+
+    def __hash__(self) -> int:
+        return hash((len(self.machines), self.segments, self.order, self.collective))
+
+    @property
+    def times(self) -> Times | None:
+        """The three times where they are the same for all machines and segments, else None."""
+        if self.segments == "auto" or not np.isscalar(self.latency):
+            return None
+        if not np.isscalar(self.transfer) or not np.isscalar(self.reduce):
+            return None
+        if self.segment_sizes is not None:
+            return None
+        reduce = 0.0 if self.collective == "broadcast" else self.reduce
+        return Times(float(self.latency), float(self.transfer), float(reduce))  # type: ignore[arg-type]
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """The factor of every segment."""
+        assert self.segments != "auto"
+        if self.segment_sizes is None:
+            return np.ones(self.segments)
+        return self.segment_sizes
+
+    @cached_property
+    def latencies(self) -> Floats:
+        """The latency from every machine to every machine, seconds."""
+        shape = (len(self.machines), len(self.machines))
+        return np.broadcast_to(np.asarray(self.latency, dtype=float), shape)
+
+    @cached_property
+    def transfers(self) -> Floats:
+        """The transfer time of a segment of size 1 from every machine to every machine."""
+        shape = (len(self.machines), len(self.machines))
+        return np.broadcast_to(np.asarray(self.transfer, dtype=float), shape)
+
+    @cached_property
+    def reduces(self) -> Floats:
+        """The time that every machine takes to combine a segment of size 1."""
+        return np.broadcast_to(np.asarray(self.reduce, dtype=float), (len(self.machines),))
+
+    @cached_property
+    def unit(self) -> Fraction | None:
+        """A unit of which all times are whole multiples; None where there is none."""
+        grid = self.grid
+        return None if grid is None else grid[0] / grid[1]
+
+    @cached_property
+    def grid(self) -> tuple[Fraction, int] | None:
+        """The unit of the times and the least common denominator of the sizes, or None."""
+        sizes = [as_fraction(size) for size in _distinct(self.sizes)]
+        unit = common_unit(
+            time for table in (self.latency, self.transfer, self.reduce) for time in _distinct(table)
+        )
+        if unit is None or None in sizes:
+            return None
+        parts = math.lcm(*(size.denominator for size in sizes if size is not None))
+        return (unit, parts) if parts <= LARGEST_PARTS else None
+
+    def with_segments(self, segments: int) -> Reduction:
+        """Return the problem for a given number of segments, where it is open.
+
+        >>> open = Reduction(machines=2, segments="auto", latency=1.0, bytes=8.0,
+        ...                  message_overhead=0.5, transfer_per_byte=0.25)
+        >>> open.with_segments(4).transfer
+        1.0
+        """
+        if self.segments != "auto":
+            return self
+        assert self.bytes is not None
+        share = self.bytes / segments
+        return replace(
+            self,
+            segments=segments,
+            transfer=(self.message_overhead or 0.0) + (self.transfer_per_byte or 0.0) * share,
+            reduce=(self.reduce_overhead or 0.0) + (self.reduce_per_byte or 0.0) * share,
+            bytes=None,
+            message_overhead=None,
+            transfer_per_byte=None,
+            reduce_per_byte=None,
+            reduce_overhead=None,
+        )
+
+    def amounts(self, segments: int) -> Floats:
+        """Return the amount of each of ``segments`` segments: bytes where known, else factors."""
+        if self.segments == "auto":
+            assert self.bytes is not None
+            return np.full(segments, self.bytes / segments)
+        return self.sizes
+
+
+FIELDS = tuple(field.name for field in fields(Reduction))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def _distinct(values: Any) -> list[float]:
+    return np.unique(np.asarray(values, dtype=float)).tolist()

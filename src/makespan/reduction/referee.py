@@ -1,0 +1,432 @@
+"""The referee: does a schedule keep to the statement of a reduction?
+
+Times are compared to within 1e-9 of the makespan. Idle time is legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.report import Violation
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.reduction.problem import ROOT, Reduction
+
+TOLERANCE = 1e-9
+SHOWN = 1000
+
+
+def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
+    """Yield everything in which ``schedule`` breaks the statement.
+
+    Complexity: O(rows log rows), vectorised; one Python object per violation only.
+    """
+    schedule = schedule.renamed(problem.machines)
+    found = list(_misplaced(problem, schedule))
+    if problem.segments == "auto" and not found:
+        problem = problem.with_segments(int(schedule.item.max(initial=0)) + 1)
+    if not found:
+        found = list(_incomplete(problem, schedule))
+    yield from found
+    if found:
+        return
+    plan = _Plan(problem, schedule)
+    yield from _durations(plan)
+    yield from _trees(plan)
+    yield from _ports(plan)
+    yield from _readiness(plan)
+    yield from _reductions(plan)
+    yield from _given_plan(plan)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sends of a schedule by start, and the row of the reduction that each leads to."""
+
+    problem: Reduction
+    schedule: Schedule
+    names: list[str] = field(init=False, default_factory=list)
+
+    @cached_property
+    def tolerance(self) -> float:
+        return TOLERANCE * self.schedule.makespan
+
+    @cached_property
+    def sends(self) -> Integers:
+        return self.schedule.rows_of(Activity.SEND)
+
+    @cached_property
+    def final(self) -> NDArray[np.bool_]:
+        """Which sends belong to a broadcast."""
+        return _is_final(self.problem, self.schedule, self.sends)
+
+    @cached_property
+    def reductions(self) -> Integers:
+        """The row of the reduction of each send: of several between the same machines, in order."""
+        schedule, sends = self.schedule, self.sends
+        rows = schedule.rows_of(Activity.REDUCE)
+        of_sends = np.lexsort(
+            (schedule.item[sends], schedule.machine[sends], schedule.peer[sends])
+        )
+        of_rows = np.lexsort((schedule.item[rows], schedule.peer[rows], schedule.machine[rows]))
+        matched = np.empty(len(sends), dtype=np.int64)
+        matched[of_sends] = rows[of_rows]
+        return matched
+
+    @cached_property
+    def arrival(self) -> Floats:
+        """When each send has arrived whole."""
+        schedule, sends = self.schedule, self.sends
+        latency = self.problem.latencies[schedule.machine[sends], schedule.peer[sends]]
+        return np.asarray(schedule.end[sends] + latency)
+
+    def who(self, machine: int) -> str:
+        return self.problem.machines[machine]
+
+
+def _is_final(
+    problem: Reduction, schedule: Schedule, sends: Integers
+) -> NDArray[np.bool_]:
+    if problem.collective == "reduce":
+        return np.zeros(len(sends), dtype=bool)
+    if problem.collective == "broadcast":
+        return np.ones(len(sends), dtype=bool)
+    key = schedule.machine[sends] * (schedule.item.max(initial=0) + 1) + schedule.item[sends]
+    final = np.ones(len(sends), dtype=bool)
+    final[np.unique(key, return_index=True)[1]] = False
+    return final | (schedule.machine[sends] == ROOT)
+
+
+def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the rows that can't belong to such a problem at all."""
+    known = (schedule.kind == Activity.SEND) | (schedule.kind == Activity.REDUCE)
+    low = schedule.item < 0
+    if problem.segments != "auto":
+        low |= schedule.item >= problem.segments
+    tests = (
+        ("kind", ~known, "is neither a send nor a reduction"),
+        ("segment", low, "handles no segment of the problem; they are numbered from 0"),
+        ("peer", schedule.peer < 0, "has no peer; a send and a reduction name the other machine"),
+        ("self-send", schedule.peer == schedule.machine, "is between a machine and itself"),
+    )
+    for rule, wrong, what in tests:
+        for row in np.flatnonzero(wrong)[:SHOWN].tolist():
+            yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
+
+
+def _incomplete(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the sends that are missing or too many, and those without exactly one reduction."""
+    assert problem.segments != "auto"
+    shape = (len(problem.machines), problem.segments)
+    sends = schedule.rows_of(Activity.SEND)
+    final = _is_final(problem, schedule, sends)
+    wanted = np.ones(shape, dtype=np.int64)
+    wanted[ROOT] = 0
+    for last, machine, rule in (
+        (False, schedule.machine, "sends"),
+        (True, schedule.peer, "receives"),
+    ):
+        if problem.collective == ("broadcast" if not last else "reduce"):
+            continue
+        rows = sends[final == last]
+        count = np.zeros(shape, dtype=np.int64)
+        np.add.at(count, (machine[rows], schedule.item[rows]), 1)
+        for who, segment in np.argwhere(count != wanted)[:SHOWN].tolist():
+            yield Violation(
+                rule="once",
+                message=(
+                    f"{problem.machines[who]} {rule} segment {segment + 1} "
+                    f"{count[who, segment]} times; it must {'once' if who else 'never'}"
+                ),
+                activities=tuple(
+                    rows[(machine[rows] == who) & (schedule.item[rows] == segment)][:20].tolist()
+                ),
+            )
+    reductions = schedule.rows_of(Activity.REDUCE)
+    balance: NDArray[np.int64] = np.concatenate(
+        [
+            (schedule.peer[sends] * shape[0] + schedule.machine[sends]) * shape[1],
+            (schedule.machine[reductions] * shape[0] + schedule.peer[reductions]) * shape[1],
+        ]
+    )
+    balance += schedule.item[np.concatenate([sends, reductions])]
+    keys, inverse = np.unique(balance, return_inverse=True)
+    sign = np.repeat([1, -1], [len(sends), len(reductions)])
+    total = np.bincount(inverse, weights=sign, minlength=len(keys))
+    for key in keys[total != 0][:SHOWN].tolist():
+        pair, segment = divmod(key, shape[1])
+        receiver, sender = divmod(pair, shape[0])
+        yield Violation(
+            rule="reduction",
+            message=(
+                f"segment {segment + 1} from {problem.machines[sender]} to "
+                f"{problem.machines[receiver]}: sends and reductions differ in number"
+            ),
+        )
+
+
+def _durations(plan: _Plan) -> Iterator[Violation]:
+    problem, schedule, sends = plan.problem, plan.schedule, plan.sends
+    size = problem.sizes[schedule.item[sends]]
+    sender, receiver = schedule.machine[sends], schedule.peer[sends]
+    combine = np.zeros(len(sends))
+    if problem.collective != "broadcast":
+        combine = np.where(plan.final, 0.0, problem.reduces[receiver] * size)
+    for rows, expected, what in (
+        (sends, problem.transfers[sender, receiver] * size, "send"),
+        (plan.reductions, combine, "reduction"),
+    ):
+        excess = np.abs(schedule.end[rows] - schedule.start[rows] - expected)
+        for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
+            row = int(rows[index])
+            yield Violation(
+                rule="duration",
+                message=(
+                    f"{what} of segment {schedule.item[row] + 1} on "
+                    f"{plan.who(int(schedule.machine[row]))} lasts "
+                    f"{float(schedule.end[row] - schedule.start[row])!r}; "
+                    f"it takes {float(expected[index])!r}"
+                ),
+                activities=(row,),
+                times=(float(schedule.start[row]), float(schedule.end[row])),
+                excess=float(excess[index]),
+            )
+
+
+def _trees(plan: _Plan) -> Iterator[Violation]:
+    """Every machine's contribution must reach the root, and what is broadcast come from it."""
+    problem, schedule = plan.problem, plan.schedule
+    for last, child, parent in (
+        (False, schedule.machine, schedule.peer),
+        (True, schedule.peer, schedule.machine),
+    ):
+        rows = plan.sends[plan.final == last]
+        if not len(rows):
+            continue
+        up = np.zeros((len(problem.machines), len(problem.sizes)), dtype=np.int64)
+        up[child[rows], schedule.item[rows]] = parent[rows]
+        for _ in range(len(problem.machines).bit_length()):
+            up = np.take_along_axis(up, up, axis=0)
+        for segment in np.flatnonzero(up.any(axis=0))[:SHOWN].tolist():
+            stray = int(np.flatnonzero(up[:, segment])[0])
+            yield Violation(
+                rule="tree",
+                message=f"segment {segment + 1} of {plan.who(stray)} goes round in a cycle",
+            )
+
+
+def _ports(plan: _Plan) -> Iterator[Violation]:
+    """One transfer at a time on every sending and on every receiving port."""
+    schedule, sends = plan.schedule, plan.sends
+    lasts = schedule.end[sends] - schedule.start[sends]
+    arrival = plan.arrival
+    yield from _overlaps(
+        plan, sends, schedule.machine[sends], schedule.start[sends], schedule.end[sends], "sends"
+    )
+    yield from _overlaps(plan, sends, schedule.peer[sends], arrival - lasts, arrival, "receives")
+
+
+def _overlaps(
+    plan: _Plan, rows: Integers, group: Integers, start: Floats, end: Floats, verb: str
+) -> Iterator[Violation]:
+    busy = np.flatnonzero(end > start)
+    order = busy[np.lexsort((start[busy], group[busy]))]
+    before, after = order[:-1], order[1:]
+    excess = end[before] - start[after]
+    wrong = (group[before] == group[after]) & (excess > plan.tolerance)
+    for index in np.flatnonzero(wrong)[:SHOWN].tolist():
+        one, two = int(before[index]), int(after[index])
+        item = plan.schedule.item
+        yield Violation(
+            rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
+            message=(
+                f"{plan.who(int(group[one]))} {verb} segment {item[rows[two]] + 1} from "
+                f"{float(start[two])!r} on, but is busy with segment {item[rows[one]] + 1} until "
+                f"{float(end[one])!r}"
+            ),
+            activities=(int(rows[one]), int(rows[two])),
+            times=(float(start[two]), float(end[one])),
+            excess=float(excess[index]),
+        )
+
+
+def _readiness(plan: _Plan) -> Iterator[Violation]:
+    """A machine sends a segment after combining all it received for it, or after receiving it."""
+    problem, schedule, sends = plan.problem, plan.schedule, plan.sends
+    shape = (len(problem.machines), len(problem.sizes))
+    ready = np.zeros((2, *shape))
+    done = schedule.end[plan.reductions]
+    np.maximum.at(
+        ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done
+    )
+    stage = (plan.final & (schedule.machine[sends] != ROOT)).astype(int)
+    if problem.collective == "broadcast":
+        stage = np.ones_like(stage)
+    excess = ready[stage, schedule.machine[sends], schedule.item[sends]] - schedule.start[sends]
+    for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
+        row = int(sends[index])
+        begin = float(schedule.start[row])
+        yield Violation(
+            rule="ready",
+            message=(
+                f"{plan.who(int(schedule.machine[row]))} sends segment "
+                f"{schedule.item[row] + 1} at {begin!r}, but has it complete only at "
+                f"{begin + float(excess[index])!r}"
+            ),
+            activities=(row,),
+            times=(begin, begin + float(excess[index])),
+            excess=float(excess[index]),
+        )
+
+
+def _reductions(plan: _Plan) -> Iterator[Violation]:
+    """Combinations start after the arrival, one at a time, in order of arrival."""
+    schedule, rows = plan.schedule, plan.reductions
+    begin = schedule.start[rows]
+    early = plan.arrival - begin
+    for index in np.flatnonzero(early > plan.tolerance)[:SHOWN].tolist():
+        row = int(rows[index])
+        yield Violation(
+            rule="arrival",
+            message=(
+                f"{plan.who(int(schedule.machine[row]))} has segment {schedule.item[row] + 1} "
+                f"at {float(begin[index])!r}, but it arrives at {float(plan.arrival[index])!r}"
+            ),
+            activities=(int(plan.sends[index]), row),
+            times=(float(begin[index]), float(plan.arrival[index])),
+            excess=float(early[index]),
+        )
+    yield from _late_broadcasts(plan, begin - plan.arrival)
+    unit = np.flatnonzero(~plan.final)
+    group = schedule.machine[rows][unit]
+    yield from _overlaps(plan, rows[unit], group, begin[unit], schedule.end[rows][unit], "combines")
+    order = unit[np.lexsort((begin[unit], group))]
+    one, two = order[:-1], order[1:]
+    same = schedule.machine[rows][one] == schedule.machine[rows][two]
+    late = plan.arrival[one] - plan.arrival[two]
+    for index in np.flatnonzero(same & (late > plan.tolerance))[:SHOWN].tolist():
+        first, second = int(rows[one[index]]), int(rows[two[index]])
+        yield Violation(
+            rule="order-of-arrival",
+            message=(
+                f"{plan.who(int(schedule.machine[first]))} combines segment "
+                f"{schedule.item[first] + 1} before segment {schedule.item[second] + 1}, "
+                "which arrived first"
+            ),
+            activities=(first, second),
+            times=(float(plan.arrival[one[index]]), float(plan.arrival[two[index]])),
+            excess=float(late[index]),
+        )
+
+
+def _late_broadcasts(plan: _Plan, late: Floats) -> Iterator[Violation]:
+    """The mark of an arrival in a broadcast stands at the arrival."""
+    for index in np.flatnonzero(plan.final & (late > plan.tolerance))[:SHOWN].tolist():
+        row = int(plan.reductions[index])
+        yield Violation(
+            rule="arrival",
+            message=(
+                f"segment {plan.schedule.item[row] + 1} is marked on "
+                f"{plan.who(int(plan.schedule.machine[row]))} {float(late[index])!r} after it "
+                "arrives"
+            ),
+            activities=(row,),
+            excess=float(late[index]),
+        )
+
+
+def _given_plan(plan: _Plan) -> Iterator[Violation]:
+    """What the problem fixes: destinations, sequences, or the rule that orders the sends."""
+    problem, schedule, sends = plan.problem, plan.schedule, plan.sends
+    if problem.collective != "reduce":
+        return
+    parents = np.zeros((len(problem.machines), len(problem.sizes)), dtype=np.int64)
+    parents[schedule.machine[sends], schedule.item[sends]] = schedule.peer[sends]
+    if problem.destinations is not None:
+        wrong = np.argwhere(parents != np.array(problem.destinations) - 1)
+        for machine, segment in wrong[:SHOWN].tolist():
+            yield Violation(
+                rule="destinations",
+                message=(
+                    f"{plan.who(machine)} sends segment {segment + 1} to "
+                    f"{plan.who(int(parents[machine, segment]))}, not to machine "
+                    f"{problem.destinations[machine][segment]} as given"
+                ),
+            )
+    expected = None
+    if problem.sequences is not None:
+        expected = [[(k - 1, to - 1) for k, to in row] for row in problem.sequences]
+    elif problem.order != "free":
+        expected = _rule(problem, parents)
+    if expected is not None:
+        yield from _sequences(plan, expected)
+
+
+def _sequences(plan: _Plan, expected: list[list[tuple[int, int]]]) -> Iterator[Violation]:
+    """Every machine sends in the expected order."""
+    schedule, sends = plan.schedule, plan.sends
+    found: list[list[tuple[int, int]]] = [[] for _ in expected]
+    columns = (schedule.machine[sends], schedule.item[sends], schedule.peer[sends])
+    for machine, segment, peer in zip(*(column.tolist() for column in columns), strict=True):
+        found[machine].append((segment, peer))
+    for machine, (has, wants) in enumerate(zip(found, expected, strict=True)):
+        if has != wants:
+            place = next(i for i, (a, b) in enumerate(zip(has, wants, strict=True)) if a != b)
+            yield Violation(
+                rule="order",
+                message=(
+                    f"send {place + 1} of {plan.who(machine)} is segment {has[place][0] + 1}, "
+                    f"but it has to be segment {wants[place][0] + 1}"
+                ),
+            )
+
+
+def _rule(problem: Reduction, parents: Integers) -> list[list[tuple[int, int]]]:
+    """Return every machine's sends in the order of the greedy rule or of backfilling.
+
+    Times are whole numbers where they have a common unit, so that ties are ties.
+    """
+    machines, segments = parents.shape
+    parent = parents.tolist()
+    grid = problem.grid
+    scale = (lambda x, by: round(x * by)) if grid else (lambda x, by: x)
+    unit, parts = (float(1 / grid[0]), grid[1]) if grid else (1.0, 1)
+    size = [scale(x, parts) for x in problem.sizes.tolist()]
+    sending, receiving, combining = [0] * machines, [0] * machines, [0] * machines
+    ready = [[0] * segments for _ in range(machines)]
+    waits = [[0] * segments for _ in range(machines)]
+    for machine in range(1, machines):
+        for segment in range(segments):
+            waits[parent[machine][segment]][segment] += 1
+    leaves = [
+        [(0, segment, machine) for machine in range(1, machines) if not waits[machine][segment]]
+        for segment in range(segments)
+    ]
+    rounds = leaves if problem.order == "greedy" else [sum(leaves, [])]
+    sequences: list[list[tuple[int, int]]] = [[] for _ in range(machines)]
+    for heap in rounds:
+        heapify(heap)
+        while heap:
+            known, segment, machine = heappop(heap)
+            to = parent[machine][segment]
+            latency = scale(float(problem.latencies[machine, to]), unit * parts)
+            begin = max(ready[machine][segment], sending[machine], receiving[to] - latency)
+            if begin > known:
+                heappush(heap, (begin, segment, machine))
+                continue
+            lasts = scale(float(problem.transfers[machine, to]), unit) * size[segment]
+            sending[machine] = begin + lasts
+            receiving[to] = begin + latency + lasts
+            combine = scale(float(problem.reduces[to]), unit) * size[segment]
+            combining[to] = max(combining[to], receiving[to]) + combine
+            ready[to][segment] = combining[to]
+            sequences[machine].append((segment, to))
+            waits[to][segment] -= 1
+            if to != ROOT and not waits[to][segment]:
+                heappush(heap, (combining[to], segment, to))
+    return sequences

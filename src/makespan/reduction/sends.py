@@ -1,0 +1,129 @@
+"""The sends of a plan in columns, with what each of them costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.reduction.problem import ROOT, Reduction
+
+Whole = Integers | Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sends:
+    """One row per send: who sends which segment to whom.
+
+    ``final`` marks the sends of a broadcast: they carry the complete segment, and nothing is
+    combined where they arrive.
+    """
+
+    sender: Integers
+    receiver: Integers
+    segment: Integers
+    final: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.sender)
+
+    def take(self, rows: Integers) -> Sends:
+        return Sends(
+            sender=self.sender[rows],
+            receiver=self.receiver[rows],
+            segment=self.segment[rows],
+            final=self.final[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SendCosts:
+    """Latency, transfer and reduce time of every send, in whole units of time where there are any.
+
+    ``seconds(times)`` turns such times into seconds.
+    """
+
+    latency: Whole
+    transfer: Whole
+    reduce: Whole
+    numerator: int
+    denominator: int
+
+    def seconds(self, times: Whole) -> Floats:
+        """Return times as seconds; whole units are rounded once, in the last place."""
+        if self.numerator == 0:
+            return np.asarray(times, dtype=np.float64)
+        return np.asarray(times, dtype=np.float64) * self.numerator / self.denominator
+
+
+def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
+    """Return what every send costs: int64 columns where all times have a common unit."""
+    size = problem.sizes[sends.segment]
+    latency = problem.latencies[sends.sender, sends.receiver]
+    transfer = problem.transfers[sends.sender, sends.receiver] * size
+    reduce = np.where(sends.final, 0.0, problem.reduces[sends.receiver] * size)
+    unit = problem.unit
+    if unit is None:
+        return SendCosts(latency, transfer, reduce, 0, 1)
+
+    def whole(seconds: Floats) -> Integers:
+        scaled = seconds * (unit.denominator / unit.numerator)
+        return np.rint(scaled).astype(np.int64)
+
+    return SendCosts(
+        whole(latency), whole(transfer), whole(reduce), unit.numerator, unit.denominator
+    )
+
+
+def segment_count(problem: Reduction, schedule: Schedule) -> int:
+    """Return the number of segments: the problem's, or as many as the schedule handles."""
+    if problem.segments != "auto":
+        return problem.segments
+    return int(schedule.item.max(initial=0)) + 1
+
+
+def sends_of(problem: Reduction, schedule: Schedule) -> tuple[Sends, Integers]:
+    """Return the sends of a schedule in the order of their start, and their rows there.
+
+    In an all-reduce, the first send of a segment by a machine other than the root is its
+    contribution; all later ones, and those of the root, are of the broadcast.
+    """
+    rows = schedule.rows_of(Activity.SEND)
+    sender, segment = schedule.machine[rows], schedule.item[rows]
+    if problem.collective == "reduce":
+        final = np.zeros(len(rows), dtype=bool)
+    elif problem.collective == "broadcast":
+        final = np.ones(len(rows), dtype=bool)
+    else:
+        key = sender * (segment.max(initial=0) + 1) + segment
+        final = np.ones(len(rows), dtype=bool)
+        final[np.unique(key, return_index=True)[1]] = False
+        final |= sender == ROOT
+    sends = Sends(sender=sender, receiver=schedule.peer[rows], segment=segment, final=final)
+    return sends, rows
+
+
+def schedule_of(
+    problem: Reduction, sends: Sends, costs: SendCosts, start: Whole, combined: Whole
+) -> Schedule:
+    """Return the rows of sends that start at ``start`` and are combined by ``combined``.
+
+    Every send has a ``reduce`` row on its receiver. Where nothing is combined (in a broadcast),
+    that row takes no time and marks the arrival.
+    """
+    segments = int(sends.segment.max(initial=0)) + 1
+    amounts = problem.amounts(segments)[sends.segment]
+    begin = np.concatenate([start, combined - costs.reduce])
+    end = np.concatenate([start + costs.transfer, combined])
+    return Schedule.of_columns(
+        problem.machines,
+        kind=np.repeat([Activity.SEND, Activity.REDUCE], len(sends)),
+        machine=np.concatenate([sends.sender, sends.receiver]),
+        peer=np.concatenate([sends.receiver, sends.sender]),
+        item=np.tile(sends.segment, 2),
+        amount=np.tile(amounts, 2),
+        start=costs.seconds(begin),
+        end=costs.seconds(end),
+    )

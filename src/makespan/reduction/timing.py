@@ -1,0 +1,158 @@
+"""Decisions → start times, as early as possible."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.schedule import Integers, Schedule
+from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.sends import (
+    SendCosts,
+    Sends,
+    Whole,
+    costs_of,
+    schedule_of,
+    segment_count,
+    sends_of,
+)
+
+COMPILED_FROM = 20_000
+MOST_PASSES = 100
+
+
+def retimed(problem: Reduction, schedule: Schedule) -> Schedule:
+    """Return the same sends, in the same order on every port, as early as possible.
+
+    Combinations follow in the order of arrival. The makespan is never later than that of a valid
+    ``schedule``.
+
+    Complexity: O(sends log sends).
+    """
+    schedule = schedule.renamed(problem.machines)
+    problem = problem.with_segments(segment_count(problem, schedule))
+    sends, rows = sends_of(problem, schedule)
+    arrival = schedule.start[rows] + problem.latencies[sends.sender, sends.receiver]
+    timed = in_order(problem, sends, np.argsort(arrival, kind="stable"))
+    return schedule if timed is None else timed
+
+
+def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None) -> Schedule | None:
+    """Return the earliest schedule of sends, given in the order of their starts.
+
+    Parameters
+    ----------
+    sends
+        Every machine sends in the order of the rows.
+    arrivals
+        The rows in the order in which receivers take them; None: in the order of the rows.
+
+    Returns None where no start times keep to both orders.
+    """
+    costs = costs_of(problem, sends)
+    before = _predecessors(sends, np.arange(len(sends)) if arrivals is None else arrivals)
+    settled = _settle(before, costs)
+    if settled is None:
+        return None
+    return schedule_of(problem, sends, costs, *settled)
+
+
+class Before(NamedTuple):
+    """The send that each send waits for, -1 for none.
+
+    On the port of its sender, on the port and on the reduction unit of its receiver, and the last
+    one that brought the segment to its sender.
+    """
+
+    sending: Integers
+    receiving: Integers
+    combining: Integers
+    bringing: Integers
+
+
+def _predecessors(sends: Sends, arrivals: Integers) -> Before:
+    count = len(sends)
+    nothing = np.full(count, -1, dtype=np.int64)
+    sending, receiving = nothing.copy(), nothing.copy()
+    combining, bringing = nothing.copy(), nothing.copy()
+    _chain(sending, np.argsort(sends.sender, kind="stable"), sends.sender)
+    by_receiver = arrivals[np.argsort(sends.receiver[arrivals], kind="stable")]
+    _chain(receiving, by_receiver, sends.receiver)
+    _chain(combining, by_receiver[~sends.final[by_receiver]], sends.receiver)
+    if count:
+        _bring(bringing, sends, arrivals)
+    return Before(sending, receiving, combining, bringing)
+
+
+def _chain(before: Integers, rows: Integers, group: Integers) -> None:
+    """Note for each row the one before it in its group; ``rows`` are sorted by group."""
+    same = group[rows[1:]] == group[rows[:-1]]
+    before[rows[1:][same]] = rows[:-1][same]
+
+
+def _bring(bringing: Integers, sends: Sends, arrivals: Integers) -> None:
+    """Note the last arrival that each send waits for at its sender."""
+    segments = int(sends.segment.max()) + 1
+    machines = int(max(sends.sender.max(), sends.receiver.max())) + 1
+    last = np.full((2, machines * segments), -1, dtype=np.int64)
+    for final in (0, 1):
+        rows = arrivals[sends.final[arrivals] == bool(final)]
+        last[final, sends.receiver[rows] * segments + sends.segment[rows]] = rows
+    at_sender = sends.sender * segments + sends.segment
+    from_root = sends.sender == ROOT
+    bringing[:] = np.where(
+        sends.final & ~from_root, last[1, at_sender], last[0, at_sender]
+    )
+
+
+def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
+    """Return the earliest start of every send and the end of its combination, or None."""
+    count = len(before.sending)
+    columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
+    dtype = np.asarray(costs.latency).dtype
+    state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
+    sweep: Any = settle_once
+    if count >= COMPILED_FROM:
+        from makespan.reduction.kernels import settle_once_compiled as sweep
+    else:
+        columns = [column.tolist() for column in columns]
+        state = [column.tolist() for column in state]
+    for _ in range(MOST_PASSES):
+        if not sweep(*columns, *state):
+            return np.asarray(state[0], dtype=dtype), np.asarray(state[2], dtype=dtype)
+    return None
+
+
+def settle_once(  # type: ignore[no-untyped-def]  # noqa: D417
+    sending, receiving, combining, bringing, latency, transfer, reduce, start, arrived, combined
+):
+    """Push every send behind those it waits for; return whether anything moved.
+
+    One pass in the order of the starts is enough where latencies are equal. Where they differ, a
+    send may have to wait for one that starts later, and passes are repeated.
+    """
+    moved = False
+    for row in range(len(start)):
+        begin = start[row]
+        other = sending[row]
+        if other >= 0:
+            begin = max(begin, start[other] + transfer[other])
+        other = receiving[row]
+        if other >= 0:
+            begin = max(begin, arrived[other] - latency[row])
+        other = bringing[row]
+        if other >= 0:
+            begin = max(begin, combined[other])
+        arrival = begin + latency[row] + transfer[row]
+        done = arrival
+        other = combining[row]
+        if other >= 0:
+            done = max(done, combined[other])
+        done += reduce[row]
+        if begin != start[row] or done != combined[row] or arrival != arrived[row]:
+            moved = True
+            start[row] = begin
+            arrived[row] = arrival
+            combined[row] = done
+    return moved

@@ -1,0 +1,271 @@
+"""Collecting what is wrong with a reduction, and bringing what is right into its final form."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from makespan.core.mistakes import Mistakes, shown
+from makespan.core.names import Numbered
+from makespan.core.schedule import Floats
+from makespan.core.suggest import did_you_mean
+
+MOST_MACHINES = 100_000
+MOST_SEGMENTS = 10_000_000
+MOST_SENDS = 50_000_000
+ORDERS = ("free", "greedy", "backfilling")
+COLLECTIVES = ("reduce", "broadcast", "all-reduce")
+PER_BYTE = (
+    "bytes",
+    "message_overhead",
+    "transfer_per_byte",
+    "reduce_per_byte",
+    "reduce_overhead",
+)
+SECONDS = "a time is 0 or more seconds"
+
+
+class Validation:
+    """One pass over the fields of a reduction; ``run`` returns them in their final form."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.fields = dict(given)
+        self.mistakes = Mistakes()
+
+    def run(self) -> dict[str, Any]:
+        fields, mistakes = self.fields, self.mistakes
+        fields["machines"] = self._machines(fields["machines"])
+        fields["segments"] = self._segments(fields["segments"])
+        for name, allowed in (("order", ORDERS), ("collective", COLLECTIVES)):
+            if fields[name] not in allowed:
+                hint = did_you_mean(str(fields[name]), allowed)
+                mistakes.add(name, f"{shown(fields[name])} is not allowed{hint}")
+        if fields["segments"] == "auto":
+            self._costs_per_byte()
+        else:
+            self._costs_per_segment()
+        self._costs("latency", 2)
+        self._order_of_other_collectives()
+        mistakes.raise_if_any()
+        if fields["destinations"] is not None:
+            fields["destinations"] = self._destinations(fields["destinations"])
+        if fields["sequences"] is not None:
+            fields["sequences"] = self._sequences(fields["sequences"])
+        if fields["destinations"] is not None and fields["sequences"] is not None:
+            mistakes.add("sequences", "is given beside destinations; a plan is given once")
+        mistakes.raise_if_any()
+        return fields
+
+    def _machines(self, machines: Any) -> Sequence[str]:
+        allowed = "machines are a whole number from 1, or distinct names"
+        if isinstance(machines, Sequence) and not isinstance(machines, str):
+            if isinstance(machines, Numbered):
+                return machines
+            names = tuple(machines)
+            wrong = not names or not all(isinstance(name, str) and name for name in names)
+            if wrong or len(set(names)) < len(names):
+                self.mistakes.add("machines", f"{shown(machines)} is not allowed; {allowed}")
+            return names
+        count = self._count("machines", machines, allowed, MOST_MACHINES)
+        return Numbered("M", count, first=1)
+
+    def _segments(self, segments: Any) -> int | str:
+        if segments == "auto" and isinstance(segments, str):
+            return "auto"
+        allowed = "segments are a whole number from 1, or 'auto'"
+        count = self._count("segments", segments, allowed, MOST_SEGMENTS)
+        if not self.mistakes and count * len(self.fields["machines"]) > MOST_SENDS:
+            self.mistakes.add("segments", f"{count} are too many; {MOST_SENDS} sends at most")
+        return count
+
+    def _count(self, place: str, value: Any, allowed: str, most: int) -> int:
+        try:
+            count = operator.index(value)
+        except TypeError:
+            count = 0
+        if isinstance(value, (bool, np.bool_)) or not 1 <= count <= most:
+            limit = f" (at most {most})" if count > most else ""
+            self.mistakes.add(place, f"{shown(value)} is not allowed; {allowed}{limit}")
+            return 1
+        return count
+
+    def _costs_per_segment(self) -> None:
+        fields = self.fields
+        for name in PER_BYTE:
+            if fields[name] is not None:
+                self.mistakes.add(name, "is for segments = 'auto' only")
+        if fields["transfer"] is None:
+            self.mistakes.add("transfer", f"is missing; {SECONDS} per segment")
+        else:
+            self._costs("transfer", 2)
+        if fields["reduce"] is None:
+            fields["reduce"] = 0.0
+        self._costs("reduce", 1)
+        if fields["segment_sizes"] is not None:
+            fields["segment_sizes"] = self._array(
+                "segment_sizes", fields["segment_sizes"], (fields["segments"],), "a size is above 0"
+            )
+            for index in np.flatnonzero(fields["segment_sizes"] == 0)[:20].tolist():
+                self.mistakes.add(f"segment_sizes[{index}]", "0.0 is zero; a size is above 0")
+
+    def _costs_per_byte(self) -> None:
+        fields, mistakes = self.fields, self.mistakes
+        for name in ("transfer", "reduce", "segment_sizes", "destinations", "sequences"):
+            if fields[name] is not None:
+                mistakes.add(name, "can't be given with segments = 'auto'")
+        if fields["bytes"] is None:
+            mistakes.add("bytes", "is missing; segments = 'auto' needs the bytes to reduce")
+        else:
+            low = mistakes.number("bytes", fields["bytes"], "bytes are above 0", strictly=True)
+            fields["bytes"] = low
+        for name in PER_BYTE[1:]:
+            if fields[name] is not None:
+                fields[name] = mistakes.number(name, fields[name], SECONDS)
+        per_message = (fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0)
+        if fields["collective"] == "broadcast":
+            per_message = per_message[:1]
+        if not max(per_message) > 0:
+            mistakes.add(
+                "message_overhead",
+                "is missing or zero; without an overhead per message more segments always help",
+            )
+
+    def _costs(self, name: str, dimensions: int) -> None:
+        """Bring a number, or a table over the machines, into its final form."""
+        value = self.fields[name]
+        if np.ndim(value) == 0 if not isinstance(value, (str, bytes)) else True:
+            self.fields[name] = self.mistakes.number(name, value, SECONDS)
+            return
+        shape = (len(self.fields["machines"]),) * dimensions
+        self.fields[name] = self._array(name, value, shape, SECONDS)
+
+    def _array(self, name: str, value: Any, shape: tuple[int, ...], allowed: str) -> Floats:
+        expected = " × ".join(map(str, shape))
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            self.mistakes.add(name, f"{shown(value)} is not a table of {expected} numbers")
+            return np.ones(shape)
+        if array.shape != shape:
+            found = " × ".join(map(str, array.shape)) or "no"
+            self.mistakes.add(name, f"has {found} entries; {expected} are needed")
+            return np.ones(shape)
+
+        def place(index: int) -> str:
+            return name + "".join(f"[{part}]" for part in np.unravel_index(index, shape))
+
+        self.mistakes.column(place, array.ravel(), allowed)
+        array.flags.writeable = False
+        return array
+
+    def _order_of_other_collectives(self) -> None:
+        fields = self.fields
+        if fields["collective"] == "reduce":
+            return
+        if fields["order"] != "free":
+            self.mistakes.add("order", f"{fields['order']!r} is a rule for collective = 'reduce'")
+        for name in ("destinations", "sequences"):
+            if fields[name] is not None:
+                self.mistakes.add(name, "can be given for collective = 'reduce' only")
+
+    def _destinations(self, given: Any) -> tuple[tuple[int, ...], ...]:
+        machines, segments = len(self.fields["machines"]), self.fields["segments"]
+        try:
+            table = np.array(given)
+        except ValueError:
+            table = np.empty(0)
+        if table.shape != (machines, segments) or table.dtype.kind not in "iu":
+            self.mistakes.add(
+                "destinations",
+                f"is not {machines} rows of {segments} machines, counted from 1",
+            )
+            return ()
+        self._check_range("destinations", table, machines)
+        for segment in np.flatnonzero(table[0] != 1)[:20].tolist():
+            self.mistakes.add(
+                f"destinations[0][{segment}]", f"{table[0, segment]} is not 1; the root keeps all"
+            )
+        if not self.mistakes:
+            self._check_trees("destinations", table - 1)
+        return tuple(map(tuple, table.tolist()))
+
+    def _check_range(self, place: str, table: Any, machines: int) -> None:
+        wrong = (table < 1) | (table > machines)
+        for row, column in np.argwhere(wrong)[:20].tolist():
+            self.mistakes.add(
+                f"{place}[{row}][{column}]",
+                f"{table[row, column]} is no machine; they are counted from 1 to {machines}",
+            )
+
+    def _check_trees(self, place: str, parents: Any) -> None:
+        """Every machine must reach the root: no self-sends, no cycles."""
+        machines, segments = parents.shape
+        own = parents[1:] == np.arange(1, machines)[:, None]
+        for row, column in np.argwhere(own)[:20].tolist():
+            self.mistakes.add(
+                f"{place}[{row + 1}][{column}]", f"machine {row + 2} sends to itself"
+            )
+        if own.any():
+            return
+        reached = parents
+        for _ in range(machines.bit_length()):
+            reached = np.take_along_axis(reached, reached, axis=0)
+        for segment in np.flatnonzero(reached.any(axis=0))[:20].tolist():
+            cycle = cycle_of(parents[:, segment].tolist())
+            path = " → ".join(str(machine + 1) for machine in (*cycle, cycle[0]))
+            self.mistakes.add(
+                f"{place}[{cycle[0]}][{segment}]",
+                f"machines {path} send segment {segment + 1} in a cycle",
+            )
+
+    def _sequences(self, given: Any) -> tuple[tuple[tuple[int, int], ...], ...]:
+        machines, segments = len(self.fields["machines"]), self.fields["segments"]
+        expected = f"{machines} lists of (segment, destination), counted from 1"
+        try:
+            rows = tuple(
+                tuple((operator.index(a), operator.index(b)) for a, b in row) for row in given
+            )
+        except (TypeError, ValueError):
+            self.mistakes.add("sequences", f"is not {expected}")
+            return ()
+        if len(rows) != machines:
+            self.mistakes.add("sequences", f"has {len(rows)} rows; {expected} are needed")
+            return rows
+        if rows[0]:
+            self.mistakes.add("sequences[0]", "is not empty; the root sends nothing")
+        table = np.ones((machines, segments), dtype=np.int64)
+        for machine, row in enumerate(rows[1:], start=1):
+            if sorted(segment for segment, _ in row) != list(range(1, segments + 1)):
+                self.mistakes.add(
+                    f"sequences[{machine}]", f"does not send each segment 1 to {segments} once"
+                )
+                continue
+            for segment, destination in row:
+                table[machine, segment - 1] = destination
+        if not self.mistakes:
+            self._check_range("sequences", table, machines)
+        if not self.mistakes:
+            self._check_trees("sequences", table - 1)
+        return rows
+
+
+def cycle_of(parents: Sequence[int]) -> tuple[int, ...]:
+    """Return a cycle of a map from machines to machines in which the root maps to itself.
+
+    >>> cycle_of([0, 2, 1])
+    (1, 2)
+    """
+    seen = {0}
+    for start in range(1, len(parents)):
+        path: list[int] = []
+        machine = start
+        while machine not in seen:
+            seen.add(machine)
+            path.append(machine)
+            machine = parents[machine]
+        if machine in path:
+            return tuple(path[path.index(machine) :])
+    return ()
