@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from makespan.flow._plot import plot
     from makespan.flow._solve import solve
     from makespan.independent.problem import IndependentTasks
+    from makespan.taskgraph.dag import Dag
+    from makespan.taskgraph.network import Network
+    from makespan.taskgraph.problem import TaskGraph
 
 _HOMES = {
     "makespan.core.costs": ("Affine",),
@@ -68,6 +71,9 @@ _HOMES = {
     "makespan.flow._plot": ("plot",),
     "makespan.flow._solve": ("solve",),
     "makespan.independent.problem": ("IndependentTasks",),
+    "makespan.taskgraph.dag": ("Dag",),
+    "makespan.taskgraph.network": ("Network",),
+    "makespan.taskgraph.problem": ("TaskGraph",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -14,7 +14,8 @@ SHOWN = 20
 
 def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     """Return the machine, the start and the end of every task; with blocking communication also
-    ``taken``, the time from which the machine fetches the task's data."""
+    ``taken``, the time from which the machine fetches the task's data.
+    """
     rows = _rows(schedule)
     tasks = problem.named(schedule.item[rows].tolist())
 

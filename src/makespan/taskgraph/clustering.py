@@ -9,11 +9,11 @@ Source: paper 003 (PB165), "Naplánovaný graf úloh", corrected: paths sum w1 o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.core.errors import MethodError
 from makespan.core.schedule import Floats, Integers
@@ -69,12 +69,8 @@ class ScheduledGraph:
             hint = did_you_mean(str(reading), READINGS)
             raise MethodError(f"levels: there is no reading {reading!r}{hint}")
         count = len(dag)
-        compiled = 3 * trials * (count + len(edge)) >= loops.COMPILE_FROM
-        self._loop = loops.compiled(loops.parallel_time) if compiled else loops.parallel_time
-
-        def column(values: Any) -> Any:
-            return np.array(values) if compiled else np.asarray(values).tolist()
-
+        steps = 3 * trials * (count + len(edge))
+        self._loop, column = loops.chosen(loops.parallel_time, steps)
         original = levels(dag, task, edge)
         self._zeroed = reading == "zeroed"
         self._inputs = tuple(
@@ -165,7 +161,7 @@ def clustering_of(
     return graph.clustering()
 
 
-def numbered(cluster: Sequence[int]) -> Integers:
+def numbered(cluster: ArrayLike) -> Integers:
     """Return clusters renumbered from 0 in the order of their lowest tasks.
 
     >>> numbered([7, 3, 7]).tolist()
@@ -179,7 +175,8 @@ def numbered(cluster: Sequence[int]) -> Integers:
 
 def _tie(dag: Dag, task: Floats, level: Floats) -> Integers:
     """Return what decides between equal levels: the lowest task, or a topological order where
-    tasks of no weight could stand before their predecessors."""
+    tasks of no weight could stand before their predecessors.
+    """
     if len(dag) and task.min() <= 1e-12 * level.max():
         return dag.position
     return np.arange(len(dag))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
 from makespan.taskgraph import loops
+from makespan.taskgraph.arrays import frozen
 
 WORK = "work is 0 or more units"
 SIZE = "a size is 0 or more units of data"
@@ -78,9 +80,10 @@ class Dag:
         mistakes: Mistakes,
     ) -> None:
         self.names = names
-        self.work = _frozen(work)
-        self.source, self.target, self.size = _frozen(source), _frozen(target), _frozen(size)
-        self.own, self.durations = _frozen(own), _frozen(durations)
+        self.work = frozen(work.copy())
+        self.source, self.target = frozen(source.copy()), frozen(target.copy())
+        self.size = frozen(size.copy())
+        self.own, self.durations = frozen(own.copy()), frozen(durations.copy())
         self._mistakes = mistakes
         self._numbers: Sequence[int] = range(len(source))  # edges as the user counts them
 
@@ -186,12 +189,12 @@ class Dag:
     @cached_property
     def out_edges(self) -> Integers:
         """The edges by source, in the given order for each."""
-        return _frozen(np.argsort(self.source, kind="stable"))
+        return frozen(np.argsort(self.source, kind="stable"))
 
     @cached_property
     def in_edges(self) -> Integers:
         """The edges by target, in the given order for each."""
-        return _frozen(np.argsort(self.target, kind="stable"))
+        return frozen(np.argsort(self.target, kind="stable"))
 
     @cached_property
     def first_out(self) -> Integers:
@@ -206,12 +209,12 @@ class Dag:
     @cached_property
     def successors(self) -> Integers:
         """The targets in the order of ``out_edges``."""
-        return _frozen(self.target[self.out_edges])
+        return frozen(self.target[self.out_edges])
 
     @cached_property
     def predecessors(self) -> Integers:
         """The sources in the order of ``in_edges``."""
-        return _frozen(self.source[self.in_edges])
+        return frozen(self.source[self.in_edges])
 
     @cached_property
     def order(self) -> Integers:
@@ -223,14 +226,14 @@ class Dag:
             (self.first_out, self.successors),
             (np.diff(self.first_in), order),
         )
-        return _frozen(order[:reached])
+        return frozen(order[:reached])
 
     @cached_property
     def position(self) -> Integers:
         """The place of each task in ``order``."""
         position = np.empty(len(self), dtype=np.int64)
         position[self.order] = np.arange(len(self))
-        return _frozen(position)
+        return frozen(position)
 
     def cycle(self) -> tuple[int, ...]:
         """Return the tasks of a cycle, the lowest first; empty where there is none."""
@@ -283,9 +286,7 @@ class Dag:
             mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
 
 
-def cycle_in(
-    count: int, source: Integers, target: Integers, order: Integers
-) -> tuple[int, ...]:
+def cycle_in(count: int, source: Integers, target: Integers, order: Integers) -> tuple[int, ...]:
     """Return the tasks of a cycle among those that ``order`` does not reach."""
     if len(order) == count:
         return ()
@@ -373,13 +374,13 @@ def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Flo
                 mistakes.number(f"tasks[{index}].durations[{machine}]", seconds, DURATION)
                 for machine, seconds in enumerate(value)
             ]
-            row = [0.0 if seconds != seconds else seconds for seconds in row]
+            row = [0.0 if isnan(seconds) else seconds for seconds in row]
             own.append(index)
             rows.append(row)
             work[index] = sum(row) / len(row) if row else 0.0
         else:
             amount = mistakes.number(f"tasks[{index}].work", value, WORK)
-            work[index] = 0.0 if amount != amount else amount
+            work[index] = 0.0 if isnan(amount) else amount
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         for task, row in zip(own, rows, strict=True):
@@ -417,7 +418,7 @@ def _edges(
                 kept[index] = False
         if len(edge) == 3:
             amount = mistakes.number(f"edges[{index}].size", edge[2], SIZE)
-            size[index] = 0.0 if amount != amount else amount
+            size[index] = 0.0 if isnan(amount) else amount
     return source[kept], target[kept], size[kept], np.flatnonzero(kept).tolist()
 
 
@@ -438,10 +439,4 @@ def _check_names(names: Sequence[Any], mistakes: Mistakes) -> None:
 def _first(ends: Integers, count: int) -> Integers:
     first = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(ends, minlength=count), out=first[1:])
-    return _frozen(first)
-
-
-def _frozen(array: Any) -> Any:
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
+    return frozen(first)

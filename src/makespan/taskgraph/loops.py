@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+Column = Callable[[Any], Any]
+
 COMPILE_FROM = 2_000_000
 """Elementary steps from which loading a compiler pays off."""
 
@@ -43,6 +45,19 @@ def run(
     for column, values in zip(outputs, lists, strict=True):
         column[:] = values
     return value
+
+
+def chosen(loop: Callable[..., Any], steps: int) -> tuple[Callable[..., Any], Column]:
+    """Return a loop that will be called often, and what makes the columns that it takes.
+
+    Parameters
+    ----------
+    steps
+        About how many elementary steps all calls take together.
+    """
+    if steps >= COMPILE_FROM:
+        return compiled(loop), np.array
+    return loop, lambda values: np.asarray(values).tolist()
 
 
 @cache
@@ -243,14 +258,18 @@ def longest_free_path(  # type: ignore[no-untyped-def]
             if used[successor]:
                 continue
             ahead = out_weight[position] + length[successor]
-            if following[task] < 0 or ahead > longest or (
-                ahead == longest and successor < following[task]
+            if (
+                following[task] < 0
+                or ahead > longest
+                or (ahead == longest and successor < following[task])
             ):
                 longest = ahead
                 following[task] = successor
         length[task] = task_weight[task] + longest
-        if best < 0 or length[task] > length[best] or (
-            length[task] == length[best] and task < best
+        if (
+            best < 0
+            or length[task] > length[best]
+            or (length[task] == length[best] and task < best)
         ):
             best = task
     return best

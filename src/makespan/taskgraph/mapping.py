@@ -83,10 +83,8 @@ def mapped(problem: TaskGraph, control: Control, cluster: Integers, steps: Steps
     then the first. Every mapping is tried for few machines, exchanges of pairs for many.
     """
     places = _Mapping(problem, cluster)
-    if len(problem.network) <= EXACT_UP_TO:
-        place = places.exact()
-    else:
-        place = places.local_search(control)
+    few = len(problem.network) <= EXACT_UP_TO
+    place = places.exact() if few else places.local_search(control)
     if steps.wanted:
         machines = problem.machines
         pairs = [f"{index + 1} to {machines[each]}" for index, each in enumerate(place)]

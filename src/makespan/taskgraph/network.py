@@ -13,8 +13,11 @@ from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
+from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.routing import Route, Routing
 from makespan.taskgraph.topology import neighbours
+
+Link = tuple[str, str, float]
 
 
 class Network:
@@ -75,8 +78,8 @@ class Network:
         rate: ArrayLike = 1.0,
         duplex: bool = True,
         routers: Sequence[str] = (),
-        links: Sequence[tuple[str, str, float]] = (),
-        one_way_links: Sequence[tuple[str, str, float]] = (),
+        links: Sequence[Link] = (),
+        one_way_links: Sequence[Link] = (),
         delays: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         self._mistakes = Mistakes()
@@ -88,11 +91,14 @@ class Network:
         self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
         self.topology = topology
         self.shape = tuple(shape)
-        self.rate = _frozen(np.asarray(rate, dtype=np.float64))
+        self.rate = frozen(np.asarray(rate, dtype=np.float64))
         self.duplex = duplex
         self.routers = tuple(routers)
-        self.links = tuple(tuple(link) for link in links)
-        self.one_way_links = tuple(tuple(link) for link in one_way_links)
+        self.links: tuple[Link, ...] = tuple(tuple(link) for link in links)  # type: ignore[misc]
+        self.one_way_links: tuple[Link, ...] = tuple(
+            tuple(link)
+            for link in one_way_links  # type: ignore[misc]
+        )
         self.delays = dict(delays or {})
 
     @classmethod
@@ -148,12 +154,12 @@ class Network:
             for a, b in neighbours(self.topology, len(self), self.shape, len(self.routers)):
                 rates[a, b] = rates[b, a] = self.rate
         position = index_by_name(self.nodes)
-        for a, b, rate in self.links:
-            rates[position[a], position[b]] = rates[position[b], position[a]] = rate
-        for a, b, rate in self.one_way_links:
-            rates[position[a], position[b]] = rate
+        for one, other, own in self.links:
+            rates[position[one], position[other]] = rates[position[other], position[one]] = own
+        for one, other, own in self.one_way_links:
+            rates[position[one], position[other]] = own
         np.fill_diagonal(rates, 0.0)
-        return _frozen(rates)
+        return frozen(rates)
 
     @cached_property
     def routing(self) -> Routing:
@@ -176,8 +182,8 @@ class Network:
         count = len(self.nodes)
         numbers = np.arange(count * count).reshape(count, count)
         if self.topology == "bus":
-            return _frozen(np.zeros_like(numbers))
-        return _frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
+            return frozen(np.zeros_like(numbers))
+        return frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
 
     @property
     def is_identical(self) -> bool:
@@ -218,11 +224,11 @@ def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes)
         array = np.ones(count or 0)
     array = array.astype(np.float64)
     if count is None:
-        return _frozen(np.atleast_1d(array))
+        return frozen(np.atleast_1d(array))
     if array.ndim and len(array) != count:
         mistakes.add(f"network.{name}", f"has {len(array)} entries for {count} machines")
         array = np.ones(count)
-    return _frozen(np.array(np.broadcast_to(array, (count,))))
+    return frozen(np.array(np.broadcast_to(array, (count,))))
 
 
 def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
@@ -232,10 +238,5 @@ def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Inte
             f"network.machines[{machine}].{name}",
             f"{column[machine]:g} is not allowed; {name} are a whole number from 1",
         )
-        return _frozen(np.ones(count, dtype=np.int64))
-    return _frozen(column.astype(np.int64))
-
-
-def _frozen(array: Any) -> Any:
-    array.flags.writeable = False
-    return array
+        return frozen(np.ones(count, dtype=np.int64))
+    return frozen(column.astype(np.int64))

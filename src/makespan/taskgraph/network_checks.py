@@ -122,8 +122,8 @@ def _links(network: Network, mistakes: Mistakes) -> None:
         nodes = network.nodes
         existing = {(nodes[a], nodes[b]) for a, b in pairs}
         existing |= {(b, a) for a, b in existing}
-    seen: dict[tuple[str, str], int] = {}
-    both = [(*link, True) for link in network.links]
+    seen: dict[tuple[Any, Any], int] = {}
+    both: list[tuple[Any, ...]] = [(*link, True) for link in network.links]
     for index, link in enumerate([*both, *((*link, False) for link in network.one_way_links)]):
         place = f"network.links[{index}]"
         if len(link) != 4:

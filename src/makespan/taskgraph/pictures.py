@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def draw_graph(
     bold = np.isin(np.arange(len(dag)), dominant)
     ax.scatter(
         x, -y, s=size, c=colours, zorder=3, edgecolors=np.where(bold, "black", "white").tolist(),
-        linewidths=np.where(bold, 2.5, 0.8),
+        linewidths=np.where(bold, 2.5, 0.8).tolist(),
     )  # fmt: skip
     small = len(dag) <= LABELLED
     for task, name in enumerate(dag.names):
@@ -139,7 +140,7 @@ def _edges(
 ) -> None:
     """Draw the edges, and with a clustering the steps of the dominant sequence."""
     dag = problem.dag
-    steps = set(zip(dominant, dominant[1:], strict=False))
+    steps = set(pairwise(dominant))
     pairs = list(zip(dag.source.tolist(), dag.target.tolist(), strict=True))
     for (source, target), size in zip(pairs, dag.size.tolist(), strict=True):
         inside = clustering is not None and clustering.cluster[source] == clustering.cluster[target]
@@ -151,9 +152,7 @@ def _edges(
         _arrow(ax, x, y, source, target, bold=True, dashed=True)
 
 
-def _arrow(
-    ax: Axes, x: Any, y: Any, source: int, target: int, *, bold: bool, dashed: bool
-) -> None:
+def _arrow(ax: Axes, x: Any, y: Any, source: int, target: int, *, bold: bool, dashed: bool) -> None:
     style = {
         "arrowstyle": "-|>",
         "linewidth": 2.0 if bold else 0.7,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import index_by_name
 from makespan.core.schedule import Floats
+from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.given import Given
 from makespan.taskgraph.network import Network
@@ -145,8 +146,7 @@ class TaskGraph:
         table = self.dag.work[:, None] / network.speed[None, :] + network.task_setup[None, :]
         if len(self.dag.own):
             table[self.dag.own] = self.dag.durations
-        table.flags.writeable = False
-        return table
+        return frozen(table)
 
     def durations_on(self, tasks: ArrayLike, machines: ArrayLike) -> Floats:
         """Return the seconds of tasks on machines, entry by entry."""

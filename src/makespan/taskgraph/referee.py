@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -53,9 +53,7 @@ def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
             activities=(row,),
         )
     for row in np.flatnonzero(transfers & (schedule.peer < 0)).tolist():
-        yield Violation(
-            rule="item", message=f"transfer {row} names no receiver", activities=(row,)
-        )
+        yield Violation(rule="item", message=f"transfer {row} names no receiver", activities=(row,))
     routers = computes & (schedule.machine >= len(problem.network))
     for row in np.flatnonzero(routers).tolist():
         name = problem.machines[int(schedule.machine[row])]
@@ -247,7 +245,9 @@ class _Match:
         delay = self.problem.network.routing.delay[self.origin[edges], self.goal[edges]]
         return np.asarray(self.schedule.end[ends] + delay)
 
-    def _late(self, rule: str, slack: Floats, edges: Integers, message: object) -> Iterator[Violation]:
+    def _late(
+        self, rule: str, slack: Floats, edges: Integers, message: Callable[[int], str]
+    ) -> Iterator[Violation]:
         """Yield a violation for each edge whose slack is negative."""
         dag = self.problem.dag
         for index in np.flatnonzero(slack < -self.tolerance).tolist():
@@ -255,7 +255,7 @@ class _Match:
             source, target = int(dag.source[edge]), int(dag.target[edge])
             yield Violation(
                 rule=rule,
-                message=message(edge),  # type: ignore[operator]
+                message=message(edge),
                 activities=(int(self.row[source]), int(self.row[target])),
                 times=(float(self.end[source]), float(self.start[target])),
                 excess=float(-slack[index]),
@@ -330,7 +330,9 @@ class _Match:
                     excess=float(running[index] - cores[machine]),
                 )
 
-    def _exclusive(self, rule: str, rows: Integers, group: Integers, what: str) -> Iterator[Violation]:
+    def _exclusive(
+        self, rule: str, rows: Integers, group: Integers, what: str
+    ) -> Iterator[Violation]:
         """Yield transfers of one group that overlap."""
         schedule = self.schedule
         start, end = schedule.start[rows], schedule.end[rows]

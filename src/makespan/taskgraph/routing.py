@@ -95,9 +95,7 @@ class Routing:
 
     def seconds(self, start: int, goal: int, size: float) -> float:
         """Return the seconds of a transfer between machines that waits for nothing."""
-        return float(
-            self.fixed_seconds[start, goal] + self.seconds_per_unit[start, goal] * size
-        )
+        return float(self.fixed_seconds[start, goal] + self.seconds_per_unit[start, goal] * size)
 
     def table(self, start: int, names: Sequence[str], machines: int) -> tuple[Route, ...]:
         """Return the routing table of a node: one line per other machine."""

@@ -89,9 +89,7 @@ class _Rows:
         """Return the rows by start; at one time, what others build on goes first."""
         schedule = self.schedule
         position = self.problem.dag.position[self.task]
-        return np.lexsort(
-            (-self.hops_left, self.computes, position, schedule.end, schedule.start)
-        )
+        return np.lexsort((-self.hops_left, self.computes, position, schedule.end, schedule.start))
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
         """Return the things that transfers occupy as indices, -1 for none, and their number."""

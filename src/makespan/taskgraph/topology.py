@@ -71,7 +71,9 @@ def _torus(machines: int, shape: tuple[int, ...], _routers: int) -> Pairs:
 def _hypercube(machines: int, _shape: tuple[int, ...], _routers: int) -> Pairs:
     bits = max(machines - 1, 0).bit_length()
     return (
-        (node, node | 1 << bit) for node in range(machines) for bit in range(bits)
+        (node, node | 1 << bit)
+        for node in range(machines)
+        for bit in range(bits)
         if not node >> bit & 1
     )
 

@@ -77,7 +77,9 @@ def transitive_reduction(dag: Dag) -> list[list[int]]:
     kept: list[list[int]] = [[] for _ in reached]
     for task in dag.order[::-1].tolist():
         mask = 0
-        for successor in sorted(successors[first[task] : first[task + 1]], key=position.__getitem__):
+        for successor in sorted(
+            successors[first[task] : first[task + 1]], key=position.__getitem__
+        ):
             if not mask >> successor & 1:
                 kept[task].append(successor)
                 mask |= reached[successor] | 1 << successor

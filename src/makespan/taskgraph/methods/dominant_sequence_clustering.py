@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 
 from makespan.core.control import Control
 from makespan.core.registry import register
@@ -65,7 +66,7 @@ class _Search:
         heapq.heapify(self._free)
         self._partly: list[tuple[float, int]] = []  # with some predecessor done; stale ones stay
 
-    def run(self):  # type: ignore[no-untyped-def]
+    def run(self) -> Iterator[tuple[int, bool]]:
         """Examine every task; yield it, and whether it joined a cluster."""
         while self._free:
             key, task = heapq.heappop(self._free)
@@ -110,7 +111,8 @@ class _Search:
 
     def _delays(self, blocked: int | None, cluster: int, finish: float) -> bool:
         """Whether extending ``cluster`` to ``finish`` would take from ``blocked`` the start
-        there that is earlier than alone."""
+        there that is earlier than alone.
+        """
         if blocked is None:
             return False
         sources = [self._source[edge] for edge in self._in[blocked]]
@@ -120,7 +122,7 @@ class _Search:
         return before <= self.above[blocked] and max(before, finish) > before
 
     def _end(self, task: int) -> float:
-        return self.above[task] + self.weight[task]
+        return float(self.above[task] + self.weight[task])
 
     def _release(self, task: int) -> None:
         for edge in self._out[task]:

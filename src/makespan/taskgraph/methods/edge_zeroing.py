@@ -22,8 +22,8 @@ NOT_GROWN = 1 + 1e-12
     name="edge-zeroing",
     needs=(NO_GIVEN_PLAN,),
     complexity="O(e (n + e))",
-    source="paper 003 (PB165), Shlukování; V. Sarkar, Partitioning and scheduling parallel programs "
-    "for multiprocessors, MIT Press, 1989",
+    source="paper 003 (PB165), Shlukování; V. Sarkar, Partitioning and scheduling parallel "
+    "programs for multiprocessors, MIT Press, 1989",
 )
 def edge_zeroing(
     problem: TaskGraph,

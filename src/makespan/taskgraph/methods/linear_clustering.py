@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from makespan.core.control import Control
@@ -37,12 +35,7 @@ def linear_clustering(
     dag, steps = problem.dag, Steps(control)
     task, edge = weights(problem, w1, w2)
     count = len(dag)
-    compiled = count * (count + len(edge)) >= 10 * loops.COMPILE_FROM
-
-    def column(values: Any) -> Any:
-        return np.array(values) if compiled else np.asarray(values).tolist()
-
-    loop = loops.compiled(loops.longest_free_path) if compiled else loops.longest_free_path
+    loop, column = loops.chosen(loops.longest_free_path, count * (count + len(edge)) // 10)
     inputs = tuple(
         map(column, (dag.order, dag.first_out, dag.successors, edge[dag.out_edges], task))
     )

@@ -1,0 +1,219 @@
+"""The form of task graph problems in files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from makespan.core.errors import Mistake, ProblemError
+from makespan.core.forms import (
+    PROBLEM_FORMAT,
+    Column,
+    Field,
+    Form,
+    Number,
+    ProblemForm,
+    mistake,
+    schema_of,
+    validated,
+)
+from makespan.core.names import Numbered
+from makespan.taskgraph.dag import DURATION, SIZE, WORK, Dag
+from makespan.taskgraph.network_forms import NetworkForm, network_entry
+from makespan.taskgraph.problem import TaskGraph
+
+LARGEST_LIST = 1000
+"""Tasks up to which a problem is written as lists of tables; more are written as columns."""
+
+Duration = Annotated[float, Number(DURATION)]
+Works = Annotated[Any, Column(WORK)]
+Sizes = Annotated[Any, Column(SIZE)]
+Indices = Annotated[Any, Column("entries are indices of tasks, whole numbers from 0")]
+
+
+class TaskForm(Form):
+    """A task: its work, or its seconds on each machine."""
+
+    name: str
+    work: Annotated[float, Number(WORK)] | None = None
+    durations: list[Duration] | None = None
+
+    @model_validator(mode="after")
+    def _either(self) -> TaskForm:
+        if (self.work is None) == (self.durations is None):
+            raise mistake("a task has either work or durations")
+        return self
+
+
+class EdgeForm(Form):
+    """Data from a task to another."""
+
+    from_: str = Field(alias="from")
+    to: str
+    size: Annotated[float, Number(SIZE)] = 0.0
+
+
+class ColumnsForm(Form):
+    """Tasks and edges as columns: lists of one length each."""
+
+    names: list[str] | None = None
+    work: Works | None = None
+    durations: list[list[Duration]] | None = None
+    source: Indices = Field(default_factory=lambda: np.zeros(0))
+    target: Indices = Field(default_factory=lambda: np.zeros(0))
+    size: Sizes = 0.0
+
+
+class TaskGraphForm(ProblemForm):
+    """A task graph problem."""
+
+    kind: Literal["taskgraph"]
+    communication: Literal["overlap", "blocking"] = "overlap"
+    contention: Literal["none", "links", "ports"] = "none"
+    tasks: list[TaskForm] | None = None
+    edges: list[EdgeForm] | None = None
+    columns: ColumnsForm | None = None
+    network: NetworkForm
+    assignment: dict[str, str] | None = None
+    sequence: dict[str, list[str]] | None = None
+
+    @model_validator(mode="after")
+    def _one_list(self) -> TaskGraphForm:
+        if (self.tasks is None) == (self.columns is None):
+            raise mistake("tasks are given either as tasks and edges, or as columns")
+        if self.columns is not None and self.edges is not None:
+            raise mistake("edges can't stand beside columns, which hold them")
+        return self
+
+    def dag(self) -> Dag:
+        if self.columns is not None:
+            part = self.columns
+            return Dag.from_arrays(
+                work=part.work, source=part.source, target=part.target, size=part.size,
+                names=part.names, durations=part.durations,
+            )  # fmt: skip
+        return Dag(
+            [
+                (task.name, task.work if task.durations is None else task.durations)
+                for task in self.tasks or ()
+            ],
+            [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
+        )
+
+
+def read(data: Mapping[str, Any]) -> TaskGraph:
+    """Build the problem from the contents of a file.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place in the file.
+
+    >>> problem = read({"kind": "taskgraph", "tasks": [{"name": "a", "work": 2.0}],
+    ...                 "network": {"machines": [{"speed": 4.0}]}})
+    >>> problem.machines[0], float(problem.durations[0, 0])
+    ('M1', 0.5)
+    """
+    form = validated(TaskGraphForm, data)
+    try:
+        return TaskGraph(
+            form.dag(),
+            form.network.network(),
+            communication=form.communication,
+            contention=form.contention,
+            assignment=form.assignment,
+            sequence=form.sequence,
+            options=form.options,
+        )
+    except ProblemError as error:
+        if form.columns is None:
+            raise
+        found = [Mistake(_in_columns(place), text) for place, text in error.mistakes]
+        raise ProblemError(found) from None
+
+
+def _in_columns(place: str) -> str:
+    """Return where a mistake stands in a file with columns."""
+    words = {"from": "source", "to": "target", "name": "names"}
+    found = re.fullmatch(r"(?:tasks|edges)\[(\d+)\]\.(\w+)(.*)", place)
+    if found is None:
+        return f"columns.{place}" if place in ("work", "size", "names", "durations") else place
+    index, name, rest = found.groups()
+    return f"columns.{words.get(name, name)}[{index}]{rest}"
+
+
+def write(problem: TaskGraph) -> dict[str, Any]:
+    """Return the problem as the contents of a file; ``read`` gives an equal problem back.
+
+    What has its default is left out. More than 1000 tasks are written as columns.
+
+    >>> from makespan import Dag, Network, TaskGraph
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> write(TaskGraph(dag, Network.complete(speeds=[1.0])))["edges"]
+    [{'from': 'a', 'to': 'b', 'size': 4.0}]
+    """
+    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "taskgraph"}
+    for name, default in (("communication", "overlap"), ("contention", "none")):
+        if getattr(problem, name) != default:
+            data[name] = getattr(problem, name)
+    if _as_columns(problem.dag):
+        data["columns"] = _columns(problem.dag)
+    else:
+        data["tasks"], data["edges"] = _tasks(problem.dag), _edges(problem.dag)
+    data["network"] = network_entry(problem.network)
+    if problem.assignment is not None:
+        data["assignment"] = dict(problem.assignment)
+    if problem.sequence is not None:
+        data["sequence"] = {name: list(tasks) for name, tasks in problem.sequence.items()}
+    if problem.options:
+        data["options"] = dict(problem.options)
+    return data
+
+
+def _as_columns(dag: Dag) -> bool:
+    """Whether a graph is written as columns, which can't mix works and durations."""
+    if len(dag.own):
+        given = dag.durations.mean(axis=1)
+        return len(dag.own) == len(dag) and (
+            len(dag) > LARGEST_LIST or not np.array_equal(dag.work, given)
+        )
+    return len(dag) > LARGEST_LIST
+
+
+def _tasks(dag: Dag) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = [
+        {"name": name, "work": work}
+        for name, work in zip(dag.names, dag.work.tolist(), strict=True)
+    ]
+    for task, row in zip(dag.own.tolist(), dag.durations.tolist(), strict=True):
+        entries[task] = {"name": dag.names[task], "durations": row}
+    return entries
+
+
+def _edges(dag: Dag) -> list[dict[str, Any]]:
+    ends = zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True)
+    return [{"from": dag.names[a], "to": dag.names[b], "size": size} for a, b, size in ends]
+
+
+def _columns(dag: Dag) -> dict[str, Any]:
+    entry: dict[str, Any] = {"work": dag.work.tolist()}
+    if not _are_default(dag.names):
+        entry["names"] = list(dag.names)
+    if len(dag.own):
+        entry["durations"] = dag.durations.tolist()
+    if len(dag.source):
+        entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}
+    return entry
+
+
+def _are_default(names: Sequence[str]) -> bool:
+    return names == Numbered("T", len(names), first=1)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of task graph files."""
+    return schema_of(TaskGraphForm, "makespan task graph problem")

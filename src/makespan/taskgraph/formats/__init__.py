@@ -1,0 +1,1 @@
+"""Task graphs in the formats of others: WfFormat, STG, DOT, networkx, Dask."""

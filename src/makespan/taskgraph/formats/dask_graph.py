@@ -1,0 +1,63 @@
+"""Dask collections and graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from makespan.core.errors import MissingExtra, ProblemError
+from makespan.core.mistakes import shown
+from makespan.taskgraph.dag import Dag
+
+Measure = Callable[[Any], float]
+
+
+def dag_of(graph: Any, *, work: Measure | None = None, size: Measure | None = None) -> Dag:
+    """Return the tasks of a Dask collection or graph; see :meth:`Dag.from_dask`.
+
+    Names are the keys: a text as it is, a tuple as ``name[0,1]``. An edge has the size of the
+    result of its source.
+
+    Raises
+    ------
+    MissingExtra
+        If Dask is not installed.
+    """
+    names, dependencies = _graph(graph)
+    tasks = [(name, 1.0 if work is None else work(key)) for key, name in names.items()]
+    edges = []
+    for key, name in names.items():
+        before = sorted(names[each] for each in dependencies[key])
+        by_name = {names[each]: each for each in dependencies[key]}
+        for source in before:
+            edges.append((source, name, 1.0 if size is None else size(by_name[source])))
+    return Dag(tasks, edges)
+
+
+def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:
+    """Return names of keys in the graph's order, and what each key depends on."""
+    try:
+        from dask._task_spec import convert_legacy_graph
+        from dask.base import is_dask_collection
+    except ImportError as error:
+        raise MissingExtra(
+            "dask is not installed; 'pip install makespan[dask]' brings it"
+        ) from error
+    if is_dask_collection(graph):
+        graph = graph.__dask_graph__()
+    if not isinstance(graph, Mapping):
+        raise ProblemError(f"{shown(graph)} is neither a Dask collection nor a Dask graph")
+    nodes = convert_legacy_graph(dict(graph))
+    dependencies = {key: set(node.dependencies) & nodes.keys() for key, node in nodes.items()}
+    return {key: key_name(key) for key in nodes}, dependencies
+
+
+def key_name(key: Any) -> str:
+    """Return the name of a key.
+
+    >>> key_name(("sum", 0, 1)), key_name("x")
+    ('sum[0,1]', 'x')
+    """
+    if isinstance(key, tuple) and key:
+        return f"{key[0]}[{','.join(map(str, key[1:]))}]"
+    return str(key)
