@@ -6,12 +6,12 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
-from makespan.divisible.chain import Chain
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
 from makespan.divisible.needs import A_MASTER, AFFINE_ONE_ROUND
 from makespan.divisible.newton import Search
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.selection import Chain
 from makespan.divisible.sequence import Costs
 
 
