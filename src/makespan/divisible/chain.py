@@ -1,154 +1,144 @@
-"""The search over subsets of workers whose order of service is known."""
+"""Many rounds without idle time: chunks sized so that every one of them is critical.
+
+For a given sequence of chunks, chunk k of worker j ends the plan no earlier than
+
+    (sends up to k) + (computations of this and all later chunks of j) <= T.
+
+Where all these hold with equality, a worker computes chunk k for as long as the sends last that
+come after k up to its next chunk. Read backwards, every amount is then affine in one unknown,
+``tail``: the time from the end of the last send to the end of the plan. Papers 002 and 004 state
+this for equal workers (004, equations 11 to 13); it holds as well for any star.
+
+All of this works on floats and on fractions alike.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
-from makespan.divisible.kernels import BEATS
-from makespan.divisible.newton import Found
-from makespan.divisible.remainder import CELLS, Remainder
-from makespan.divisible.sequence import Costs
-
-MOST_STATES = 1_000_000
-TABLE_ENTRIES = 65_536
+Number = Any  # float or Fraction
 
 
-@dataclass(slots=True)
-class _States:
-    """Choices among the workers so far: the time left for the port, the load done, a bound."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What sending and computing cost for each worker, and for the master (None: it doesn't)."""
 
-    left: Floats
-    load: Floats
-    upper: Floats
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def some(self, rows: np.ndarray) -> _States:
-        return _States(self.left[rows], self.load[rows], self.upper[rows])
+    send_fixed: Sequence[Number]
+    send_per_unit: Sequence[Number]
+    compute_fixed: Sequence[Number]
+    compute_per_unit: Sequence[Number]
+    master: tuple[Number, Number] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """Seeks the subset that does the most load by a given time, served in a given order.
+    """The amounts with which every chunk is critical; some may be negative, then it is no plan."""
 
-    Every worker in turn is taken or left out. Of all choices only those are kept that no other
-    one beats in the time left and the load done (Nemhauser and Ullmann's list for knapsacks);
-    a second left is worth at most what the workers to come do in it without fixed costs.
+    amounts: Sequence[Number]
+    master: Number
+    makespan: Number
+    tail: Number
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether no amount is negative."""
+        return self.master >= 0 and self.tail >= 0 and min(self.amounts, default=0) >= 0
+
+
+def chain(load: Number, sequence: Sequence[int], costs: Costs) -> Chain:
+    """Return the amounts with which every chunk of the sequence is critical.
 
     Parameters
     ----------
+    load
+        Units of load.
+    sequence
+        The worker of each chunk in the order of sending; all have a positive compute cost per
+        unit.
     costs
-        The workers; c + w is positive for each.
-    order
-        Their order of service.
-    control
-        Asked after each worker whether to stop.
+        What they cost.
+
+    Backwards over the sequence: with ``after`` the sends after chunk k, and ``until`` the sends
+    after the same worker's next chunk (``-tail`` where there is none),
+    ``amount = (after - until - W) / w``.
+
+    Complexity: O(chunks). Source: paper 002, "No non-initial idle time", with +W on the right of
+    "All workers finish at the same time" (corrected); paper 004, equations 11 to 13.
+
+    >>> costs = Costs(send_fixed=[0.0, 0.0], send_per_unit=[1.0, 1.0],
+    ...               compute_fixed=[0.0, 0.0], compute_per_unit=[3.0, 3.0])
+    >>> found = chain(103.0, [0, 1, 0, 1], costs)
+    >>> [round(amount) for amount in found.amounts], round(found.makespan)
+    ([19, 21, 36, 27], 184)
     """
-
-    def __init__(self, costs: Costs, order: Integers, control: Control) -> None:
-        self.order = order
-        self.costs = costs.some(order)
-        self.control = control
-        self.rates = _suffix_rates(self.costs)
-        self.cells = int(np.clip(TABLE_ENTRIES // max(1, len(order)), 16, CELLS))
-
-    def __call__(self, horizon: float, target: float, width: int) -> Found:
-        """Search with at most ``width`` choices at a time; see :class:`newton.Search`."""
-        remainder = Remainder.within(self.costs, horizon, self.cells)
-        width = min(width, MOST_STATES)
-        states = _States(np.array([horizon]), np.zeros(1), np.array([np.inf]))
-        trail: list[Integers] = []  # per worker: the row each choice came from, -1 - row if taken
-        best: tuple[int, int] | None = None
-        goal, lost, made = target, -np.inf, 1
-        open_workers = np.ones(len(self.costs), dtype=bool)
-        for position in range(len(self.costs)):
-            if not len(states) or self.control.expired():
-                break
-            open_workers[position] = False
-            both, origin = self._taken_or_not(states, position)
-            top = int(both.load.argmax())
-            if both.load[top] > goal:
-                goal, best = float(both.load[top]) * BEATS, (position, int(origin[top]))
-            cell = np.minimum(self.cells - 1, (both.left * self.cells / horizon).astype(np.int64))
-            both.upper = both.load + both.left * remainder.per_second(open_workers)[cell]
-            kept = _unbeaten(both, np.flatnonzero(both.upper > goal), self.rates[position + 1])
-            if len(kept) > width:
-                ranked = kept[np.argsort(-both.upper[kept], kind="stable")]
-                lost = max(lost, float(both.upper[ranked[width]]))
-                kept = ranked[:width]
-            states = both.some(kept)
-            trail.append(origin[kept])
-            made += len(states)
-        if len(trail) < len(self.costs):  # stopped early: all that is left is open
-            lost = max(lost, float(states.upper.max(initial=-np.inf)))
-        sequence = self._sequence(trail, best)
-        return Found(
-            load=goal / BEATS if sequence else 0.0,
-            sequence=sequence,
-            upper=max(goal, lost),
-            states=made,
-        )
-
-    def _taken_or_not(self, states: _States, position: int) -> tuple[_States, Integers]:
-        """Return the states with the worker left out, then those with it, and their origins."""
-        costs = self.costs
-        rows = np.arange(len(states))
-        able = np.flatnonzero(states.left > costs.start_up[position])
-        room = states.left[able]
-        amount = (room - costs.start_up[position]) / costs.total[position]
-        left = room - costs.send_fixed[position] - costs.send[position] * amount
-        both = _States(
-            np.concatenate([states.left, left]),
-            np.concatenate([states.load, states.load[able] + amount]),
-            np.concatenate([states.upper, states.upper[able]]),
-        )
-        return both, np.concatenate([rows, -1 - able])
-
-    def _sequence(self, trail: list[Integers], best: tuple[int, int] | None) -> list[int]:
-        """Return the workers of the best choice, in the order of service."""
-        if best is None:
-            return []
-        position, origin = best
-        backwards = []
-        while True:
-            if origin < 0:
-                backwards.append(int(self.order[position]))
-                origin = -1 - origin
-            position -= 1
-            if position < 0:
-                return backwards[::-1]
-            origin = int(trail[position][origin])
+    constant, slope = coefficients(sequence, costs)
+    zero = load * 0
+    sends, sends_slope = zero, zero
+    for worker, fixed, per_tail in zip(sequence, constant, slope, strict=True):
+        sends += costs.send_fixed[worker] + costs.send_per_unit[worker] * fixed
+        sends_slope += costs.send_per_unit[worker] * per_tail
+    placed, placed_slope = sum(constant, zero), sum(slope, zero)
+    if costs.master is not None:
+        start_up, per_unit = costs.master
+        placed += (sends - start_up) / per_unit
+        placed_slope += (sends_slope + 1) / per_unit
+    tail = (load - placed) / placed_slope
+    makespan = sends + (sends_slope + 1) * tail
+    return Chain(
+        amounts=[fixed + per_tail * tail for fixed, per_tail in zip(constant, slope, strict=True)],
+        master=zero if costs.master is None else (makespan - costs.master[0]) / costs.master[1],
+        makespan=makespan,
+        tail=tail,
+    )
 
 
-def _unbeaten(states: _States, rows: Integers, rate: float) -> Integers:
-    """Return those of ``rows`` that no other one beats, by falling time left."""
-    rows = rows[np.lexsort((-states.load[rows], -states.left[rows]))]
-    load = states.load[rows]
-    before = np.maximum.accumulate(np.concatenate([[-np.inf], load[:-1]]))
-    rows = rows[load > before] if len(rows) else rows
-    worth = (states.load[rows] + rate * states.left[rows])[::-1]
-    before = np.maximum.accumulate(np.concatenate([[-np.inf], worth[:-1]]))
-    kept: Integers = rows[(worth >= before)[::-1]] if len(rows) else rows
-    return kept
+def coefficients(sequence: Sequence[int], costs: Costs) -> tuple[list[Number], list[Number]]:
+    """Return amounts as ``constant + slope * tail`` for every chunk."""
+    zero = costs.compute_per_unit[0] * 0 if len(costs.compute_per_unit) else 0.0
+    after, after_slope = zero, zero
+    until = [zero] * len(costs.send_fixed)
+    until_slope = [zero - 1] * len(costs.send_fixed)
+    constant, slope = [zero] * len(sequence), [zero] * len(sequence)
+    for position in range(len(sequence) - 1, -1, -1):
+        worker = sequence[position]
+        speed = costs.compute_per_unit[worker]
+        fixed = (after - until[worker] - costs.compute_fixed[worker]) / speed
+        per_tail = (after_slope - until_slope[worker]) / speed
+        constant[position], slope[position] = fixed, per_tail
+        until[worker], until_slope[worker] = after, after_slope
+        after += costs.send_fixed[worker] + costs.send_per_unit[worker] * fixed
+        after_slope += costs.send_per_unit[worker] * per_tail
+    return constant, slope
 
 
-def _suffix_rates(costs: Costs) -> Floats:
-    """Return the load a second of the workers from each position on, without fixed costs.
+def is_optimal(sequence: Sequence[int], costs: Costs, tolerance: Number = 0) -> bool:
+    """Whether the chain of a sequence, where it is a plan, is the best plan for the sequence.
 
-    Served by non-decreasing send cost, which is best. Complexity: O(n^2) by insertion.
+    It is, if the prices of the critical constraints (the dual of the linear programme) are not
+    negative: chunk l of worker j gives ``c_j * (prices from l on) + w_j * (prices of j up to l)
+    = value of a unit``, forwards over the sequence and affine in that value.
     """
-    by_send = np.argsort(costs.send, kind="stable")
-    position = np.argsort(by_send)
-    rates = np.zeros(len(costs) + 1)
-    share = np.zeros(len(costs))
-    keep = np.ones(len(costs))
-    for first in range(len(costs) - 1, -1, -1):
-        share[position[first]] = 1.0 / costs.total[first]
-        keep[position[first]] = costs.compute[first] / costs.total[first]
-        before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
-        rates[first] = float((before * share).sum())
-    return rates
+    zero = costs.compute_per_unit[0] * 0
+    left, left_slope = zero + 1, zero
+    if costs.master is not None:
+        left_slope -= 1 / costs.master[1]
+    paid = [zero] * len(costs.send_fixed)
+    paid_slope = [zero] * len(costs.send_fixed)
+    price, price_slope = [], []
+    for worker in sequence:
+        speed, send = costs.compute_per_unit[worker], costs.send_per_unit[worker]
+        total, total_slope = -send * left / speed, (1 - send * left_slope) / speed
+        price.append(total - paid[worker])
+        price_slope.append(total_slope - paid_slope[worker])
+        paid[worker], paid_slope[worker] = total, total_slope
+        left -= price[-1]
+        left_slope -= price_slope[-1]
+    if left_slope == 0:
+        return False
+    unit = -left / left_slope
+    return unit >= 0 and all(
+        fixed + per_unit * unit >= -tolerance
+        for fixed, per_unit in zip(price, price_slope, strict=True)
+    )

@@ -2,10 +2,12 @@
 
 AUTO = (
     "given-loads",
+    "activation",
     "bus",
     "star",
     "fixed-order",
     "tree",
+    "multi-installment",
     "large-load",
     "bus-exchange",
     "subset-dp",

@@ -1,0 +1,166 @@
+"""Sequences of chunks on a star: their best amounts, by the chain or by a linear programme."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.backends.highs import Programme, Verdict
+from makespan.core.control import Control
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.chain import Costs, chain, is_optimal
+from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import master_cost
+
+COMPILE_FROM = 2_000  # chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sized:
+    """The best amounts for a sequence: a plan, when it ends, and whether that is proved."""
+
+    plan: Plan
+    makespan: float
+    optimal: bool
+
+
+def costs_of(problem: DivisibleLoad) -> Costs:
+    """Return what the workers and the master cost."""
+    star = problem.star
+    own = master_cost(star)
+    return Costs(
+        send_fixed=star.send_fixed.tolist(),
+        send_per_unit=star.send_per_unit.tolist(),
+        compute_fixed=star.compute_fixed.tolist(),
+        compute_per_unit=star.compute_per_unit.tolist(),
+        master=(own.fixed, own.per_unit) if problem_master_computes(problem) else None,
+    )
+
+
+def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+    """Return the plan in which every chunk is critical, or None where there is none.
+
+    All workers of the sequence compute at a finite speed. Complexity: O(chunks).
+    """
+    assert problem.load is not None
+    if not problem.star.compute_per_unit[sequence].all():
+        return None
+    if problem_master_computes(problem) and master_cost(problem.star).per_unit == 0:
+        return None
+    if len(sequence) >= COMPILE_FROM:
+        return _chained_compiled(problem, sequence)
+    costs = costs_of(problem)
+    found = chain(problem.load, sequence.tolist(), costs)
+    if not found.is_plan:
+        return None
+    plan = Plan.of(sequence, found.amounts, master=found.master)
+    return Sized(
+        plan=plan,
+        makespan=float(found.makespan),
+        optimal=is_optimal(sequence.tolist(), costs, 1e-9),
+    )
+
+
+def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+    from makespan.divisible.chain_kernels import coefficients_kernel, prices_are_negative
+
+    star = problem.star
+    constant, slope = np.empty(len(sequence)), np.empty(len(sequence))
+    columns = (star.send_fixed, star.send_per_unit, star.compute_fixed, star.compute_per_unit)
+    sends, sends_slope, placed, placed_slope = coefficients_kernel(
+        sequence, *columns, constant, slope
+    )
+    own = master_cost(star)
+    computes = problem_master_computes(problem)
+    if computes:
+        placed += (sends - own.fixed) / own.per_unit
+        placed_slope += (sends_slope + 1.0) / own.per_unit
+    assert problem.load is not None
+    tail = (problem.load - placed) / placed_slope
+    amounts = constant + slope * tail
+    makespan = sends + (sends_slope + 1.0) * tail
+    master = (makespan - own.fixed) / own.per_unit if computes else 0.0
+    if not (np.isfinite(makespan) and tail >= 0 and master >= 0 and amounts.min() >= 0):
+        return None
+    negative = prices_are_negative(
+        sequence, star.send_per_unit, star.compute_per_unit, own.per_unit if computes else np.inf
+    )
+    plan = Plan.of(sequence, amounts, master=master)
+    return Sized(plan=plan, makespan=float(makespan), optimal=not negative)
+
+
+def programmed(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
+    """Return the best amounts of a sequence by linear programme, or None where there are none.
+
+    Chunk k of worker j arrives with the sends up to it, and the plan ends no earlier than that
+    plus the computations of this and all later chunks of j; both sums are variables, so that the
+    programme is sparse. Memory limits and release times are constraints.
+
+    Source: paper 002, multi-round scheduling, for a given order of chunks.
+    """
+    from makespan.divisible.scale import seconds_scale, units_scale
+
+    star = problem.star
+    assert problem.load is not None
+    second, unit = seconds_scale(problem), units_scale(problem)
+    scale = unit / second
+    count = len(sequence)
+    programme = Programme()
+    memory = np.minimum(star.memory[sequence], problem.load) / unit
+    amount = programme.variables(count, upper=memory)
+    arrival = programme.variables(count)
+    work = programme.variables(count)
+    own = programme.variables(int(problem_master_computes(problem)))
+    limit = np.inf if problem.deadline is None else problem.deadline / second
+    end = int(programme.variables(1, cost=1.0, upper=limit)[0])
+    later: dict[int, int] = {}
+    for k in range(count - 1, -1, -1):
+        worker = int(sequence[k])
+        sends = [(arrival[k], 1.0), (amount[k], -float(star.send_per_unit[worker]) * scale)]
+        if k:
+            sends.append((arrival[k - 1], -1.0))
+        _equal(programme, sends, float(star.send_fixed[worker]) / second)
+        works = [(work[k], 1.0), (amount[k], -float(star.compute_per_unit[worker]) * scale)]
+        if worker in later:
+            works.append((work[later[worker]], -1.0))
+        _equal(programme, works, float(star.compute_fixed[worker]) / second)
+        later[worker] = k
+        programme.row([arrival[k], work[k], end], [1.0, 1.0, -1.0], high=0.0)
+        if star.release[worker] > 0:
+            programme.row([work[k], end], [1.0, -1.0], high=-float(star.release[worker]) / second)
+    cost = master_cost(star)
+    for variable in own.tolist():
+        terms = [cost.per_unit * scale, -1.0]
+        programme.row([variable, end], terms, high=-cost.fixed / second)
+    total = problem.load / unit
+    programme.row(np.concatenate([amount, own]), 1.0, low=total, high=total)
+    answer = programme.solve(control)
+    if answer.verdict is not Verdict.OPTIMAL:
+        return None
+    amounts = np.maximum(answer.values[amount], 0.0) * unit
+    master = float(np.maximum(answer.values[own], 0.0).sum()) * unit
+    factor = problem.load / (amounts.sum() + master) if problem.load else 1.0
+    plan = Plan.of(sequence, amounts * factor, master=master * factor)
+    return Sized(plan=plan, makespan=answer.value * second, optimal=True)
+
+
+def _equal(programme: Programme, terms: list[tuple[int, float]], value: float) -> None:
+    indices, values = zip(*terms, strict=True)
+    programme.row(list(indices), list(values), low=value, high=value)
+
+
+def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
+    """Return the best amounts of a sequence: the chain where it is proved, else the programme."""
+    sized = chained(problem, sequence) if _only_costs(problem) else None
+    if sized is not None and sized.optimal:
+        return sized
+    return programmed(problem, sequence, control)
+
+
+def _only_costs(problem: DivisibleLoad) -> bool:
+    """Whether nothing but costs limits the chunks."""
+    star = problem.star
+    return bool(np.isinf(star.memory).all() and not star.release.any())
