@@ -39,7 +39,7 @@ class Root(ProblemForm):
     load: NonNegative = 1.0
     rounds: Annotated[int, Whole("rounds are a number from 1 or 'auto'", 1, ("auto",))] = 1
     flag: bool = False
-    leaves: list[Leaf] = []
+    leaves: list[Leaf] = Field(default_factory=list)
     column: Annotated[Any, Column("entries are 0 or more", infinite=True)] = 0.0
 
 

@@ -70,8 +70,8 @@ def read_result(path: PathLike) -> Result:
     """
     data = parsed(path)
     try:
-        _check_format(data, "makespan.result")
         _refuse_parts(data)
+        _check_format(data, "makespan.result")
         return result_of(data, problem_of)
     except InputError as error:
         raise type(error)(error.mistakes, heading=_shown_path(path)) from None
