@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.backends.highs import Programme, Verdict
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Integers
 from makespan.divisible.chain import Costs, chain, is_optimal
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
