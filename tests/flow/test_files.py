@@ -407,11 +407,13 @@ def test_a_foreign_machine_is_left_to_the_referee(tmp_path: Path) -> None:
 
 def test_only_machines_in_use_are_named_when_there_are_very_many(tmp_path: Path) -> None:
     """A billion idle machines are not listed."""
-    problem = IndependentTasks(machines=10**6, durations=[1.0, 2.0])
+    problem = IndependentTasks(machines=10**9, durations=[1.0, 2.0])
     save(solve(problem), tmp_path / "r.json")
     data = json.loads((tmp_path / "r.json").read_text())
     assert data["schedule"]["machines"] == ["M1", "M2"]
     assert check(read_result(tmp_path / "r.json")).ok
+    foreign = Schedule.of_rows(["X"], [("compute", 0, -1, 0, 1.0, 0.0, 1.0)])
+    assert str(check(problem, foreign)).endswith("the problem has no machine 'X'")
 
 
 WORDS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import MissingExtra
-from makespan.core.names import index_by_name
+from makespan.core.names import Numbered, index_by_name
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -176,11 +176,11 @@ class Schedule:
         """
         if self.machines == machines:
             return self
-        position = index_by_name(machines)
+        find = _finder(machines)
         used = np.unique(np.concatenate([self.machine, self.peer[self.peer >= 0]]))
         mapping = np.full(len(self.machines) + 1, -1, dtype=np.int64)
         for index in used.tolist():
-            mapping[index] = position[self.machines[index]]
+            mapping[index] = find(self.machines[index])
         columns = {name: getattr(self, name) for name in COLUMNS}
         columns["machine"] = mapping[self.machine]
         columns["peer"] = mapping[self.peer]
@@ -212,6 +212,19 @@ class Schedule:
     def _frame_columns(self) -> Mapping[str, Any]:
         records = list(self.records())
         return {name: [record[name] for record in records] for name in COLUMNS}
+
+
+def _finder(names: Sequence[str]) -> Callable[[str], int]:
+    """Return the function from a name to its index; a billion numbered names take no memory."""
+    if not isinstance(names, Numbered):
+        return index_by_name(names).__getitem__
+
+    def find(name: str) -> int:
+        if name not in names:
+            raise KeyError(name)
+        return names.index(name)
+
+    return find
 
 
 COLUMNS = ("kind", "machine", "peer", "item", "amount", "start", "end")

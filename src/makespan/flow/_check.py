@@ -8,6 +8,7 @@ from typing import overload
 import numpy as np
 
 from makespan.core.kind import Kind
+from makespan.core.names import Numbered
 from makespan.core.problem import Problem
 from makespan.core.report import Report, Violation
 from makespan.core.result import Result
@@ -143,7 +144,8 @@ def _broken_rows(schedule: Schedule) -> list[Violation]:
 def _foreign_machines(problem: Problem, schedule: Schedule) -> list[Violation]:
     if schedule.machines == problem.machines:
         return []
-    known = set(problem.machines)
+    names = problem.machines
+    known = names if isinstance(names, Numbered) else frozenset(names)
     used = set(schedule.machine.tolist()) | set(schedule.peer.tolist()) - {-1}
     return [
         Violation(
