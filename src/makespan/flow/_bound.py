@@ -12,6 +12,6 @@ def lower_bound(problem: Problem) -> Bound:
 
     >>> from makespan import IndependentTasks
     >>> lower_bound(IndependentTasks(machines=2, durations=[3, 3, 3])).value
-    4.5
+    6.0
     """
     return max(kind_of(problem).bounds(problem), key=lambda bound: bound.value)

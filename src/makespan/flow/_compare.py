@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 TIE = 1e-9
+LONGEST_NOTE = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +201,16 @@ def _row(name: str, result: Result, bound: float | None, *, best: bool) -> Row:
     )
 
 
+def shortened(note: str) -> str:
+    """Return a note as it stands in the table: in one line, of bounded length.
+
+    >>> shortened("needs an order, but\\n order is not given")
+    'needs an order, but order is not given'
+    """
+    text = " ".join(note.split())
+    return text if len(text) <= LONGEST_NOTE else f"{text[: LONGEST_NOTE - 1]}…"
+
+
 def _table(comparison: Comparison) -> list[str]:
     results = comparison.results.values()
     objectives = {result.objective.name for result in results if result.objective is not None}
@@ -214,7 +225,7 @@ def _table(comparison: Comparison) -> list[str]:
                 "" if row.value is None else f"{row.value:.8g}",
                 "" if row.gap is None else f"{100 * row.gap:.2f} %",
                 "" if row.runtime is None else f"{row.runtime:.3f} s",
-                row.note.replace("\n", " "),
+                shortened(row.note),
             )
         )
     widths = [max(len(line[column]) for line in cells) for column in range(6)]
