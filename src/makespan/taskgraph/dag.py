@@ -66,7 +66,7 @@ class Dag:
         work, own, durations = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
         self._set(names, work, source, target, size, own, durations, mistakes)
-        self._numbers = numbers
+        self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
     def _set(
         self,
@@ -85,7 +85,7 @@ class Dag:
         self.size = frozen(size.copy())
         self.own, self.durations = frozen(own.copy()), frozen(durations.copy())
         self._mistakes = mistakes
-        self._numbers: Sequence[int] = range(len(source))  # edges as the user counts them
+        self._numbers = range(len(source))
 
     @classmethod
     def from_arrays(

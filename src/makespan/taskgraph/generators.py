@@ -203,7 +203,7 @@ def _to_ratio(work: Floats, size: Floats, ccr: float) -> Floats:
 def _random_weights(
     edges: Sequence[tuple[str, str]], ccr: float, rng: Seed, alone: str | None = None
 ) -> Dag:
-    """Give works uniform from 1 to 19, and sizes, to tasks in the order in which edges name them."""
+    """Give works uniform from 1 to 19, and sizes, to tasks in the order of their names."""
     generator = _generator(rng)
     names = dict.fromkeys([*([alone] if alone else []), *(end for edge in edges for end in edge)])
     work = generator.uniform(1.0, 19.0, len(names))

@@ -94,11 +94,8 @@ class Network:
         self.rate = frozen(np.asarray(rate, dtype=np.float64))
         self.duplex = duplex
         self.routers = tuple(routers)
-        self.links: tuple[Link, ...] = tuple(tuple(link) for link in links)  # type: ignore[misc]
-        self.one_way_links: tuple[Link, ...] = tuple(
-            tuple(link)
-            for link in one_way_links  # type: ignore[misc]
-        )
+        self.links: tuple[Link, ...] = tuple(map(_link, links))
+        self.one_way_links: tuple[Link, ...] = tuple(map(_link, one_way_links))
         self.delays = dict(delays or {})
 
     @classmethod
@@ -212,6 +209,10 @@ class Network:
 
         mistakes.extend(self._mistakes.found)
         collect(self, mistakes)
+
+
+def _link(link: Sequence[Any]) -> Any:
+    return tuple(link)
 
 
 def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes) -> Floats:

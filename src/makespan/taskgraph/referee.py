@@ -44,7 +44,7 @@ def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
             activities=(row,),
         )
     limit = np.where(computes, len(problem.dag), len(problem.dag.source))
-    wrong = (schedule.item < 0) | (schedule.item >= limit)
+    wrong = (computes | transfers) & ((schedule.item < 0) | (schedule.item >= limit))
     for row in np.flatnonzero(wrong).tolist():
         what = "task" if computes[row] else "edge"
         yield Violation(
