@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from makespan.flow._plot import plot
     from makespan.flow._solve import solve
     from makespan.independent.problem import IndependentTasks
+    from makespan.partition.problem import Partition
     from makespan.taskgraph.dag import Dag
     from makespan.taskgraph.network import Network
     from makespan.taskgraph.problem import TaskGraph
@@ -71,6 +72,7 @@ _HOMES = {
     "makespan.flow._plot": ("plot",),
     "makespan.flow._solve": ("solve",),
     "makespan.independent.problem": ("IndependentTasks",),
+    "makespan.partition.problem": ("Partition",),
     "makespan.taskgraph.dag": ("Dag",),
     "makespan.taskgraph.network": ("Network",),
     "makespan.taskgraph.problem": ("TaskGraph",),

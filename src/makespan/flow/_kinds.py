@@ -13,6 +13,7 @@ KINDS = {
     for kind in (
         Kind("divisible"),
         Kind("independent"),
+        Kind("partition"),
         Kind("taskgraph"),
     )
 }

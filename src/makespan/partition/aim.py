@@ -42,16 +42,14 @@ def aim_of(problem: Partition, sums: Sums, control: Control) -> Aim:
         return Aim(tasks=0, infeasible=ends)
     tasks = problem.tasks
     if ends.least > tasks:
-        return Aim(tasks=0, infeasible=_too_much(problem, ends))
+        return Aim(tasks=0, infeasible=explanation(problem, sums, control))
     if problem.require == "most":
         if ends.greatest <= tasks:
             tasks = ends.greatest
         elif not sums.reach(ends, tasks):
             tasks = ends.least + sums.most(ends, tasks - ends.least, from_top=False)
-        notes = ()
-        if tasks < problem.tasks:
-            notes = (f"{tasks} of {problem.tasks} tasks can be split at most",)
-        return Aim(tasks=tasks, cap=cap, notes=notes)
+        few = f"{tasks} of {problem.tasks} tasks can be split at most"
+        return Aim(tasks=tasks, cap=cap, notes=(few,) if tasks < problem.tasks else ())
     if ends.greatest < tasks:
         return Aim(tasks=tasks, infeasible=explanation(problem, sums, control))
     return Aim(tasks=tasks, cap=cap)
@@ -124,12 +122,11 @@ def _granularity(problem: Partition) -> int:
     """Return the greatest common divisor of the differences of allowed counts."""
     choices = problem.choices
     divisor = 0
-    for row, (low, high) in enumerate(zip(choices.low.tolist(), choices.high.tolist(), strict=True)):
+    for low, high in zip(choices.low.tolist(), choices.high.tolist(), strict=True):
         finite = choices.table.values[low:high] < np.inf
         counts = choices.table.counts
         places = (np.arange(low, high) if counts is None else counts[low:high])[finite]
         divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(places))) if len(places) > 1 else 0)
         if divisor == 1:
             break
-        del row
     return divisor

@@ -6,7 +6,7 @@ noted with its place; the entries themselves are checked later, in one pass over
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,6 +151,21 @@ def _count(value: Any, place: str, mistakes: Mistakes) -> int:
     return int(value)
 
 
+def _counts(values: Any, place: str, mistakes: Mistakes) -> Integers:
+    """Return a list of counts as an array; note every entry that is no count."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        if not len(values) or 0 <= int(values.min()) <= int(values.max()) <= LARGEST_COUNT:
+            return values.astype(np.int64)
+    found = [_count(value, f"{place}[{at}]", mistakes) for at, value in enumerate(values)]
+    return np.array(found, dtype=np.int64)
+
+
+def _repeated(counts: Integers) -> list[int]:
+    ordered = np.sort(counts)
+    repeated: list[int] = np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
+    return repeated
+
+
 def _row(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> Row | None:
     costs, place = row.costs, row.costs_at
     if isinstance(costs, Samples):
@@ -187,6 +202,10 @@ def _by_count(
 ) -> tuple[Integers, list[Any], Any]:
     """Return the counts of a table ``{count: cost}`` in order, their costs and energies."""
     counts = [_count(count, f"{row.costs_at}[{count!r}]", mistakes) for count in costs]
+    array = np.asarray(counts, dtype=np.int64)
+    order = np.argsort(array, kind="stable").tolist()
+    for count in _repeated(array)[:SHOWN_PER_COLUMN]:
+        mistakes.add(row.costs_at, f"count {count} stands twice; each stands once")
     energy = row.energy
     if isinstance(energy, Mapping):
         missing = [count for count in costs if count not in energy]
@@ -195,33 +214,19 @@ def _by_count(
             energy = None
         else:
             energy = [energy[count] for count in costs]
-    return with_counts(counts, list(costs.values()), energy, row.costs_at, mistakes)
-
-
-def with_counts(
-    counts: Sequence[int], costs: Sequence[Any], energy: Any, place: str, mistakes: Mistakes
-) -> tuple[Integers, list[Any], Any]:
-    """Sort costs by their counts; note counts that stand twice."""
-    array = np.asarray(counts, dtype=np.int64)
-    order = np.argsort(array, kind="stable")
-    array = array[order]
-    for at in np.flatnonzero(array[1:] == array[:-1])[:SHOWN_PER_COLUMN].tolist():
-        mistakes.add(place, f"count {array[at]} stands twice; each stands once")
-    indices = order.tolist()
-    sorted_energy = energy
-    if energy is not None and len(energy) == len(indices):
-        sorted_energy = [energy[index] for index in indices]
-    return array, [costs[index] for index in indices], sorted_energy
+    elif energy is not None:
+        mistakes.add(row.energy_at, "is not a table {count: energy}, as the costs are")
+        energy = None
+    given = list(costs.values())
+    in_order = None if energy is None else [energy[at] for at in order]
+    return array[order], [given[at] for at in order], in_order
 
 
 def _sampled(
     samples: Samples, row: Given, lower: int, upper: int, mistakes: Mistakes
 ) -> Row | None:
     place, before = row.costs_at, len(mistakes.found)
-    counts = [
-        _count(count, f"{place}.counts[{index}]", mistakes)
-        for index, count in enumerate(samples.counts)
-    ]
+    counts = _counts(samples.counts, f"{place}.counts", mistakes)
     exact = samples.interpolation == "exact"
     allowed = A_COST if exact else "a measured cost is 0 or more seconds"
     costs = floats(samples.costs, f"{place}.costs", allowed, mistakes)
@@ -233,7 +238,7 @@ def _sampled(
     unit = samples.granularity
     if isinstance(unit, bool) or not isinstance(unit, int) or unit < 1:
         mistakes.add(f"{place}.granularity", f"{shown(unit)} is not a whole number from 1")
-    if not counts:
+    if not len(counts):
         mistakes.add(f"{place}.counts", "is empty; at least one sample is needed")
     columns = [("costs", costs)]
     if samples.energies is not None:
@@ -251,9 +256,9 @@ def _sampled(
                 f"{place}.{name}[{index}]",
                 "inf can't be interpolated; leave the sample out, or interpolate 'exact'",
             )
-    if counts and len(set(counts)) < len(counts):
-        with_counts(counts, counts, None, f"{place}.counts", mistakes)
-    if counts and not exact and max(counts) - min(counts) >= LARGEST_TABLE:
+    for count in _repeated(counts)[:SHOWN_PER_COLUMN]:
+        mistakes.add(f"{place}.counts", f"count {count} stands twice; each stands once")
+    if len(counts) and not exact and int(counts.max() - counts.min()) >= LARGEST_TABLE:
         mistakes.add(f"{place}.counts", "span too many counts for a table")
     if len(mistakes.found) > before:
         return None
@@ -347,5 +352,3 @@ def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats 
         return None
     return np.array([float(value) for value in values])
 
-
-Function = Callable[[Any], Any]

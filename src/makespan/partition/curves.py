@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
+from makespan.core.errors import ProblemError
 from makespan.core.schedule import Floats, Integers
 
+ROUNDING = 1e-12
 LARGEST_TABLE = 1 << 31
 """No table with more entries than this (16 GB) is made of functions."""
 
@@ -75,6 +77,8 @@ class Curves:
                 found = np.empty(amounts.shape)
             for row, curve in others:
                 found[row] = curve.function(amounts[row])
+            if others:
+                _refuse_falling(found, amounts)
             return found
 
         return costs
@@ -90,6 +94,25 @@ class Curves:
         return sum(
             max(0, min(upper, tasks) - lower + 1)
             for lower, upper in zip(self.lower, self.upper, strict=True)
+        )
+
+
+def _refuse_falling(costs: Floats, amounts: Integers) -> None:
+    """Refuse costs of increasing counts that are NaN, negative, or fall by more than rounding."""
+    with np.errstate(invalid="ignore"):
+        falls = costs[:, 1:] < costs[:, :-1] * (1 - ROUNDING)
+    if falls.any():
+        row, at = (int(index[0]) for index in np.nonzero(falls))
+        before, after = amounts[row, at], amounts[row, at + 1]
+        raise ProblemError(
+            f"costs[{row}]: the cost falls from {float(costs[row, at])!r} at {before} to "
+            f"{float(costs[row, at + 1])!r} at {after}; a Curve never falls"
+        )
+    if not (costs >= 0).all():
+        row, at = (int(index[0]) for index in np.nonzero(~(costs >= 0)))
+        raise ProblemError(
+            f"costs[{row}]: the cost of {amounts[row, at]} is {float(costs[row, at])!r}; "
+            "a cost is 0 or more seconds"
         )
 
 

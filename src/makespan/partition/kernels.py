@@ -383,9 +383,9 @@ def trace(
                 p = _beyond_block(p, from_top)
                 continue
             distance = _distance(counts, first[row], last[row], p, from_top)
-            distance //= unit
-            if distance > rest:
+            if distance > rest * unit:
                 break
+            distance //= unit
             left = rest - distance
             if bits[p] <= limit and (stored[row + 1, left >> 6] >> np.uint64(left & 63)) & ONE:
                 best, taken = p, distance

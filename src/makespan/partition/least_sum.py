@@ -26,6 +26,7 @@ from makespan.partition.search import LARGEST, Expired, least_feasible, value_of
 from makespan.partition.sums import NO_COUNTS, sums_of
 
 ROUNDING = 1e-15
+LATE = "the time was up before it was proved that no sum is less"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
+
+if TYPE_CHECKING:
+    from makespan.partition.least_sum import LeastSum
 
 
 def no_plan(reason: str) -> Solution:
@@ -59,6 +62,11 @@ def plan_of_counts(
         objective=objective,
         details=details or {},
     )
+
+
+def total_objective(found: LeastSum, name: str = "total") -> Objective:
+    """Return a sum as the objective of a solution."""
+    return Objective(name=name, value=found.value, bound=found.bound)
 
 
 def sum_at(weights: Floats, entries: Integers) -> float:

@@ -14,8 +14,9 @@ from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, sho
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices, Faults, scanned
-from makespan.partition.costs import A_COST, LARGEST_COUNT, build, given_rows, matrix_table, tabulate
+from makespan.partition.costs import A_COST, LARGEST_COUNT, Given, build, given_rows, matrix_table, tabulate
 from makespan.partition.curves import LARGEST_TABLE, Curves
+from makespan.partition.frames import is_frame, resources_of
 from makespan.partition.table import Table
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
@@ -39,7 +40,8 @@ class Partition:
         :class:`Affine` cost, a function of an array of counts, or
         :class:`makespan.partition.samples.Samples`. Rows may differ in length; a 2-D array is
         used without a copy. An infinite cost forbids its count. Costs above ``tasks`` stay
-        unused.
+        unused. A pandas or polars frame with the columns ``resource``, ``count``, ``time`` and,
+        where measured, ``energy`` is a table of its own.
     names
         The resources' names; ``R1``, ``R2``, … where neither they nor ``costs`` name them.
     energy
@@ -97,7 +99,9 @@ class Partition:
         mistakes = Mistakes()
         self._check_choices(mistakes)
         costs, names = self.costs, self.names
-        if isinstance(costs, Mapping):
+        if is_frame(costs):
+            names, costs = resources_of(costs, mistakes)
+        elif isinstance(costs, Mapping):
             names, costs = (tuple(costs) if names is None else names), list(costs.values())
             if isinstance(energy, Mapping):
                 energy = [energy.get(name) for name in names]
@@ -106,6 +110,8 @@ class Partition:
             count = len(self.costs)
             names = Numbered("R", count, first=1) if names is None else names
             _check_names(names, count, mistakes)
+            if self.tasks * count > LARGEST_COUNT:
+                mistakes.add("tasks", f"{self.tasks} are too many for {count} resources")
         self._check_energy(mistakes)
         mistakes.raise_if_any()
         object.__setattr__(self, "names", tuple(names) if isinstance(names, list) else names)
@@ -165,6 +171,8 @@ class Partition:
             table = matrix_table(costs, energy) if isinstance(first, int) and first == 0 else None
             if table is not None and len(table):
                 return table
+        if isinstance(costs, (list, tuple)) and costs and isinstance(costs[0], Given):
+            return build(costs, self.tasks, mistakes)
         if not isinstance(costs, (list, tuple, np.ndarray)):
             mistakes.add(
                 "costs", f"{shown(costs)} are no costs; give a row per resource, or {{name: row}}"

@@ -1,0 +1,36 @@
+"""Lower bounds on the makespan of a partition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.result import Bound
+from makespan.partition.curves import Curves
+from makespan.partition.problem import Partition
+from makespan.partition.search import LARGEST, first_containing, value_of
+from makespan.partition.sums import sums_of
+
+CHEAPEST = "every resource takes one of its counts, and the dearest of the cheapest ends last"
+ENDS = "at a lower threshold the greatest (least) allowed counts add up to less (more) than tasks"
+
+
+def bounds(problem: Partition) -> tuple[Bound, ...]:
+    """Return lower bounds on the makespan; only that of the cheapest counts with "most"."""
+    if isinstance(problem.costs, Curves):
+        lower = np.array(problem.costs.lower)
+        return (Bound(value=_largest(problem.costs_of(lower)), name="least counts",
+                      source="costs never fall, and no resource takes less than its least count"),)
+    choices = problem.choices
+    if len(choices.empty_rows):
+        return (Bound(value=np.inf, name="no allowed count", source="a resource allows nothing"),)
+    sums = sums_of(choices)
+    found = [Bound(value=value_of(sums.largest_least()), name="cheapest counts", source=CHEAPEST)]
+    if problem.require == "all":
+        ends = first_containing(sums, problem.tasks, LARGEST)
+        value = np.inf if ends is None else value_of(ends.limit)
+        found.append(Bound(value=value, name="extreme counts", source=ENDS))
+    return tuple(found)
+
+
+def _largest(costs: np.ndarray) -> float:
+    return float(costs.max()) if np.isfinite(costs).all() else np.inf

@@ -1,0 +1,277 @@
+"""The form of partition problems in files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from makespan.core.costs import Affine
+from makespan.core.errors import FileError, Mistake, ProblemError
+from makespan.core.forms import (
+    PROBLEM_FORMAT,
+    Column,
+    Cost,
+    Field,
+    Form,
+    Number,
+    ProblemForm,
+    Whole,
+    cost_entry,
+    mistake,
+    schema_of,
+    validated,
+)
+from makespan.partition.costs import Given
+from makespan.partition.curves import Curves
+from makespan.partition.frames import grouped, read_csv, samples_of
+from makespan.partition.problem import Partition
+from makespan.partition.samples import Samples
+from makespan.partition.table import NO_LIMIT, Table
+
+Count = Annotated[int, Whole("a count is a whole number from 0")]
+Costs = Annotated[Any, Column("a cost is 0 or more seconds, or inf (null in JSON)", infinite=True)]
+Energies = Annotated[Any, Column("an energy is 0 or more", infinite=True)]
+LARGEST_WRITTEN = 10_000_000
+
+
+class ResourceForm(Form):
+    """One resource: costs of consecutive counts, of listed counts, affine, or samples."""
+
+    name: str | None = Field(None, min_length=1)
+    first: Count = 0
+    costs: Costs | None = None
+    counts: list[Count] | None = None
+    time: Costs | None = None
+    energy: Energies | None = None
+    cost: Cost | None = None
+    energy_cost: Cost | None = None
+    samples: str | None = None
+    interpolation: Literal["exact", "linear", "pchip", "step"] = "linear"
+    granularity: Annotated[int, Whole("a granularity is a whole number from 1", low=1)] = 1
+    lower: Count = 0
+    upper: Count | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ResourceForm:
+        given = [n for n in ("costs", "counts", "cost", "samples") if getattr(self, n) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) if given else "nothing"
+            raise mistake(
+                f"has {found}; a resource has one of costs, counts (with time), cost, samples"
+            )
+        beside = {
+            "costs": ("first", "energy"),
+            "counts": ("time", "energy"),
+            "cost": ("energy_cost",),
+            "samples": ("interpolation", "granularity"),
+        }
+        common = {"name", "lower", "upper", given[0], *beside[given[0]]}
+        for key in sorted(self.model_fields_set - common):
+            raise mistake(f"{key} can't stand beside {given[0]}")
+        if given == ["counts"] and self.time is None:
+            raise mistake("time is missing; it holds the cost of each of the counts")
+        return self
+
+    def given(self, index: int, folder: Path) -> Given:
+        """Return the costs with their places in the file."""
+        place = f"resources[{index}]"
+        places = {
+            "energy_at": f"{place}.energy",
+            "lower_at": f"{place}.lower",
+            "upper_at": f"{place}.upper",
+        }
+        limits = {"lower": self.lower, "upper": self.upper, **places}
+        if self.samples is not None:
+            columns = read_csv(folder / self.samples)
+            if len(set(columns.get("resource", ()))) > 1:
+                raise FileError(f"{folder / self.samples}: holds more than one resource")
+            samples = samples_of(
+                columns, interpolation=self.interpolation, granularity=self.granularity
+            )
+            return Given(costs=samples, costs_at=f"{place}.samples", **limits)
+        if self.counts is not None:
+            exact = Samples(
+                counts=self.counts,
+                costs=np.atleast_1d(self.time).tolist(),
+                energies=None if self.energy is None else np.atleast_1d(self.energy).tolist(),
+                interpolation="exact",
+            )
+            return Given(costs=exact, costs_at=place, **limits)
+        if self.cost is not None:
+            energy = None if self.energy_cost is None else self.energy_cost.affine()
+            limits["energy_at"] = f"{place}.energy_cost"
+            return Given(
+                costs=self.cost.affine(), energy=energy, costs_at=f"{place}.cost", **limits
+            )
+        energies = None if self.energy is None else np.atleast_1d(self.energy)
+        return Given(
+            costs=np.atleast_1d(self.costs),
+            energy=energies,
+            first=self.first,
+            costs_at=f"{place}.costs",
+            **limits,
+        )
+
+
+class PartitionForm(ProblemForm):
+    """A partition problem."""
+
+    kind: Literal["partition"]
+    tasks: Annotated[int, Whole("tasks are a whole number from 0")]
+    resources: list[ResourceForm]
+    objective: Literal["makespan", "total", "time-then-energy", "energy-then-time", "pareto"] = (
+        "makespan"
+    )
+    require: Literal["all", "most"] = "all"
+    prefer: Literal["lexicographic", "fewest-resources", "least-total"] = "lexicographic"
+    deadline: Annotated[float, Number("a deadline is 0 or more seconds")] | None = None
+
+
+PLAIN = ("tasks", "objective", "require", "prefer", "deadline")
+
+
+def read(data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Partition:
+    """Build the problem from the contents of a file.
+
+    ``folder`` is where the files of samples are looked for.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place in the file.
+    FileError
+        If a file of samples can't be read.
+
+    >>> read({"kind": "partition", "tasks": 1, "resources": [{"costs": [0.0, 2.0]}]}).machines
+    ('R1',)
+    """
+    form = validated(PartitionForm, data)
+    if not form.resources:
+        raise ProblemError([Mistake("resources", "are empty; at least one is needed")])
+    given = [row.given(index, Path(folder)) for index, row in enumerate(form.resources)]
+    names = [row.name or f"R{index + 1}" for index, row in enumerate(form.resources)]
+    try:
+        return Partition(
+            costs=given,
+            names=names if any(row.name for row in form.resources) else None,
+            options=form.options,
+            **{name: getattr(form, name) for name in PLAIN},
+        )
+    except ProblemError as error:
+        raise ProblemError(
+            [Mistake(_place_in_file(place), text) for place, text in error.mistakes]
+        ) from None
+
+
+def from_csv(path: str | os.PathLike[str], *, tasks: int, **parts: Any) -> Partition:
+    """Build a problem from a CSV file of measurements: ``resource,count,time[,energy]``.
+
+    Parameters
+    ----------
+    path
+        One line per resource and count that was measured; an empty time forbids the count.
+    tasks
+        How many tasks are to be split.
+    **parts
+        ``interpolation`` and ``granularity`` (see :class:`Samples`; without them only the
+        measured counts are allowed), and the other parts of a :class:`Partition`.
+
+    Raises
+    ------
+    FileError, ProblemError
+        With every mistake found, each with its line or place.
+    """
+    how = {key: parts.pop(key) for key in ("interpolation", "granularity") if key in parts}
+    columns = read_csv(path)
+    if "resource" not in columns:
+        raise FileError(f"{path}: line 1 has no column 'resource'")
+    from makespan.core.mistakes import Mistakes
+
+    mistakes = Mistakes()
+    names, given = grouped(columns, mistakes, **how)
+    mistakes.raise_if_any(FileError, str(path))
+    return Partition(tasks=tasks, costs=given, names=names, **parts)
+
+
+def write(problem: Partition) -> dict[str, Any]:
+    """Return the problem as the contents of a file; ``read`` gives an equal problem back.
+
+    Functions other than affine costs are written as tables.
+
+    Raises
+    ------
+    FileError
+        If such a table would be too long.
+    """
+    data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "partition"}
+    defaults = {"objective": "makespan", "require": "all", "prefer": "lexicographic"}
+    for name in PLAIN:
+        value = getattr(problem, name)
+        if value is not None and value != defaults.get(name):
+            data[name] = value
+    costs = problem.costs
+    if isinstance(costs, Curves) and not all(isinstance(f, Affine) for f in costs.functions):
+        if costs.size(problem.tasks) > LARGEST_WRITTEN:
+            raise FileError(
+                f"functions can't be written, and a table of {costs.size(problem.tasks)} entries "
+                "is too long"
+            )
+        costs = problem.choices.table
+    entries = _curves(costs) if isinstance(costs, Curves) else _rows(costs)
+    data["resources"] = [
+        {"name": name, **entry} for name, entry in zip(problem.machines, entries, strict=True)
+    ]
+    if problem.options:
+        data["options"] = dict(problem.options)
+    return data
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the files."""
+    return schema_of(PartitionForm, "Partition")
+
+
+def _curves(curves: Curves) -> list[dict[str, Any]]:
+    entries = []
+    for function, lower, upper in zip(curves.functions, curves.lower, curves.upper, strict=True):
+        assert isinstance(function, Affine)
+        entries.append({"cost": cost_entry(function), **_limits(lower, upper)})
+    return entries
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    entries = []
+    for row in range(len(table)):
+        part = table.row(row)
+        entry: dict[str, Any] = {}
+        if table.counts is None:
+            if table.first[row]:
+                entry["first"] = int(table.first[row])
+            entry["costs"] = table.values[part].tolist()
+        else:
+            entry["counts"] = table.counts[part].tolist()
+            entry["time"] = table.values[part].tolist()
+        if table.energies is not None:
+            entry["energy"] = table.energies[part].tolist()
+        entries.append({**entry, **_limits(int(table.lower[row]), int(table.upper[row]))})
+    return entries
+
+
+def _limits(lower: int, upper: int) -> dict[str, int]:
+    limits = {"lower": lower} if lower else {}
+    return {**limits, "upper": upper} if upper != NO_LIMIT else limits
+
+
+def _place_in_file(place: str) -> str:
+    """Return where in the file stands what a problem calls ``costs[2][5]`` or ``names[1]``."""
+    named = re.fullmatch(r"names\[(\d+)\]", place)
+    if named:
+        return f"resources[{named[1]}].name"
+    entry = re.fullmatch(r"(costs|energy)\[(\d+)\]\[(\d+)\]", place)
+    return f"resources[{entry[2]}].{entry[1]}[{entry[3]}]" if entry else place

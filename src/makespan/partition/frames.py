@@ -1,0 +1,190 @@
+"""Measurements in long form, one line per resource and count: frames and CSV files."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import FileError
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, shown
+from makespan.core.suggest import did_you_mean
+from makespan.partition.costs import Given
+from makespan.partition.samples import Samples
+
+COLUMNS = ("resource", "count", "time")
+ENERGY = "energy"
+LARGEST_FILE = 1 << 31
+
+
+def is_frame(costs: Any) -> bool:
+    """Whether ``costs`` is a data frame (pandas, polars, and what is like them)."""
+    return hasattr(costs, "columns") and hasattr(costs, "shape") and not isinstance(costs, Mapping)
+
+
+def resources_of(
+    frame: Any, mistakes: Mistakes, **how: Any
+) -> tuple[tuple[str, ...] | None, list[Given] | None]:
+    """Return the names and costs of the resources in a frame, in the order of appearance."""
+    names = [str(name) for name in frame.columns]
+    if not _known_columns(names, "costs", mistakes):
+        return None, None
+    columns = {name: np.asarray(frame[name]) for name in names}
+    return grouped(columns, mistakes, **how)
+
+
+def grouped(
+    columns: Mapping[str, Any], mistakes: Mistakes, *, interpolation: str = "exact",
+    granularity: int = 1,
+) -> tuple[tuple[str, ...], list[Given]]:
+    """Return the names and costs of the resources in columns of equal length."""
+    resource = np.asarray(columns["resource"]).astype(str)
+    names, first, code = np.unique(resource, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    lines = np.split(
+        np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=len(names)))[:-1]
+    )
+    given = []
+    for group in order.tolist():
+        rows = lines[group]
+        energies = columns.get(ENERGY)
+        samples = Samples(
+            counts=columns["count"][rows],
+            costs=columns["time"][rows],
+            energies=None if energies is None else energies[rows],
+            interpolation=interpolation,
+            granularity=granularity,
+        )
+        given.append(Given(costs=samples, costs_at=str(names[group])))
+    if not given:
+        mistakes.add("costs", "are empty; at least one resource is needed")
+    return tuple(str(names[group]) for group in order.tolist()), given
+
+
+def read_csv(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
+
+    An empty time, or ``inf``, forbids the count.
+
+    Raises
+    ------
+    FileError
+        With every mistake found, each with its line.
+    """
+    try:
+        if Path(path).stat().st_size > LARGEST_FILE:
+            raise FileError(f"{path}: is larger than {LARGEST_FILE >> 30} GB")
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FileError(f"{path}: can't be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: is not text in UTF-8") from error
+    return csv_columns(text, str(path))
+
+
+def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
+    """Return the columns of the text of a CSV file; see :func:`read_csv`."""
+    mistakes = Mistakes()
+    lines = csv.reader(StringIO(text, newline=""))
+    names = [name.strip().lower() for name in next(lines, [])]
+    _known_columns(names, "line 1", mistakes, resource="resource" in names)
+    mistakes.raise_if_any(FileError, heading)
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    for row in lines:
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != len(names):
+            mistakes.add(
+                f"line {lines.line_num}", f"has {len(row)} values for {len(names)} columns"
+            )
+        rows.append(row)
+        numbers.append(lines.line_num)
+        if len(mistakes.found) > SHOWN_PER_COLUMN:
+            break
+    mistakes.raise_if_any(FileError, heading)
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {
+        name: () for name in names
+    }
+    found = {
+        "count": _numbers(columns["count"], "count", numbers, mistakes, whole=True),
+        "time": _numbers(columns["time"], "time", numbers, mistakes),
+    }
+    if "resource" in columns:
+        found["resource"] = np.array([name.strip() for name in columns["resource"]], dtype=object)
+    if ENERGY in columns:
+        found[ENERGY] = _numbers(columns[ENERGY], ENERGY, numbers, mistakes)
+    mistakes.raise_if_any(FileError, heading)
+    return found
+
+
+def samples_of(
+    columns: Mapping[str, np.ndarray], *, interpolation: str, granularity: int
+) -> Samples:
+    """Return the samples of one resource from the columns of its file."""
+    energies = columns.get(ENERGY)
+    return Samples(
+        counts=columns["count"],  # type: ignore[arg-type]
+        costs=columns["time"],  # type: ignore[arg-type]
+        energies=energies,  # type: ignore[arg-type]
+        interpolation=interpolation,
+        granularity=granularity,
+    )
+
+
+def _known_columns(
+    names: Sequence[str], place: str, mistakes: Mistakes, *, resource: bool = True
+) -> bool:
+    """Note missing, unknown and repeated columns; return whether all is well."""
+    before = len(mistakes.found)
+    wanted = COLUMNS if resource else COLUMNS[1:]
+    for name in wanted:
+        if name not in names:
+            mistakes.add(
+                place, f"has no column {name!r}; the columns are resource, count, time[, energy]"
+            )
+    for at, name in enumerate(names):
+        if name not in (*COLUMNS, ENERGY):
+            hint = did_you_mean(name, (*COLUMNS, ENERGY))
+            mistakes.add(place, f"unknown column {name!r}{hint}")
+        elif name in names[:at]:
+            mistakes.add(place, f"column {name!r} stands twice")
+    return len(mistakes.found) == before
+
+
+def _numbers(
+    cells: Sequence[str], name: str, lines: Sequence[int], mistakes: Mistakes, *, whole: bool = False
+) -> np.ndarray:
+    """Return a column as numbers; note every cell that is none."""
+    values = np.full(len(cells), np.nan)
+    noted = 0
+    for at, cell in enumerate(cells):
+        text = cell.strip()
+        if not text and not whole:
+            values[at] = np.inf
+            continue
+        try:
+            values[at] = float(text)
+        except ValueError:
+            values[at] = np.nan
+        fault = _cell_fault(values[at], whole)
+        if fault and noted < SHOWN_PER_COLUMN:
+            noted += 1
+            mistakes.add(f"line {lines[at]}, {name}", f"{shown(text)} {fault}")
+    return values.astype(np.int64) if whole and not noted else values
+
+
+def _cell_fault(value: float, whole: bool) -> str | None:
+    if np.isnan(value):
+        return "is not a number"
+    if value < 0:
+        return "is negative"
+    if whole and (value != np.floor(value) or value > 2**53):
+        return "is not a count; a count is a whole number from 0"
+    return None
+

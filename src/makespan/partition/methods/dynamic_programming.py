@@ -1,0 +1,143 @@
+"""The table over resources and totals, as published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.aim import aim_of, cap_of, explanation
+from makespan.partition.choices import Choices
+from makespan.partition.needs import A_TABLE, LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
+from makespan.partition.plan import no_plan, plan, sum_at
+from makespan.partition.problem import Partition
+from makespan.partition.sums import NO_COUNTS, sums_of
+
+COMPILED_FROM = 1_000_000
+"""From this many steps on, the compiled loop is worth loading."""
+
+
+@register(
+    "partition",
+    name="dynamic-programming",
+    needs=(LEAST_MAKESPAN_OR_TOTAL, A_TABLE, LEXICOGRAPHIC),
+    proves="induction over the resources (RR-9487, theorem 1)",
+    complexity="O(n T^2) time, O(n T) memory",
+    source="L. L. Pilla, Optimal workload scheduling algorithm ... based on dynamic programming, "
+    "Inria RR-9487, 2022, algorithm 1, corrected: limits clamped to T, windows on the totals, "
+    "infeasible problems recognised",
+)
+def dynamic_programming(problem: Partition, control: Control) -> Solution:
+    """Optimum for any costs by the published table: all totals, resource after resource.
+
+    The resources are taken from the last to the first, and only the values are kept, so that
+    the plan is the lexicographically least among the optima.
+    """
+    sums = sums_of(problem.choices)
+    aim = aim_of(problem, sums, control)
+    if aim.infeasible is not None:
+        return no_plan(aim.infeasible)
+    summed = problem.objective == "total"
+    table = _table(problem.choices, aim.tasks, cap_of(problem), summed, control)
+    if table is None:
+        return Solution(schedule=None)
+    value = float(table[0][aim.tasks])
+    if value == np.inf:
+        return no_plan(explanation(problem, sums, control))
+    entries = _trace(problem.choices, table, aim.tasks, cap_of(problem), summed)
+    objective = None
+    if summed:
+        value = sum_at(problem.choices.table.values, entries)
+        objective = Objective(name="total", value=value, bound=value)
+    return plan(problem, entries, optimal=True, notes=aim.notes, objective=objective)
+
+
+def _table(
+    choices: Choices, tasks: int, cap: int, summed: bool, control: Control
+) -> list[Floats] | None:
+    """Return per row the best value of every total of this row and the later ones.
+
+    Only totals are computed to which the earlier rows can add up to the tasks.
+    """
+    least = np.concatenate([[0], np.cumsum(choices.least_counts)]).tolist()
+    most = np.concatenate([[0], np.cumsum(choices.greatest_counts)]).tolist()
+    row_function = _row_function(choices, tasks)
+    values = np.full(tasks + 1, np.inf)
+    values[0] = 0.0 if summed else -np.inf
+    rows = [values]
+    for row in range(len(choices) - 1, -1, -1):
+        if control.expired():
+            return None
+        low, high = max(0, tasks - most[row]), tasks - least[row]
+        values = np.full(tasks + 1, np.inf)
+        if high >= low:
+            row_function(row, rows[-1], cap, low, high, summed, values)
+        rows.append(values)
+    return rows[::-1]
+
+
+RowFunction = Callable[[int, Floats, int, int, int, bool, Floats], None]
+
+
+def _row_function(choices: Choices, tasks: int) -> RowFunction:
+    if choices.size * (tasks + 1) < COMPILED_FROM:
+        return lambda *arguments: _plain_row(choices, *arguments)
+    from makespan.partition.kernels import table_row
+
+    table = choices.table
+    counts = NO_COUNTS if table.counts is None else table.counts
+
+    def compiled(
+        row: int, old: Floats, cap: int, low: int, high: int, summed: bool, new: Floats
+    ) -> None:
+        window = int(choices.low[row]), int(choices.high[row])
+        table_row(
+            old, table.values, choices.bits, cap, counts, int(table.base[row]), *window,
+            low, high, summed, new,
+        )  # fmt: skip
+
+    return compiled
+
+
+def _plain_row(
+    choices: Choices, row: int, old: Floats, cap: int, low: int, high: int, summed: bool, new: Floats
+) -> None:
+    counts, costs, _ = _allowed(choices, row, cap)
+    for count, cost in zip(counts.tolist(), costs.tolist(), strict=True):
+        begin = max(low, count)
+        if begin > high:
+            break
+        source = old[begin - count : high + 1 - count]
+        extended = source + cost if summed else np.maximum(source, cost)
+        np.minimum(new[begin : high + 1], extended, out=new[begin : high + 1])
+
+
+def _allowed(choices: Choices, row: int, cap: int) -> tuple[Integers, Floats, Integers]:
+    low, high = int(choices.low[row]), int(choices.high[row])
+    entries = low + np.flatnonzero(choices.bits[low:high] <= cap)
+    table = choices.table
+    counts = entries + int(table.base[row]) if table.counts is None else table.counts[entries]
+    return counts, table.values[entries], entries
+
+
+def _trace(choices: Choices, table: list[Floats], tasks: int, cap: int, summed: bool) -> Integers:
+    """Return each row's least count with which the value of the whole is still reached."""
+    best = table[0][tasks]
+    chosen, rest = [], tasks
+    for row in range(len(choices)):
+        counts, costs, entries = _allowed(choices, row, cap)
+        fitting = counts <= rest
+        counts, costs, entries = counts[fitting], costs[fitting], entries[fitting]
+        later = table[row + 1][rest - counts]
+        if summed:
+            reaches = later + costs == table[row][rest]
+        else:
+            reaches = np.maximum(later, costs) <= best
+        at = int(np.argmax(reaches))
+        chosen.append(int(entries[at]))
+        rest -= int(counts[at])
+    return np.array(chosen, dtype=np.int64)

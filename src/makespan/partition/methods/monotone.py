@@ -1,0 +1,117 @@
+"""Least makespan for costs that never fall: no table is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.partition.curves import Curves
+from makespan.partition.inverse import greatest, least_threshold, lexicographic
+from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
+from makespan.partition.plan import no_plan, plan_of_counts
+from makespan.partition.problem import Partition
+
+NEVER_FALL = "costs never fall, as affine costs do not and curves are declared not to"
+
+
+@register(
+    "partition",
+    name="monotone",
+    needs=(LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE),
+    proves="no lower threshold lets the resources take all tasks",
+    complexity="O(n log T) evaluations of 32 costs, O(n) memory",
+    source="bisection on the threshold, e.g. A. Lastovetsky and R. Reddy, Data partitioning with "
+    "a functional performance model of heterogeneous processors, IJHPCA 21, 2007",
+)
+def monotone(problem: Partition, control: Control) -> Solution:
+    """Optimum where costs never fall: the least threshold by which all tasks are taken.
+
+    Works on functions without a table; a few hundred costs of each resource are looked at.
+    """
+    if isinstance(problem.costs, Curves):
+        costs = problem.costs.evaluator()
+        lower, upper = np.array(problem.costs.lower), np.array(problem.costs.upper)
+        structure = NEVER_FALL
+    else:
+        choices = problem.choices
+        if len(choices.empty_rows):
+            return no_plan(_no_count(problem, int(choices.empty_rows[0])))
+        lower, upper = choices.least_counts, choices.greatest_counts
+        costs = _of_table(problem)
+        structure = f"costs: {choices.structure()}"
+    return _solve(problem, costs, lower, upper, structure, control)
+
+
+def _solve(
+    problem: Partition,
+    costs: Callable[[Integers], Floats],
+    lower: Integers,
+    upper: Integers,
+    structure: str,
+    control: Control,
+) -> Solution:
+    upper = np.minimum(upper, problem.tasks)
+    if (lower > upper).any():
+        return no_plan(_no_count(problem, int(np.argmax(lower > upper))))
+    if problem.deadline is not None:
+        beyond = np.flatnonzero(costs(lower[:, None])[:, 0] > problem.deadline)
+        if len(beyond):
+            name = problem.machines[int(beyond[0])]
+            return no_plan(f"{name!r} can't meet the deadline {problem.deadline!r} with any count")
+    tasks, notes = problem.tasks, [structure]
+    least, most = int(lower.sum()), int(upper.sum())
+    if least > tasks:
+        return no_plan(f"the least allowed counts add up to {least}, above the {tasks} tasks")
+    if problem.require == "most":
+        tasks = _most(problem, costs, lower, upper)
+        if tasks < problem.tasks:
+            notes.append(f"{tasks} of {problem.tasks} tasks can be split at most")
+    elif most < tasks:
+        return no_plan(f"the greatest allowed counts add up to {most}, below the {tasks} tasks")
+    found = least_threshold(costs, lower, upper, tasks, control)
+    if found is None:
+        return Solution(schedule=None)
+    if problem.deadline is not None and found.value > problem.deadline:
+        return no_plan(
+            f"the least makespan is {found.value!r}, above the deadline {problem.deadline!r}"
+        )
+    amounts = lexicographic(lower, found.counts, tasks)
+    return plan_of_counts(
+        problem,
+        amounts,
+        optimal=True,
+        notes=tuple(notes),
+        details={"structure": structure.removeprefix("costs: ")},
+    )
+
+
+def _most(
+    problem: Partition, costs: Callable[[Integers], Floats], lower: Integers, upper: Integers
+) -> int:
+    """Return the most tasks that can be split, by the deadline if there is one."""
+    if problem.deadline is not None:
+        upper = greatest(costs, lower, upper, problem.deadline)
+    return min(problem.tasks, int(upper.sum()))
+
+
+def _of_table(problem: Partition) -> Callable[[Integers], Floats]:
+    table = problem.choices.table
+    if table.counts is None:
+        base = table.base[:, None]
+    else:
+        base = (table.counts_at(problem.choices.low) - problem.choices.low)[:, None]
+
+    def costs(amounts: Integers) -> Floats:
+        found: Floats = table.values[amounts - base]
+        return found
+
+    return costs
+
+
+def _no_count(problem: Partition, row: int) -> str:
+    return f"{problem.machines[row]!r} has no allowed count up to {problem.tasks}"

@@ -1,0 +1,68 @@
+"""The whole front of time and energy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.partition.aim import aim_of, explanation
+from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
+from makespan.partition.pairs import front
+from makespan.partition.plan import no_plan, plan
+from makespan.partition.problem import Partition
+from makespan.partition.search import Expired, value_of
+from makespan.partition.sums import sums_of
+
+
+@register(
+    "partition",
+    name="pareto",
+    needs=(A_FRONT, NO_OTHER_PREFERENCE),
+    proves="every point has the least energy under a limit just below the next slower time",
+    complexity="one total per point",
+    source="Y. Haimes, L. Lasdon, D. Wismer, On a bicriterion formulation ..., IEEE SMC 1, 1971 "
+    "(ε-constraint); the problem of H. Khaleghzadeh et al., TPDS 32, 2021",
+)
+def pareto(problem: Partition, control: Control) -> Solution:
+    """Every pair of time and energy that no plan beats in both; the schedule is the fastest.
+
+    The details hold ``front``: time, energy and counts by increasing time.
+    """
+    sums = sums_of(problem.choices)
+    aim = aim_of(problem, sums, control)
+    if aim.infeasible is not None:
+        return no_plan(aim.infeasible)
+    points: list[dict[str, Any]] = []
+    last, proved = None, True
+    names = problem.machines
+    try:
+        for time, found in front(problem.choices, aim.tasks, aim.cap, control):
+            last, proved = found, proved and found.proved
+            counts = problem.choices.table.counts_at(found.entries).tolist()
+            points.append(
+                {
+                    "time": value_of(time),
+                    "energy": found.value,
+                    "counts": dict(zip(names, counts, strict=True)),
+                }
+            )
+            if control.expired():
+                proved = False
+                break
+    except Expired:
+        proved = False
+    if last is None:
+        if not proved:
+            return Solution(schedule=None)
+        return no_plan(explanation(problem, sums, control))
+    number = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front"
+    late = () if proved else ("the time was up: only the slower end of the front is complete",)
+    return plan(
+        problem,
+        last.entries,
+        optimal=proved,
+        notes=(*aim.notes, number, *late),
+        details={"front": points[::-1]},
+    )
