@@ -378,6 +378,18 @@ def test_plot_draws(result: str, suffix: str, tmp_path: Path, call: Outcome) -> 
     assert Path(picture).stat().st_size > 1000
 
 
+def test_what_does_not_fit_is_not_drawn(result: str, tmp_path: Path, call: Outcome) -> None:
+    """A schedule on machines that its problem lacks is refused, not drawn."""
+    data = json.loads(Path(result).read_text())
+    data["problem"]["platform"]["workers"][0]["name"] = "Y"
+    broken = tmp_path / "broken.json"
+    broken.write_text(json.dumps(data))
+    assert call("check", str(broken))[0] == 5
+    code, _, err = call("plot", str(broken), str(tmp_path / "plan.svg"))
+    assert code == 2
+    assert "the problem has no machine 'P1'" in err
+
+
 def test_methods_lists_all_one_kind_or_what_applies(star: str, call: Outcome) -> None:
     """With a file, each method that does not apply says why."""
     everything = call("methods")[1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from makespan import DivisibleLoad, Star, Worker, solve
+import pytest
+
+from makespan import DivisibleLoad, InvalidSchedule, Schedule, Star, Worker, solve
 from makespan.core.result import Objective, Status
 from makespan.flow._answer import answer, summary
 
@@ -45,3 +47,12 @@ def test_without_a_schedule_there_is_no_answer() -> None:
     assert answer(result) == {}
     assert summary(result).splitlines()[0] == f"infeasible ({result.method})"
     assert "note: there is a load, but no machine to compute it" in summary(result)
+
+
+def test_a_schedule_that_does_not_fit_is_said_to() -> None:
+    """A schedule on foreign machines has no answer; the summary points to the referee."""
+    foreign = Schedule.of_rows(["P0", "X"], [("send", 0, 1, 0, 10.0, 0.0, 28.0)])
+    broken = replace(solve(STAR), schedule=foreign)
+    assert "does not fit its problem; check says why" in summary(broken)
+    with pytest.raises(InvalidSchedule, match="does not fit"):
+        answer(broken)

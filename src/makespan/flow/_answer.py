@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.errors import InvalidSchedule
 from makespan.core.result import Result
 from makespan.core.schedule import Schedule
 from makespan.flow._kinds import kind_of
@@ -14,20 +15,33 @@ from makespan.flow._kinds import kind_of
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"
 MOST_IDLE_NAMES = 100_000
+MISFIT = "the schedule does not fit its problem; check says why"
 
 
 def answer(result: Result) -> dict[str, Any]:
-    """Return who does what, derived from the schedule; empty where there is none."""
+    """Return who does what, derived from the schedule; empty where there is none.
+
+    Raises
+    ------
+    InvalidSchedule
+        If the schedule, made elsewhere, is not one of the problem's machines and items.
+    """
     if result.schedule is None:
         return {}
-    return kind_of(result.problem).answer(result.problem, result.schedule)
+    try:
+        return kind_of(result.problem).answer(result.problem, result.schedule)
+    except (LookupError, ValueError) as error:
+        raise InvalidSchedule(MISFIT) from error
 
 
 def summary(result: Result) -> str:
     """Return the result as text: status, makespan, bound and gap, the answer, the notes."""
     lines = [f"{result.status} ({result.method})", *_values(result)]
     if result.schedule is not None:
-        table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
+        try:
+            table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
+        except (LookupError, ValueError):
+            table = [MISFIT]
         lines += ["", *table] if table else []
     if result.notes:
         lines += ["", *(f"note: {note}" for note in result.notes)]

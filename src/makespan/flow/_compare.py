@@ -204,8 +204,8 @@ def _row(name: str, result: Result, bound: float | None, *, best: bool) -> Row:
 def shortened(note: str) -> str:
     """Return a note as it stands in the table: in one line, of bounded length.
 
-    >>> shortened("needs an order, but\\n order is not given")
-    'needs an order, but order is not given'
+    >>> shortened("needs an order,   but it is not given")
+    'needs an order, but it is not given'
     """
     text = " ".join(note.split())
     return text if len(text) <= LONGEST_NOTE else f"{text[: LONGEST_NOTE - 1]}…"
