@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 
@@ -75,8 +75,10 @@ def scheduled_graph_length(
         (a, b, 0.0 if cluster[a] == cluster[b] else size) for a, b, size in edges
     ]
     for label in set(cluster):
-        inside = sorted((n for n in range(count) if cluster[n] == label), key=lambda n: (-heights[n], n))
-        follows += [(a, b, 0.0) for a, b in zip(inside, inside[1:], strict=False)]
+        inside = sorted(
+            (n for n in range(count) if cluster[n] == label), key=lambda n: (-heights[n], n)
+        )
+        follows += [(a, b, 0.0) for a, b in pairwise(inside)]
 
     @cache
     def longest_from(node: int) -> float:

@@ -91,7 +91,9 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
         for edge in range(len(dag.source)):
             if taken[int(dag.target[edge])] < end[int(dag.source[edge])] - slack:
                 return "taken too early"
-        if any(_collide(a, b, slack) for each in fetched.values() for a, b in combinations(each, 2)):
+        if any(
+            _collide(a, b, slack) for each in fetched.values() for a, b in combinations(each, 2)
+        ):
             return "two fetches at a time"
     for machine in range(len(network)):
         busy = [(taken[task], end[task]) for task in where if where[task] == machine]

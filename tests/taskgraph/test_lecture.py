@@ -76,7 +76,9 @@ def test_the_log_reads_like_the_lecture(name: str) -> None:
     result = solved(problem_of(case, communication="blocking"), "list-scheduling")
     for line, event in zip(result.log, case["expected"]["events"], strict=True):
         queue = ", ".join(f"{task} ({level})" for task, level in event["queue"])
-        assert line.startswith(f"t = {event['t']}; queue {queue}; {event['task']} would complete at")
+        assert line.startswith(
+            f"t = {event['t']}; queue {queue}; {event['task']} would complete at"
+        )
         assert f"{event['task']} to M{event['machine']}" in line
         assert line.endswith(f"executes {event['exec'][0]} to {event['exec'][1]}")
 
@@ -133,7 +135,10 @@ def test_dominant_sequence_of_given_clusters(name: str) -> None:
     found = clustering_of(dag, dag.work, dag.size, [label[name] for name in dag.names])
     assert found.parallel_time == expected["parallel_time"]
     assert [dag.names[t] for t in found.dominant_sequence] == named(expected["dominant"])
-    assert case["expected"]["dominant_sequence"] == case["expected"]["three_cluster_picture"]["dominant"]
+    assert (
+        case["expected"]["dominant_sequence"]
+        == case["expected"]["three_cluster_picture"]["dominant"]
+    )
 
 
 def test_levels_of_the_original_graph_give_another_trace() -> None:

@@ -56,9 +56,7 @@ def test_valid_on_a_thousand_random_graphs() -> None:
     st.integers(1, 8).flatmap(
         lambda count: st.tuples(
             st.lists(st.floats(0, 10), min_size=count, max_size=count),
-            st.lists(
-                st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=12
-            ),
+            st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=12),
             st.floats(0, 10),
         )
     ),

@@ -67,7 +67,9 @@ def test_machines_are_matched_by_name() -> None:
     assert check(problem, Schedule.of_rows(["M2", "M1"], rows)).ok
 
 
-def rules(problem: TaskGraph, rows: list[tuple[str, int, int, int, float, float, float]]) -> set[str]:
+def rules(
+    problem: TaskGraph, rows: list[tuple[str, int, int, int, float, float, float]]
+) -> set[str]:
     report = check(problem, Schedule.of_rows(problem.machines, rows))
     return {violation.rule for violation in report.violations}
 

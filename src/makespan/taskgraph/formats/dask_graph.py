@@ -35,21 +35,35 @@ def dag_of(graph: Any, *, work: Measure | None = None, size: Measure | None = No
 
 
 def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:
-    """Return names of keys in the graph's order, and what each key depends on."""
+    """Return names of keys, and what each key depends on.
+
+    A given graph keeps its order. The keys of a collection are sorted by name and indices: their
+    own order follows from the seed of hashes.
+    """
     try:
-        from dask._task_spec import convert_legacy_graph
         from dask.base import is_dask_collection
+        from dask.core import get_dependencies
     except ImportError as error:
         raise MissingExtra(
             "dask is not installed; 'pip install makespan[dask]' brings it"
         ) from error
-    if is_dask_collection(graph):
+    is_collection = is_dask_collection(graph)
+    if is_collection:
         graph = graph.__dask_graph__()
     if not isinstance(graph, Mapping):
         raise ProblemError(f"{shown(graph)} is neither a Dask collection nor a Dask graph")
-    nodes = convert_legacy_graph(dict(graph))
-    dependencies = {key: set(node.dependencies) & nodes.keys() for key, node in nodes.items()}
-    return {key: key_name(key) for key in nodes}, dependencies
+    nodes = dict(graph)
+    keys = sorted(nodes, key=_sorted_by) if is_collection else list(nodes)
+    return {key: key_name(key) for key in keys}, {key: get_dependencies(nodes, key) for key in keys}
+
+
+def _sorted_by(key: Any) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Return the prefix and the indices of a key, numbers in the order of their values."""
+    if not isinstance(key, tuple) or not key:
+        return str(key), ()
+    return str(key[0]), tuple(
+        (part, "") if isinstance(part, int) else (-1, str(part)) for part in key[1:]
+    )
 
 
 def key_name(key: Any) -> str:

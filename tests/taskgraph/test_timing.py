@@ -1,0 +1,100 @@
+"""Timing: the earliest starts of given decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from makespan import Dag, Network, Schedule, TaskGraph, check, solve
+from makespan.core.schedule import COLUMNS
+from makespan.taskgraph import generators, loops
+from makespan.taskgraph.timing import retimed
+from tests.oracles.taskgraph_exact import optimum
+from tests.oracles.taskgraph_instances import MODELS, random_problem
+
+
+def delayed(schedule: Schedule, by: float) -> Schedule:
+    kept = {name: getattr(schedule, name) for name in COLUMNS}
+    kept |= {
+        "start": schedule.start * by,
+        "end": schedule.start * by + schedule.end - schedule.start,
+    }
+    return Schedule.of_columns(schedule.machines, **kept)
+
+
+@pytest.mark.parametrize(("communication", "contention"), MODELS)
+def test_idle_time_is_squeezed_out(communication: str, contention: str) -> None:
+    """A stretched plan is timed back to what it was, and that cannot be improved."""
+    for seed in range(20):
+        problem = random_problem(seed, communication, contention)
+        plan = retimed(problem, solve(problem, method="mapping-heuristic").schedule)
+        again = retimed(problem, delayed(plan, 1.75))
+        assert check(problem, again).ok
+        assert np.allclose(again.start, plan.start, rtol=1e-12, atol=1e-12 * plan.makespan)
+
+
+@pytest.mark.parametrize(("communication", "contention"), MODELS)
+def test_slower_rows_make_valid_later_plans(communication: str, contention: str) -> None:
+    """With factors of 1 and more nothing starts earlier; with one factor all scales."""
+    for seed in range(10):
+        problem = random_problem(seed, communication, contention)
+        problem = replace(problem, network=without_delays(problem.network))
+        plan = solve(problem, method="list-scheduling").schedule
+        nominal = retimed(problem, plan)
+        factors = 1.0 + np.random.default_rng(seed).random(len(plan))
+        slow = retimed(problem, plan, factors)
+        assert (slow.start >= nominal.start * (1 - 1e-12)).all()
+        twice = retimed(problem, plan, np.full(len(plan), 2.0))
+        assert twice.makespan == pytest.approx(2 * nominal.makespan)
+
+
+def without_delays(network: Network) -> Network:
+    return Network(
+        network.speed, names=network.names, task_setup=network.task_setup,
+        message_setup=network.message_setup, cores=network.cores, topology=network.topology,
+        shape=network.shape, rate=network.rate, duplex=network.duplex, routers=network.routers,
+        links=network.links,
+    )  # fmt: skip
+
+
+def test_a_given_plan_is_timed() -> None:
+    """Assignment and sequence give the earliest starts, and that is proved."""
+    dag = Dag({"a": 1.0, "b": 2.0, "c": 1.0}, [("a", "c", 2.0), ("b", "c", 1.0)])
+    problem = TaskGraph(dag, Network([1.0, 1.0]), sequence={"M1": ["a"], "M2": ["b", "c"]})
+    result = solve(problem)
+    assert result.answer["start"] == {"a": 0.0, "b": 0.0, "c": 3.0}
+    assert (result.status, result.method) == ("optimal", "given-plan")
+
+
+def test_a_given_assignment_goes_by_level() -> None:
+    """Without a sequence tasks go by level; nothing better is claimed than found."""
+    for seed in range(6):
+        dag = generators.layered(5, width=2, rng=seed)
+        machine = np.random.default_rng(seed).integers(0, 2, 5)
+        assignment = {name: f"M{place + 1}" for name, place in zip(dag.names, machine, strict=True)}
+        problem = TaskGraph(dag, Network([1.0, 2.0]), assignment=assignment)
+        result = solve(problem)
+        assert result.answer["machine_of"] == assignment
+        assert result.makespan >= optimum(TaskGraph(dag, Network([1.0, 2.0]))) * (1 - 1e-12)
+
+
+def test_given_sequences_hold_on_several_cores() -> None:
+    """On two cores tasks start in the given order, two at a time."""
+    dag = Dag({"a": 3.0, "b": 1.0, "c": 1.0})
+    problem = TaskGraph(dag, Network([1.0], cores=2), sequence={"M1": ["b", "a", "c"]})
+    assert solve(problem).answer["start"] == {"a": 0.0, "b": 0.0, "c": 1.0}
+
+
+@pytest.mark.slow
+def test_compiled_loops_equal_their_plain_twins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forced through the compiler, every method and timing gives the same plan to the bit."""
+    problems = [random_problem(seed, *MODELS[seed % 6]) for seed in range(12)]
+    names = ("dominant-sequence-clustering", "linear-clustering", "edge-zeroing")
+    plain = [solve(problem, method=name).schedule for problem in problems for name in names]
+    monkeypatch.setattr(loops, "COMPILE_FROM", 0)
+    fresh = [random_problem(seed, *MODELS[seed % 6]) for seed in range(12)]
+    compiled = [solve(problem, method=name).schedule for problem in fresh for name in names]
+    for one, other in zip(plain, compiled, strict=True):
+        assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS)
