@@ -29,6 +29,28 @@ LIMIT = "#7A1FA2"
 PAPER = "#FFFFFF"
 DARK_BELOW = 57.0
 
+LIGHT = {
+    "paper": PAPER,
+    "panel": "#F6F7F9",
+    "ink": INK,
+    "faint": FAINT_INK,
+    "grid": GRID,
+    "idle": IDLE,
+    "limit": LIMIT,
+    "accent": "#0B5CAD",
+}
+DARK = {
+    "paper": "#14171C",
+    "panel": "#1C2129",
+    "ink": "#E8EAED",
+    "faint": "#9AA3AF",
+    "grid": "#39414D",
+    "idle": "#262C36",
+    "limit": "#D9A5F2",
+    "accent": "#6FB1F5",
+}
+"""The colours of a page, by day and by night; bars have the same on both."""
+
 
 def lightness(colour: str) -> float:
     """Return the lightness of a colour, from 0 (black) to 100 (white): L* of CIE 1976.

@@ -12,11 +12,11 @@ from makespan.core.picture import Bars
 MOST_TRACKS = 8
 
 
-def tracks(bars: Bars, tolerance: float) -> NDArray[np.int64]:
+def tracks(bars: Bars, tolerance: float, most: int = MOST_TRACKS) -> NDArray[np.int64]:
     """Return the track of each bar in its lane, so that bars of one track do not overlap.
 
-    A lane in which more than eight bars overlap keeps one track: there they are drawn over each
-    other. Overlaps up to ``tolerance`` seconds do not count.
+    A lane in which more than ``most`` bars overlap keeps one track: there they are drawn over
+    each other. Overlaps up to ``tolerance`` seconds do not count.
 
     Complexity: O(n log n) for n bars.
     """
@@ -33,15 +33,17 @@ def tracks(bars: Bars, tolerance: float) -> NDArray[np.int64]:
         start, end = bars.start[members], bars.end[members]
         reach = np.maximum.accumulate(end)
         if (start[1:] < reach[:-1] - tolerance).any():
-            track[members] = _partition(start.tolist(), end.tolist(), tolerance)
+            track[members] = _partition(start.tolist(), end.tolist(), tolerance, most)
     return track
 
 
-def _partition(start: list[float], end: list[float], tolerance: float) -> NDArray[np.int64]:
+def _partition(
+    start: list[float], end: list[float], tolerance: float, most: int
+) -> NDArray[np.int64]:
     """Give each interval, by start, the lowest track that is free; one track if too few."""
     chosen = np.zeros(len(start), dtype=np.int64)
     busy: list[tuple[float, int]] = []
-    free = list(range(MOST_TRACKS))
+    free = list(range(min(most, len(start))))
     for position, begin in enumerate(start):
         while busy and busy[0][0] <= begin + tolerance:
             heapq.heappush(free, heapq.heappop(busy)[1])

@@ -21,8 +21,8 @@ from makespan.flow._results import result_of, schedule_of
 PathLike = str | os.PathLike[str]
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
-PICTURES = (".svg", ".png")
-TEXTS = {"problem": (".json", ".toml"), "result": (".json",), "schedule": (".json",)}
+PICTURES = (".svg", ".png", ".html", ".trace.json")
+TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
 def read_problem(path: PathLike) -> Problem:
@@ -98,7 +98,12 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
         raise type(error)(error.mistakes, heading=_shown_path(path)) from None
 
 
-def save(thing: Result | Problem | Schedule, path: PathLike) -> None:
+def save(
+    thing: Result | Problem | Schedule,
+    path: PathLike,
+    *,
+    beside: Result | Schedule | None = None,
+) -> None:
     """Write a result, a problem or a schedule to a file, whole or not at all.
 
     Parameters
@@ -106,24 +111,42 @@ def save(thing: Result | Problem | Schedule, path: PathLike) -> None:
     thing
         What to write.
     path
-        The suffix decides: ``.json`` for all three, ``.toml`` for problems, ``.svg`` and ``.png``
-        for a picture of a result or a schedule.
+        The suffix decides: ``.json`` for all three, ``.toml`` for problems; for results and
+        schedules ``.svg`` and ``.png`` (a picture), ``.html`` (a page to look around in),
+        ``.trace.json`` (trace events, for Perfetto) and ``.csv`` (the activities).
+    beside
+        A second result or schedule, drawn below the first on a page.
 
     Raises
     ------
     FileError
         If the suffix is another, or the file can't be written.
+    InputError
+        If there is something ``beside`` what is no page, or the schedule can't be drawn.
     """
     suffix = refuse_suffix(path, *_suffixes(thing))
+    if beside is not None and suffix != ".html":
+        raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
     if suffix in PICTURES:
         from makespan.flow._plot import write_picture
 
         assert isinstance(thing, (Result, Schedule))
-        write_picture(thing, path)
-    elif suffix == ".toml":
-        write_whole(path, _as_toml(path, as_dict(thing)))
+        write_picture(thing, path, beside=beside)
     else:
-        write_whole(path, as_json(as_dict(thing)) + "\n")
+        write_whole(path, as_text(thing, suffix, path))
+
+
+def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-") -> str:
+    """Return what stands in a file of ``suffix``: ``.json``, ``.toml`` or ``.csv``."""
+    if suffix == ".toml":
+        return _as_toml(path, as_dict(thing))
+    if suffix == ".csv":
+        from makespan.flow._tables import schedule_as_csv
+
+        schedule = thing.schedule if isinstance(thing, Result) else thing
+        assert isinstance(schedule, Schedule)
+        return schedule_as_csv(schedule)
+    return as_json(as_dict(thing)) + "\n"
 
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
@@ -192,7 +215,7 @@ def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
 
 def _suffixes(thing: object) -> tuple[str, ...]:
     if isinstance(thing, Result):
-        return TEXTS["result"] + (PICTURES if thing.schedule is not None else ())
+        return TEXTS["result"] + PICTURES if thing.schedule is not None else (".json",)
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):

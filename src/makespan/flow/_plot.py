@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import warnings
@@ -114,8 +115,25 @@ def html_fragment(result: Result) -> str:
     return f'<div class="makespan-result" style="overflow-x:auto">{"".join(parts)}</div>'
 
 
-def write_picture(result_or_schedule: Result | Schedule, path: str | os.PathLike[str]) -> None:
-    """Write a plan's Gantt chart to a file, whole or not at all; ``.svg`` or ``.png``.
+def write_picture(
+    result_or_schedule: Result | Schedule,
+    path: str | os.PathLike[str],
+    *,
+    problem: Problem | None = None,
+    beside: Result | Schedule | None = None,
+) -> None:
+    """Write a picture of a plan to a file, whole or not at all.
+
+    Parameters
+    ----------
+    result_or_schedule
+        A result, or a schedule alone.
+    path
+        ``.svg``, ``.png``, ``.html`` or ``.trace.json``.
+    problem
+        The problem of a schedule that comes alone.
+    beside
+        A second plan for a page.
 
     Raises
     ------
@@ -124,19 +142,28 @@ def write_picture(result_or_schedule: Result | Schedule, path: str | os.PathLike
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".svg":
-        write_whole(path, svg(result_or_schedule))
+        write_whole(path, svg(result_or_schedule, problem=problem))
     elif suffix == ".png":
-        write_whole(path, png(result_or_schedule))
+        write_whole(path, png(result_or_schedule, problem=problem))
+    elif suffix == ".html":
+        from makespan.flow._page import html
+
+        write_whole(path, html(result_or_schedule, problem=problem, beside=beside))
+    elif Path(path).name.lower().endswith(".trace.json"):
+        from makespan.flow._page import trace_events
+
+        events = trace_events(result_or_schedule, problem=problem)
+        write_whole(path, json.dumps(events, allow_nan=False, separators=(",", ":")))
     else:
-        hint = did_you_mean(suffix, (".svg", ".png"))
+        hint = did_you_mean(suffix, (".svg", ".png", ".html", ".trace.json"))
         raise FileError(f"{os.fspath(path)}: {suffix!r} is no suffix of a picture{hint}")
 
 
-def png(result_or_schedule: Result | Schedule) -> bytes:
+def png(result_or_schedule: Result | Schedule, *, problem: Problem | None = None) -> bytes:
     """Return a plan's Gantt chart as a PNG image; pyplot and its backend are left alone."""
     from makespan.drawing.mpl import agg_axes, gantt
 
-    drawn = picture(result_or_schedule)
+    drawn = picture(result_or_schedule, problem=problem)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = gantt(drawn, agg_axes(drawn)).get_figure()

@@ -1,0 +1,174 @@
+"""Charts → one HTML page that needs nothing but a browser.
+
+The page holds its data as columns and draws them on a canvas, only what is visible; its script
+and its look are files beside this one, put into the page when it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from makespan.core.picture import Picture, Role
+from makespan.core.schedule import WORDS, Schedule
+from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, ink_on
+from makespan.drawing.marks import combined, horizon
+from makespan.drawing.svg import escaped
+from makespan.drawing.tables import Table
+from makespan.drawing.tracks import tracks
+
+SCRIPTS = ("data.js", "view.js", "draw.js", "facts.js", "controls.js", "page.js")
+MOST_IDLE_ROWS = 1000
+UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chart:
+    """A plan on a page.
+
+    Parameters
+    ----------
+    picture
+        Its rows, bars and marks.
+    schedule
+        Its activities, which the picture's bars index.
+    facts
+        What is known of it: names and values.
+    notes
+        Sentences for the reader.
+    log
+        The steps of the method.
+    tables
+        The answer.
+    """
+
+    picture: Picture
+    schedule: Schedule
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+def page(charts: Sequence[Chart], *, title: str) -> str:
+    """Return the page of one plan, or of several above each other on one time axis."""
+    room = files("makespan.drawing") / "page"
+    template = Template((room / "page.html").read_text("utf-8"))
+    data = {
+        "title": title,
+        "kinds": list(WORDS),
+        "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(r)} for r in Role],
+        "charts": [chart_data(chart) for chart in charts],
+    }
+    return template.substitute(
+        title=escaped(title),
+        light=_properties(LIGHT),
+        dark=_properties(DARK),
+        style=(room / "page.css").read_text("utf-8"),
+        data=embedded(data),
+        script="".join((room / name).read_text("utf-8") for name in SCRIPTS),
+    )
+
+
+def embedded(data: Any) -> str:
+    r"""Return ``data`` as JSON that can stand in a script element: no end tag, ASCII only.
+
+    >>> embedded(["</script>", 1.5])
+    '["\\u003c/script\\u003e",1.5]'
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character, code in UNSAFE.items():
+        text = text.replace(character, code)
+    return text
+
+
+def _properties(colours: dict[str, str]) -> str:
+    return "".join(f"--{name}: {value}; " for name, value in colours.items())
+
+
+def chart_data(chart: Chart) -> dict[str, Any]:
+    """Return a chart as the page's script reads it: columns, and texts once each."""
+    picture, schedule = chart.picture, chart.schedule
+    last_end = float(picture.bars.end.max(initial=0.0))
+    end = horizon(last_end, picture.marks)
+    count = _rows_shown(picture)
+    rows = picture.rows[:count]
+    lane_sets: dict[tuple[str, ...], int] = {}
+    lanes = [lane_sets.setdefault(row.lanes or ("",), len(lane_sets)) for row in rows]
+    return {
+        "title": picture.title,
+        "facts": [list(fact) for fact in chart.facts],
+        "notes": list(chart.notes),
+        "log": list(chart.log),
+        "tables": [table.as_dict() for table in chart.tables],
+        "horizon": end,
+        "busy": last_end,
+        "marks": [
+            {"label": mark.label, "time": mark.time, "limit": mark.limit, "beyond": mark.beyond}
+            for mark in combined(picture.marks, end)
+        ],
+        "rows": [row.label for row in rows],
+        "notesOfRows": [row.note for row in rows],
+        "laneSets": [list(names) for names in lane_sets],
+        "lanesOf": lanes,
+        "hidden": len(picture.rows) - count,
+        "bars": _bar_columns(picture, schedule, end),
+        **_activity_columns(picture, schedule),
+    }
+
+
+def _rows_shown(picture: Picture) -> int:
+    """Return how many rows the page has: all that bars stand in, and some idle ones."""
+    busy = int(picture.bars.row.max(initial=-1)) + 1
+    return max(busy, min(len(picture.rows), MOST_IDLE_ROWS))
+
+
+def _bar_columns(picture: Picture, schedule: Schedule, end: float) -> dict[str, Any]:
+    """Return the bars in the order of row, lane, track and start, as the script searches them."""
+    bars = picture.bars
+    track = tracks(bars, 1e-9 * end)
+    order = np.lexsort((bars.end, bars.start, track, bars.lane, bars.row))
+    bars, track = bars.take(order), track[order]
+    columns: dict[str, Any] = {
+        "row": bars.row.tolist(),
+        "lane": bars.lane.tolist(),
+        "track": track.tolist(),
+        "role": bars.role.tolist(),
+        "activity": bars.activity.tolist(),
+    }
+    own = schedule.start[bars.activity], schedule.end[bars.activity]
+    if not (np.array_equal(bars.start, own[0]) and np.array_equal(bars.end, own[1])):
+        columns |= {"start": bars.start.tolist(), "end": bars.end.tolist()}
+    return columns
+
+
+def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
+    """Return the schedule's columns, with machines counted among those in use."""
+    used, index = np.unique(np.concatenate([schedule.machine, schedule.peer]), return_inverse=True)
+    used_names = [schedule.machines[position] for position in used.tolist() if position >= 0]
+    index = index - int(len(used) > 0 and used[0] < 0)
+    texts: dict[str, int] = {}
+    labels = [picture.labels[row] for row in range(len(schedule))] if len(picture.labels) else []
+    return {
+        "machines": used_names,
+        "activities": {
+            "kind": schedule.kind.tolist(),
+            "machine": index[: len(schedule)].tolist(),
+            "peer": index[len(schedule) :].tolist(),
+            "item": schedule.item.tolist(),
+            "amount": [
+                value if math.isfinite(value) else None for value in schedule.amount.tolist()
+            ],
+            "start": schedule.start.tolist(),
+            "end": schedule.end.tolist(),
+            "label": [texts.setdefault(label, len(texts)) for label in labels],
+        },
+        "texts": list(texts),
+    }

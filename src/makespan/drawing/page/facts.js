@@ -1,0 +1,148 @@
+// What is known of an activity, and the tables of an answer.
+
+const tip = document.getElementById("tip");
+const spoken = document.getElementById("spoken");
+
+const activityOf = (chosen) => chosen.plan.bars.activity[chosen.bar];
+
+function barsOf(plan, activity) {
+  if (!plan.barsByActivity) {
+    plan.barsByActivity = new Map();
+    plan.bars.activity.forEach((one, bar) => {
+      if (!plan.barsByActivity.has(one)) plan.barsByActivity.set(one, []);
+      plan.barsByActivity.get(one).push(bar);
+    });
+  }
+  return plan.barsByActivity.get(activity) ?? [];
+}
+
+// The same activity of another plan: of the same kind, machines and item; -1 if there is none.
+function likeOf(chosen, other) {
+  const key = (plan, activity) => {
+    const { kind, machine, peer, item } = plan.activities;
+    const names = [plan.machines[machine[activity]], plan.machines[peer[activity]] ?? ""];
+    return JSON.stringify([kind[activity], ...names, item[activity]]);
+  };
+  if (!other.byKey) {
+    other.byKey = new Map();
+    for (let activity = other.activities.kind.length - 1; activity >= 0; activity--)
+      other.byKey.set(key(other, activity), activity);
+  }
+  return other.byKey.get(key(chosen.plan, activityOf(chosen))) ?? -1;
+}
+
+function factsOf(chosen) {
+  const { plan, bar } = chosen;
+  const activity = activityOf(chosen);
+  const columns = plan.activities;
+  const role = ROLES[plan.bars.role[bar]].word;
+  const kind = KINDS[columns.kind[activity]];
+  const label = plan.texts[columns.label[activity]] ?? "";
+  const start = columns.start[activity];
+  const end = columns.end[activity];
+  const facts = [["machine", plan.machines[columns.machine[activity]]]];
+  if (columns.peer[activity] >= 0) facts.push(["to", plan.machines[columns.peer[activity]]]);
+  if (columns.item[activity] >= 0) facts.push(["item", String(columns.item[activity])]);
+  facts.push(
+    ["amount", written(columns.amount[activity])],
+    ["start", `${written(start)} s`],
+    ["end", `${written(end)} s`],
+    ["duration", `${written(end - start)} s`],
+  );
+  if (plan.bars.start[bar] !== start || plan.bars.end[bar] !== end)
+    facts.push([`${role} busy`, `${written(plan.bars.start[bar])} to ${written(plan.bars.end[bar])} s`]);
+  for (const other of plans) {
+    const like = other === plan ? -1 : likeOf(chosen, other);
+    if (like < 0) continue;
+    const { start: starts, end: ends } = other.activities;
+    facts.push([`in plan ${other.number + 1}`, `${written(starts[like])} to ${written(ends[like])} s`]);
+    const later = ends[like] - end;
+    facts.push(["", later === 0 ? "ends at the same time" : `ends ${written(Math.abs(later))} s ${later > 0 ? "later" : "earlier"}`]);
+  }
+  facts.push(["activity", String(activity)]);
+  const words = [role === kind ? kind : `${role} (${kind})`, label];
+  return { title: words.filter((word) => word !== "").join(" "), facts };
+}
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function showTip(chosen, x, y) {
+  if (!chosen) {
+    tip.hidden = true;
+    return;
+  }
+  const { title, facts } = factsOf(chosen);
+  const table = element("table");
+  for (const [name, value] of facts) {
+    const line = table.insertRow();
+    line.append(element("th", name), element("td", value));
+  }
+  tip.replaceChildren(element("strong", title), table);
+  if (chosen.near > 1)
+    tip.append(element("div", `the nearest of ${written(chosen.near)} here; zoom in to tell them apart`));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const beside = x + 16 + box.width < innerWidth ? x + 16 : Math.max(4, x - 16 - box.width);
+  tip.style.left = `${beside}px`;
+  tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - box.height - 4))}px`;
+}
+
+function speak(chosen) {
+  const { title, facts } = factsOf(chosen);
+  spoken.textContent = [title, ...facts.map((fact) => fact.join(" "))].join(", ");
+}
+
+// Rows are made as they are asked for: an answer may have a hundred thousand.
+const FIRST_ROWS = 100;
+function inParts(count, make, home) {
+  let done = 0;
+  const button = element("button", "", "more");
+  button.type = "button";
+  const grow = (number) => {
+    for (const until = Math.min(count, done + number); done < until; done++) make(done);
+    button.textContent = `Show more (${written(count - done)} left)`;
+    button.hidden = done === count;
+  };
+  button.addEventListener("click", () => grow(1000));
+  grow(FIRST_ROWS);
+  home.append(button);
+}
+
+// Names of values are words; everything else is shown as it is.
+function cellText(entry, column, row) {
+  const isName = column === entry.columns[0] && entry.names.every((name) => name === "");
+  return isName ? column[row].replaceAll("_", " ") : written(column[row]);
+}
+
+function tableOf(entry, captioned) {
+  const section = element("section");
+  if (captioned) section.append(element("h3", entry.caption || "\u00a0"));
+  const home = element("div", undefined, "table");
+  home.tabIndex = 0;
+  const table = element("table");
+  const numeric = entry.columns.map((column) => column.every((cell) => typeof cell === "number"));
+  if (entry.names.some((name) => name !== "")) {
+    const head = table.createTHead().insertRow();
+    entry.names.forEach((name, index) => {
+      const cell = element("th", name.replaceAll("_", " "), numeric[index] ? "number" : "");
+      cell.scope = "col";
+      head.append(cell);
+    });
+  }
+  const body = table.createTBody();
+  home.append(table);
+  const make = (row) => {
+    const line = body.insertRow();
+    entry.columns.forEach((column, index) =>
+      line.append(element("td", cellText(entry, column, row), numeric[index] ? "number" : "")),
+    );
+  };
+  inParts(entry.columns[0]?.length ?? 0, make, home);
+  section.append(home);
+  return section;
+}

@@ -1,0 +1,100 @@
+// The page: a panel for each plan, its facts, and its tables below.
+
+const panels = [];
+let pending = false;
+let resized = false;
+
+// Draw in the next frame, however often something changes until then.
+function changed(sizes = false) {
+  resized ||= sizes === true;
+  if (pending) return;
+  pending = true;
+  requestAnimationFrame(() => {
+    pending = false;
+    for (const panel of panels) {
+      if (resized) panel.measure();
+      panel.draw();
+    }
+    resized = false;
+    if (view.held && !view.over) showHeld();
+    const range = document.getElementById("range");
+    range.textContent = `${written(Number(view.from.toPrecision(6)))} – ${written(Number(view.to.toPrecision(6)))} s`;
+  });
+}
+
+function refilter() {
+  for (const plan of plans) plan.filtered(view.words, view.roles);
+  changed(true);
+}
+
+function addChart(plan) {
+  const section = element("section", undefined, "chart");
+  if (plans.length > 1) section.append(element("h2", `${plan.number + 1}. ${plan.title}`));
+  const strip = element("dl", undefined, "strip");
+  for (const [name, value] of plan.facts) {
+    const pair = element("div");
+    pair.append(element("dt", name), element("dd", value));
+    strip.append(pair);
+  }
+  const scroll = element("div", undefined, "scroll");
+  const sizer = element("div");
+  const canvas = element("canvas");
+  canvas.tabIndex = 0;
+  canvas.setAttribute("role", "application");
+  canvas.setAttribute(
+    "aria-label",
+    `${plan.title}. Shift with an arrow key goes from activity to activity; the answer stands below.`,
+  );
+  sizer.append(canvas);
+  scroll.append(sizer);
+  section.append(strip, scroll);
+  if (plan.hidden)
+    section.append(element("p", `and ${written(plan.hidden)} more machines, all idle`, "hidden"));
+  document.getElementById("charts").append(section);
+  const panel = new Panel(plan, canvas, scroll, sizer);
+  const share = plans.length > 1 ? 0.4 : 0.66;
+  panel.wantedHeight = Math.max(220, innerHeight * share);
+  scroll.style.height = `${Math.min(panel.wantedHeight, naturalHeight(plan))}px`;
+  panels.push(panel);
+  panel.measure();
+  listen(panel);
+}
+
+function naturalHeight(plan) {
+  return Math.ceil(plan.units * 22 + AXIS + OVERVIEW + MARK_TIER * 2 + 10);
+}
+
+function addDetails(plan) {
+  const home = element("section");
+  const name = plans.length > 1 ? ` of plan ${plan.number + 1}` : "";
+  if (plan.notes.length) {
+    const list = element("ul", undefined, "notes");
+    for (const note of plan.notes) list.append(element("li", note));
+    home.append(element("h2", `Notes${name}`), list);
+  }
+  if (plan.tables.length) {
+    const tables = element("div", undefined, "details");
+    const captioned = plan.tables.some((table) => table.caption);
+    for (const table of plan.tables) tables.append(tableOf(table, captioned));
+    home.append(element("h2", `Answer${name}`), tables);
+  }
+  if (plan.log.length) {
+    const box = element("div", undefined, "table");
+    const list = element("ol", undefined, "log");
+    box.tabIndex = 0;
+    box.append(list);
+    inParts(plan.log.length, (line) => list.append(element("li", plan.log[line])), box);
+    home.append(element("h2", `Steps${name}`), box);
+  }
+  document.getElementById("charts").append(home);
+}
+
+for (const plan of plans) plan.filtered(view.words, view.roles);
+for (const plan of plans) addChart(plan);
+for (const plan of plans) addDetails(plan);
+listenToTools();
+listenToTheme();
+changed(true);
+
+// For scripts beside the page: what is seen, and where a bar is.
+globalThis.makespan = { view, panels, plans };
