@@ -262,8 +262,9 @@ def test_compiled_and_plain_agree(seed, monkeypatch):
     costs = _costs(random_workers(generator, 9, small_integers=bool(seed % 2), smallest_w=1))
     end = least_end(costs, list(range(9)), 40.0)[0]
     found = []
-    for plain in (10**6, 0):
-        monkeypatch.setattr(layers, "PLAIN_STATES", plain)
+    for plain in (True, False):
+        monkeypatch.setattr(layers, "PLAIN_STATES", 10**6 if plain else 0)
+        monkeypatch.setattr(layers, "is_compiled", lambda plain=plain: not plain)
         found.append(Layers(costs, Control())(end, 0.0, 10**9))
     assert found[0] == found[1]
 
@@ -327,7 +328,7 @@ def test_no_maximum():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"use": "all"}, "use is 'all'"),
+        ({"use": "all", "load": None, "deadline": 9.0}, "use is 'all' and load is open"),
         ({"rounds": 2}, "rounds is 2"),
         ({"ports": "many"}, "ports is 'many'"),
         ({"integral": True}, "integral is True"),
@@ -336,7 +337,7 @@ def test_no_maximum():
 )
 def test_refused_by_name(change, reason):
     """What the search can't honour is refused, with the reason."""
-    problem = DivisibleLoad(load=1.0, platform=star_of([(1, 1, 1, 1)]), **change)
+    problem = DivisibleLoad(**{"load": 1.0, "platform": star_of([(1, 1, 1, 1)]), **change})
     with pytest.raises(MethodError, match=reason):
         solve(problem, method="subset-dp")
 
@@ -352,6 +353,36 @@ def test_windows_and_crowds_are_refused():
     crowd = star_of([(1.0, 1.0, 1.0, 1.0)] * 63)
     with pytest.raises(MethodError, match=r"platform\.workers has 63"):
         solve(DivisibleLoad(load=1.0, platform=crowd), method="subset-dp")
+
+
+def test_everyone_takes_part_in_a_large_load():
+    """Where the optimum uses every worker, it is proved for use = 'all' as well."""
+    generator = np.random.default_rng(8)
+    star = star_of(random_workers(generator, 20, small_integers=False))
+    problem = DivisibleLoad(load=1e5, platform=star, use="all")
+    result = solve(problem, method="subset-dp")
+    assert result.status == "optimal"
+    assert len(result.answer["order"]) == 20
+    assert result.makespan == solve(replace(problem, use="any")).makespan
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_everyone_is_bounded(seed):
+    """For use = 'all' the plan is valid; the optimum of the programme is between it and its bound."""
+    generator = np.random.default_rng([seed, 41])
+    scale = np.array([[1, 1, 1, 1], [0.1, 1, 0.2, 1]][seed % 2])
+    table = generator.uniform([0, 0.05, 0, 0.5], [3, 1, 10, 5], (3, 4)) * scale
+    load = float(generator.choice([0.5, 3.0, 10.0, 40.0]))
+    problem = DivisibleLoad(load=load, platform=star_of(table.tolist()), use="all")
+    if seed % 3 == 0:
+        problem = replace(problem, order=("P2", "P3", "P1"))
+    ours, theirs = solve(problem, method="subset-dp"), solve(problem, method="milp")
+    assert check(ours).ok
+    assert ours.lower_bound <= theirs.makespan * (1 + 1e-9)
+    assert theirs.makespan <= ours.makespan * (1 + 1e-6)
+    if ours.status == "optimal":
+        assert ours.makespan <= theirs.makespan * (1 + 1e-9)
+    assert solve(problem).makespan == pytest.approx(theirs.makespan, rel=1e-6)
 
 
 def test_newton_is_short():

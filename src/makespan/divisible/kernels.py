@@ -157,6 +157,11 @@ def expand(
 _compiled: list[Callable[..., Any]] = []
 
 
+def is_compiled() -> bool:
+    """Whether the compiled loop is ready, so that it costs nothing to call."""
+    return bool(_compiled)
+
+
 def compiled_expand() -> Callable[..., Any]:
     """Return :func:`expand`, compiled on first use."""
     if not _compiled:

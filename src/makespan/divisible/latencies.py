@@ -10,8 +10,9 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Activity, Integers
+from makespan.divisible.everyone import with_everyone
 from makespan.divisible.linear import with_deadline
-from makespan.divisible.newton import Best, Search, least_time, most_load
+from makespan.divisible.newton import PROVED, Best, Search, least_time, most_load
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequence import Costs, least_end, plan_of
@@ -174,14 +175,21 @@ def _least_solution(planned: _Planned) -> Solution:
     assert problem.load is not None
     if not np.isfinite(best.value):
         return Solution(schedule=None, infeasible="there is a load, but no machine to compute it")
+    plan, proved = planned.plan, best.proved
+    notes: tuple[str, ...] = ()
+    if problem.use == "all" and len(plan) < len(problem.star):
+        plan = with_everyone(problem, plan)
+        proved = proved and timed(problem, plan).makespan <= best.value * (1 + PROVED)
+        notes = (f"{len(problem.star) - len(planned.plan)} workers take part with empty chunks",)
     solution = Solution(
-        schedule=timed(problem, planned.plan),
+        schedule=timed(problem, plan),
         lower_bound=best.bound,
-        optimal=best.proved,
+        optimal=proved,
+        notes=notes,
         details={"states": best.states},
     )
     limit = problem.deadline
-    if best.proved or limit is None or solution.makespan <= limit:
+    if proved or limit is None or solution.makespan <= limit:
         return with_deadline(problem, solution)
     if best.bound > limit:
         why = f"the deadline is {limit:.12g}, but no plan ends before {best.bound:.12g}"

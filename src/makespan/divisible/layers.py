@@ -19,6 +19,7 @@ from makespan.divisible.kernels import (
     NEXT,
     compiled_expand,
     expand,
+    is_compiled,
 )
 from makespan.divisible.newton import Found
 from makespan.divisible.remainder import Remainder
@@ -26,7 +27,7 @@ from makespan.divisible.sequence import Costs
 
 MOST_WORKERS = 62
 MOST_STATES = 6_000_000
-PLAIN_STATES = 400  # so many are expanded before the compiler is called
+PLAIN_STATES = 400  # so many are expanded before the kernel is loaded or compiled
 SLICE = 20_000
 COLUMNS = {
     "members": np.int64,
@@ -149,7 +150,7 @@ class Layers:
 
     def _kernel(self, current: int) -> tuple[Callable[..., Any], int]:
         """Return the loop to run now, and the state at which it is to stop."""
-        if self.plain > 0:
+        if self.plain > 0 and not is_compiled():
             piece = min(self.plain, 50)
             self.plain -= piece
             return expand, current + piece

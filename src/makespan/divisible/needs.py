@@ -69,6 +69,12 @@ def _says(name: str, *allowed: object) -> Unmet:
     return unmet
 
 
+def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
+    return (
+        "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
+    )
+
+
 A_STAR = Need("a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True)
 A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
@@ -113,7 +119,7 @@ AFFINE_ONE_ROUND = (
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
     DIVISIBLE,
-    ANY_WORKERS,
+    Need("use = 'any' or a load", _everyone_for_the_most),
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     *NO_WINDOWS,

@@ -9,7 +9,12 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
-from makespan.divisible.needs import NO_RETURNS, ONE_SEND_AT_A_TIME, SPLIT_ONE_ROUND
+from makespan.divisible.needs import (
+    ANY_WORKERS,
+    NO_RETURNS,
+    ONE_SEND_AT_A_TIME,
+    SPLIT_ONE_ROUND,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.split import one_round, service_order
 
@@ -17,7 +22,7 @@ from makespan.divisible.split import one_round, service_order
 @register(
     "divisible",
     name="large-load",
-    needs=(*SPLIT_ONE_ROUND, NO_RETURNS, ONE_SEND_AT_A_TIME),
+    needs=(*SPLIT_ONE_ROUND, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
     complexity="O(n log n + n log k) for k workers dropped",
     source="paper 002 (A. Benoit, 2016), latencies, known results for large loads",
 )
