@@ -92,11 +92,12 @@ def _ends(problem: Partition, sums: Sums, cap: int) -> Ends | str:
     ends = sums.ends(cap, None, None)
     if ends is not None:
         return ends
-    for row, (low, high) in enumerate(zip(choices.low, choices.high, strict=True)):
-        least = float(choices.table.values[low:high].min())
-        if bits_of(least) > cap:
-            break
-    name = problem.machines[row]
+    cheapest = [
+        float(choices.table.values[low:high].min())
+        for low, high in zip(choices.low, choices.high, strict=True)
+    ]
+    row = next(row for row, cost in enumerate(cheapest) if bits_of(cost) > cap)
+    name, least = problem.machines[row], cheapest[row]
     return f"{name!r} takes at least {least!r}, above the deadline {problem.deadline!r}"
 
 

@@ -46,7 +46,9 @@ def lines(problem: Partition, schedule: Schedule) -> list[str]:
     table = [heading + (f"  {'energy':>14}" if energies is not None else "")]
     for index in shown:
         share = 100 * counts[index] / (total or 1)
-        line = f"{names[index]:<{width}}  {counts[index]:>12}  {share:>6.2f}%  {costs[index]:>14.8g}"
+        line = (
+            f"{names[index]:<{width}}  {counts[index]:>12}  {share:>6.2f}%  {costs[index]:>14.8g}"
+        )
         table.append(line + (f"  {energies[index]:>14.8g}" if energies is not None else ""))
     if len(names) > len(shown):
         table.append(f"… and {len(names) - len(shown)} more resources")

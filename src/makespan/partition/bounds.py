@@ -18,8 +18,13 @@ def bounds(problem: Partition) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; only that of the cheapest counts with "most"."""
     if isinstance(problem.costs, Curves):
         lower = np.array(problem.costs.lower)
-        return (Bound(value=_largest(problem.costs_of(lower)), name="least counts",
-                      source="costs never fall, and no resource takes less than its least count"),)
+        return (
+            Bound(
+                value=_largest(problem.costs_of(lower)),
+                name="least counts",
+                source="costs never fall, and no resource takes less than its least count",
+            ),
+        )
     choices = problem.choices
     if len(choices.empty_rows):
         return (Bound(value=np.inf, name="no allowed count", source="a resource allows nothing"),)

@@ -171,7 +171,9 @@ def _contiguous(table: Table, low: Integers, high: Integers) -> Flags:
     return result
 
 
-def _shapes(values: Floats, low: Integers, high: Integers, contiguous: Flags) -> tuple[Flags, Flags]:
+def _shapes(
+    values: Floats, low: Integers, high: Integers, contiguous: Flags
+) -> tuple[Flags, Flags]:
     """Return which rows never fall, and which never grow more slowly."""
     monotone, convex = contiguous.copy(), contiguous.copy()
     for index in range(len(low)):

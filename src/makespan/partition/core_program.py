@@ -134,10 +134,10 @@ class _Program:
             for index, (move, cost) in enumerate(moves):
                 for total, value in best.items():
                     after, sum_ = total + move, value + cost
-                    if row.least <= after <= row.most and sum_ <= self.limit:
-                        if sum_ < new.get(after, np.inf):
-                            new[after] = sum_
-                            step[after] = (total, index)
+                    inside = row.least <= after <= row.most and sum_ <= self.limit
+                    if inside and sum_ < new.get(after, np.inf):
+                        new[after] = sum_
+                        step[after] = (total, index)
             best = new
             steps.append(step)
         if self.core.missing not in best:

@@ -49,19 +49,14 @@ def given_rows(
 ) -> list[Given]:
     """Join parallel lists into one ``Given`` per resource."""
     count = len(costs)
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     for name, values in (("energy", energy), ("first", first), ("lower", lower), ("upper", upper)):
-        if isinstance(values, (list, tuple, np.ndarray)):
-            if len(values) != count:
-                mistakes.add(name, f"holds {len(values)} entries; there are {count} resources")
-                values = [None] * count
-            columns[name] = list(values)
-        else:
-            columns[name] = [values] * count
-        columns[f"{name}_at"] = [
-            f"{name}[{index}]" if isinstance(values, (list, tuple, np.ndarray)) else name
-            for index in range(count)
-        ]
+        listed = isinstance(values, (list, tuple, np.ndarray))
+        columns[name] = list(values) if listed else [values] * count
+        columns[f"{name}_at"] = [f"{name}[{at}]" if listed else name for at in range(count)]
+        if len(columns[name]) != count:
+            mistakes.add(name, f"holds {len(values)} entries; there are {count} resources")
+            columns[name] = [None] * count
     columns["first"] = [0 if value is None else value for value in columns["first"]]
     return [
         Given(
@@ -76,8 +71,11 @@ def matrix_table(costs: np.ndarray, energy: Any) -> Table | None:
     numeric = costs.ndim == 2 and costs.dtype.kind in "iuf"
     if not numeric or not (
         energy is None
-        or (isinstance(energy, np.ndarray) and energy.shape == costs.shape
-            and energy.dtype.kind in "iuf")
+        or (
+            isinstance(energy, np.ndarray)
+            and energy.shape == costs.shape
+            and energy.dtype.kind in "iuf"
+        )
     ):
         return None
     rows, length = costs.shape
@@ -106,9 +104,7 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
             _check_affine(row.costs, row.costs_at, mistakes)
         lower, upper = zip(*limits, strict=True)
         return curves_of(functions, lower, upper) if len(mistakes.found) == before else None
-    rows = [
-        _row(row, *limit, tasks, mistakes) for row, limit in zip(given, limits, strict=True)
-    ]
+    rows = [_row(row, *limit, tasks, mistakes) for row, limit in zip(given, limits, strict=True)]
     if len(mistakes.found) > before:
         return None
     _check_energies(given, mistakes)
@@ -123,9 +119,7 @@ def tabulate(curves: Curves, tasks: int) -> Table:
             values=tabulated(function, lower, max(lower - 1, min(upper, tasks))),
             first=lower,
         )
-        for function, lower, upper in zip(
-            curves.functions, curves.lower, curves.upper, strict=True
-        )
+        for function, lower, upper in zip(curves.functions, curves.lower, curves.upper, strict=True)
     ]
     return table_of(rows)
 
@@ -153,9 +147,9 @@ def _count(value: Any, place: str, mistakes: Mistakes) -> int:
 
 def _counts(values: Any, place: str, mistakes: Mistakes) -> Integers:
     """Return a list of counts as an array; note every entry that is no count."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        if not len(values) or 0 <= int(values.min()) <= int(values.max()) <= LARGEST_COUNT:
-            return values.astype(np.int64)
+    whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+    if whole and (not len(values) or 0 <= values.min() <= values.max() <= LARGEST_COUNT):
+        return np.asarray(values, dtype=np.int64)
     found = [_count(value, f"{place}[{at}]", mistakes) for at, value in enumerate(values)]
     return np.array(found, dtype=np.int64)
 
@@ -263,9 +257,7 @@ def _sampled(
     if len(mistakes.found) > before:
         return None
     places, values, filled = samples.filled()
-    return Row(
-        place=place, values=values, counts=places, energies=filled, lower=lower, upper=upper
-    )
+    return Row(place=place, values=values, counts=places, energies=filled, lower=lower, upper=upper)
 
 
 def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> Row | None:
@@ -351,4 +343,3 @@ def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats 
     if wrong:
         return None
     return np.array([float(value) for value in values])
-

@@ -60,21 +60,15 @@ class Curves:
     def evaluator(self) -> Callable[[Integers], Floats]:
         """Return what maps an array of counts, one row per resource, to their costs."""
         functions = self.functions
-        affine = np.array([isinstance(function, Affine) for function in functions])
         fixed = np.array([getattr(function, "fixed", 0.0) for function in functions])
         per_unit = np.array([getattr(function, "per_unit", 0.0) for function in functions])
         others = [
-            (row, function)
-            for row, function in enumerate(functions)
-            if isinstance(function, Curve)
+            (row, function) for row, function in enumerate(functions) if isinstance(function, Curve)
         ]
 
         def costs(amounts: Integers) -> Floats:
-            if affine.any():
-                found = fixed[:, None] + per_unit[:, None] * amounts
-                found[amounts <= 0] = 0.0
-            else:
-                found = np.empty(amounts.shape)
+            found: Floats = fixed[:, None] + per_unit[:, None] * amounts
+            found[amounts <= 0] = 0.0
             for row, curve in others:
                 found[row] = curve.function(amounts[row])
             if others:

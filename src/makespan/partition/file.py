@@ -86,7 +86,7 @@ class ResourceForm(Form):
             "lower_at": f"{place}.lower",
             "upper_at": f"{place}.upper",
         }
-        limits = {"lower": self.lower, "upper": self.upper, **places}
+        limits: dict[str, Any] = {"lower": self.lower, "upper": self.upper, **places}
         if self.samples is not None:
             columns = read_csv(folder / self.samples)
             if len(set(columns.get("resource", ()))) > 1:
@@ -98,8 +98,8 @@ class ResourceForm(Form):
         if self.counts is not None:
             exact = Samples(
                 counts=self.counts,
-                costs=np.atleast_1d(self.time).tolist(),
-                energies=None if self.energy is None else np.atleast_1d(self.energy).tolist(),
+                costs=_listed(self.time),
+                energies=None if self.energy is None else _listed(self.energy),
                 interpolation="exact",
             )
             return Given(costs=exact, costs_at=place, **limits)
@@ -109,14 +109,18 @@ class ResourceForm(Form):
             return Given(
                 costs=self.cost.affine(), energy=energy, costs_at=f"{place}.cost", **limits
             )
-        energies = None if self.energy is None else np.atleast_1d(self.energy)
         return Given(
-            costs=np.atleast_1d(self.costs),
-            energy=energies,
+            costs=_listed(self.costs),
+            energy=None if self.energy is None else _listed(self.energy),
             first=self.first,
             costs_at=f"{place}.costs",
             **limits,
         )
+
+
+def _listed(column: Any) -> Any:
+    """Return a column as an array, also where it is one number."""
+    return np.atleast_1d(np.asarray(column, dtype=np.float64))
 
 
 class PartitionForm(ProblemForm):

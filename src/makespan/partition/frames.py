@@ -39,7 +39,10 @@ def resources_of(
 
 
 def grouped(
-    columns: Mapping[str, Any], mistakes: Mistakes, *, interpolation: str = "exact",
+    columns: Mapping[str, Any],
+    mistakes: Mistakes,
+    *,
+    interpolation: str = "exact",
     granularity: int = 1,
 ) -> tuple[tuple[str, ...], list[Given]]:
     """Return the names and costs of the resources in columns of equal length."""
@@ -108,9 +111,9 @@ def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
         if len(mistakes.found) > SHOWN_PER_COLUMN:
             break
     mistakes.raise_if_any(FileError, heading)
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {
-        name: () for name in names
-    }
+    columns = (
+        dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
+    )
     found = {
         "count": _numbers(columns["count"], "count", numbers, mistakes, whole=True),
         "time": _numbers(columns["time"], "time", numbers, mistakes),
@@ -158,7 +161,12 @@ def _known_columns(
 
 
 def _numbers(
-    cells: Sequence[str], name: str, lines: Sequence[int], mistakes: Mistakes, *, whole: bool = False
+    cells: Sequence[str],
+    name: str,
+    lines: Sequence[int],
+    mistakes: Mistakes,
+    *,
+    whole: bool = False,
 ) -> np.ndarray:
     """Return a column as numbers; note every cell that is none."""
     values = np.full(len(cells), np.nan)
@@ -187,4 +195,3 @@ def _cell_fault(value: float, whole: bool) -> str | None:
     if whole and (value != np.floor(value) or value > 2**53):
         return "is not a count; a count is a whole number from 0"
     return None
-

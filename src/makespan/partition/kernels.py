@@ -16,6 +16,8 @@ ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLOCK_BITS = 9
 ROUNDING = 4e-15
+STRETCH = 64
+NOTHING = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @kernel
@@ -268,7 +270,9 @@ def _solid_from(reached: Any, width: Any, unit: Any) -> Any:
 
 
 @kernel
-def _add_row(reached: Any, old: Any, run: Any, steps: Any, number: Any, width: Any, state: Any) -> Any:
+def _add_row(
+    reached: Any, old: Any, run: Any, steps: Any, number: Any, width: Any, state: Any
+) -> Any:
     """Add one row's steps to the set of reached sums.
 
     ``state`` holds the divisor of all steps so far and the point from which all its multiples
@@ -411,7 +415,7 @@ def costs_between(
 ) -> Any:
     """Collect the costs in ``(infeasible, feasible]`` of entries within ``width`` of the ends.
 
-    Return how many there are, also where they do not all fit.
+    Return how many there are; one more than fit, as soon as they do not all fit.
     """
     number = 0
     for row in range(len(first)):
@@ -425,37 +429,109 @@ def costs_between(
             if distance > width:
                 break
             if infeasible < bits[p] <= feasible:
-                if number < len(found):
-                    found[number] = bits[p]
+                if number == len(found):
+                    return number + 1
+                found[number] = bits[p]
                 number += 1
             p += step
     return number
 
 
 @kernel
+def _push(weights: Any, counts: Any, corners: Any, begin: Any, size: Any, p: Any) -> Any:
+    """Add entry p to a lower hull that begins at ``begin``; return the new size."""
+    sparse = len(counts) > 0
+    while size - begin >= 2:
+        a, b = corners[size - 2], corners[size - 1]
+        left = counts[b] - counts[a] if sparse else b - a
+        right = counts[p] - counts[b] if sparse else p - b
+        if (weights[b] - weights[a]) * right < (weights[p] - weights[b]) * left:
+            break
+        size -= 1
+    corners[size] = p
+    return size + 1
+
+
+@kernel
+def _coarse_hull(
+    weights: Any, weight_bits: Any, bits: Any, limit: Any, low: Any, high: Any, coarse: Any
+) -> Any:
+    """Hull of both ends of a contiguous row and the least entry of each stretch of 64."""
+    size = np.int64(0)
+    while low < high and bits[low] > limit:
+        low += 1
+    while low < high and bits[high - 1] > limit:
+        high -= 1
+    if low == high:
+        return size
+    none = weight_bits[:0]
+    size = _push(weights, none, coarse, 0, size, low)
+    for begin in range(low + 1, high - 1, STRETCH):
+        end = min(begin + STRETCH, high - 1)
+        costs, cost_bits = weight_bits[begin:end], bits[begin:end]
+        least = NOTHING
+        for k in range(len(costs)):
+            cost = costs[k] if cost_bits[k] <= limit else NOTHING
+            least = min(least, cost)
+        if least < NOTHING:
+            at = 0
+            while costs[at] != least or cost_bits[at] > limit:
+                at += 1
+            size = _push(weights, none, coarse, 0, size, begin + at)
+    if high - 1 > low:
+        size = _push(weights, none, coarse, 0, size, high - 1)
+    return size
+
+
+@kernel
 def hulls(
-    weights: Any, bits: Any, limit: Any, counts: Any, low: Any, high: Any, corners: Any, begin: Any
+    weights: Any,
+    weight_bits: Any,
+    bits: Any,
+    limit: Any,
+    counts: Any,
+    low: Any,
+    high: Any,
+    corners: Any,
+    begin: Any,
 ) -> Any:
     """List the corners of each row's lower convex hull, over the entries within ``limit``.
 
-    ``begin[row]`` receives where the row's corners begin; the last entry, their number.
+    ``begin[row]`` receives where the row's corners begin; the last entry, their number. In a
+    contiguous row only entries below the hull of a few of them can be corners: the others are
+    dropped by comparisons that run in vector registers.
     """
-    sparse = len(counts) > 0
     size = np.int64(0)
+    longest = np.int64(0)
+    for row in range(len(low)):
+        longest = max(longest, high[row] - low[row])
+    coarse = np.empty(longest // STRETCH + 3, np.int64)
     for row in range(len(low)):
         begin[row] = size
-        for p in range(low[row], high[row]):
-            if bits[p] > limit:
-                continue
-            while size - begin[row] >= 2:
-                a, b = corners[size - 2], corners[size - 1]
-                left = counts[b] - counts[a] if sparse else b - a
-                right = counts[p] - counts[b] if sparse else p - b
-                if (weights[b] - weights[a]) * right < (weights[p] - weights[b]) * left:
-                    break
-                size -= 1
-            corners[size] = p
-            size += 1
+        if len(counts) > 0:
+            for p in range(low[row], high[row]):
+                if bits[p] <= limit:
+                    size = _push(weights, counts, corners, begin[row], size, p)
+            continue
+        number = _coarse_hull(weights, weight_bits, bits, limit, low[row], high[row], coarse)
+        for index in range(number):
+            a = coarse[index]
+            size = _push(weights, counts, corners, begin[row], size, a)
+            if index + 1 == number:
+                break
+            b = coarse[index + 1]
+            slope = (weights[b] - weights[a]) / (b - a)
+            for first in range(a + 1, b, STRETCH):
+                part = weights[first : min(first + STRETCH, b)]
+                part_bits = bits[first : min(first + STRETCH, b)]
+                base = weights[a] + slope * (first - a)
+                below = 0
+                for k in range(len(part)):
+                    below += (part[k] < base + slope * k) & (part_bits[k] <= limit)
+                if below:
+                    for k in range(len(part)):
+                        if part[k] < base + slope * k and part_bits[k] <= limit:
+                            size = _push(weights, counts, corners, begin[row], size, first + k)
     begin[len(low)] = size
 
 
@@ -471,14 +547,29 @@ def reduce_costs(
     price: Any,
     reduced: Any,
 ) -> Any:
-    """Fill in by how much each entry costs more than its row's origin at a price per task."""
+    """Fill in by how much each entry costs more than its row's origin at a price per task.
+
+    What is not allowed is infinite.
+    """
     sparse = len(counts) > 0
+    done = np.int64(0)
     for row in range(len(low)):
-        o = origin[row]
-        for p in range(low[row], high[row]):
-            if bits[p] <= limit:
-                more = counts[p] - counts[o] if sparse else p - o
-                reduced[p] = max(0.0, (weights[p] - weights[o]) - price * more)
+        o, begin, end = origin[row], low[row], high[row]
+        reduced[done:begin] = np.inf
+        done = end
+        weight, cost_bits, result = weights[begin:end], bits[begin:end], reduced[begin:end]
+        base = weights[o]
+        if sparse:
+            for k in range(len(weight)):
+                more = max(0.0, (weight[k] - base) - price * (counts[begin + k] - counts[o]))
+                result[k] = more if cost_bits[k] <= limit else np.inf
+        else:
+            shift = begin - o
+            for k in range(len(weight)):
+                more = (weight[k] - base) - price * (k + shift)
+                more = more if more > 0.0 else 0.0
+                result[k] = more if cost_bits[k] <= limit else np.inf
+    reduced[done:] = np.inf
 
 
 @kernel
@@ -519,8 +610,18 @@ def core_row(
 
 @kernel
 def table_row(
-    old: Any, values: Any, bits: Any, limit: Any, counts: Any, base: Any, low: Any, high: Any,
-    least: Any, most: Any, summed: bool, new: Any,
+    old: Any,
+    values: Any,
+    bits: Any,
+    limit: Any,
+    counts: Any,
+    base: Any,
+    low: Any,
+    high: Any,
+    least: Any,
+    most: Any,
+    summed: bool,
+    new: Any,
 ) -> Any:
     """One row of the dynamic programme: the best value of every total in ``[least, most]``."""
     for p in range(low, high):

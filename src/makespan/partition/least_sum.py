@@ -22,7 +22,7 @@ from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices
 from makespan.partition.core_program import Core, solve_core
 from makespan.partition.plan import sum_at
-from makespan.partition.search import LARGEST, Expired, least_feasible, value_of
+from makespan.partition.search import LARGEST, least_feasible, value_of
 from makespan.partition.sums import NO_COUNTS, sums_of
 
 ROUNDING = 1e-15
@@ -159,6 +159,7 @@ def _corners(choices: Choices, weights: Floats, limit: int) -> tuple[Integers, I
         counts = choices.table.counts
         hulls(
             weights,
+            weights.view(np.int64),
             choices.bits,
             limit,
             NO_COUNTS if counts is None else counts,
@@ -199,10 +200,11 @@ def _reduced(
     choices: Choices, weights: Floats, limit: int, origin: Integers, price: float
 ) -> Floats:
     """Return the reduced cost of every entry, infinite where it is not allowed."""
-    reduced = np.full(len(weights), np.inf)
     counts = choices.table.counts
     if choices.is_large:
         from makespan.partition.kernels import reduce_costs
+
+        reduced = np.empty(len(weights))
 
         counts = NO_COUNTS if counts is None else counts
         reduce_costs(
@@ -217,6 +219,7 @@ def _reduced(
             reduced,
         )
         return reduced
+    reduced = np.full(len(weights), np.inf)
     rows = zip(choices.low.tolist(), choices.high.tolist(), origin.tolist(), strict=True)
     for low, high, at in rows:
         places = np.arange(low, high) if counts is None else counts[low:high]

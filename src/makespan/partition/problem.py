@@ -14,7 +14,15 @@ from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, sho
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices, Faults, scanned
-from makespan.partition.costs import A_COST, LARGEST_COUNT, Given, build, given_rows, matrix_table, tabulate
+from makespan.partition.costs import (
+    A_COST,
+    LARGEST_COUNT,
+    Given,
+    build,
+    given_rows,
+    matrix_table,
+    tabulate,
+)
 from makespan.partition.curves import LARGEST_TABLE, Curves
 from makespan.partition.frames import is_frame, resources_of
 from makespan.partition.table import Table
@@ -182,7 +190,7 @@ class Partition:
             mistakes.add("costs", "are empty; at least one resource is needed")
             return None
         given = given_rows(
-            costs, energy=energy, first=first, lower=lower, upper=upper, mistakes=mistakes
+            list(costs), energy=energy, first=first, lower=lower, upper=upper, mistakes=mistakes
         )
         tasks = self.tasks if isinstance(self.tasks, int) else 0
         return build(given, tasks, mistakes)
@@ -212,10 +220,7 @@ class Partition:
             mistakes.add("options", f"{shown(self.options)} is no table of options")
 
     def _check_energy(self, mistakes: Mistakes) -> None:
-        if not isinstance(self.costs, Table):
-            energies = None
-        else:
-            energies = self.costs.energies
+        energies = self.costs.energies if isinstance(self.costs, Table) else None
         if energies is None:
             if self.costs is not None and self.objective in OBJECTIVES[2:]:
                 mistakes.add("energy", f"is missing; the objective {self.objective!r} needs it")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
 from makespan.partition.sums import Ends, Sums
 
 ONE_OCTAVE = 1 << 52
@@ -30,7 +29,7 @@ def value_of(bits: int) -> float:
 LARGEST = bits_of(float(np.finfo(np.float64).max))
 
 
-class Expired(Exception):  # noqa: N818
+class Expired(Exception):
     """The time is up; ``bound`` is a limit at which the tasks can't be split yet, in bits."""
 
     def __init__(self, bound: int) -> None:
@@ -72,8 +71,8 @@ def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends |
     """Return the ends at the least limit up to ``cap`` that lets the tasks be split, or None.
 
     The lower bound is often feasible. If not, the limit gallops up; then the costs between the
-    last infeasible and the first feasible limit are searched, first by the middle of their bit
-    patterns, and as soon as they are few, over their exact values.
+    last infeasible and the first feasible limit are searched: by the median of some of them while
+    they are many, over their exact values as soon as they are few.
 
     Raises
     ------
@@ -91,24 +90,21 @@ def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends |
         if sums.reach(ends, tasks):
             feasible = ends
         else:
-            infeasible, step = ends, 8 * step
-    candidates: Integers | None = None
-    while feasible.limit - infeasible.limit > 1:
-        if candidates is None:
-            candidates = sums.costs_between(infeasible.limit, feasible, tasks)
-        if candidates is None:
+            infeasible, step = ends, min(8 * step, max(ONE_OCTAVE, 2 * (ends.limit - lower.limit)))
+    costs, all_costs = sums.costs_between(infeasible.limit, feasible, tasks)
+    while feasible.limit - infeasible.limit > 1 and len(costs) > (1 if all_costs else 0):
+        limit = int(costs[(len(costs) - 1) // 2])
+        if limit == feasible.limit:
             limit = (infeasible.limit + feasible.limit) // 2
-        else:
-            open_ = (candidates > infeasible.limit) & (candidates <= feasible.limit)
-            candidates = candidates[open_]
-            if len(candidates) < 2:
-                break
-            limit = int(candidates[(len(candidates) - 1) // 2])
         ends = _probe(sums, limit, infeasible, feasible, control)
         if sums.reach(ends, tasks):
             feasible = ends
         else:
             infeasible = ends
+        if all_costs:
+            costs = costs[(costs > infeasible.limit) & (costs <= feasible.limit)]
+        else:
+            costs, all_costs = sums.costs_between(infeasible.limit, feasible, tasks)
     return feasible
 
 

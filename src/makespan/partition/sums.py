@@ -19,7 +19,7 @@ import numpy as np
 from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices, least_of_block
 
-FEW = 1 << 16
+FEW = 1 << 14
 NO_COUNTS = np.empty(0, dtype=np.int64)
 NO_COUNTS.flags.writeable = False
 
@@ -64,10 +64,11 @@ class Sums(Protocol):
     def trace(self, ends: Ends, tasks: int) -> Integers | None:
         """Return the entries of the lexicographically least counts, or None where none fit."""
 
-    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
         """Return the distinct costs above ``infeasible`` up to the limit of ``ends``, sorted.
 
-        Only entries that a sum can use are looked at; None where there are too many.
+        Only entries that a sum can use are looked at. The second value says whether these are
+        all; if not, they are those of some rows.
         """
 
     def most(self, ends: Ends, width: int, from_top: bool) -> int:
@@ -150,10 +151,9 @@ class PlainSums:
             counts[row] += -step * unit if top else step * unit
         return self.choices.table.entries_of(counts)
 
-    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
-        del ends, tasks
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
         inside = np.concatenate([self.bits[low:high] for low, high in self._windows])
-        return np.unique(inside[inside > infeasible])
+        return _distinct(inside[(inside > infeasible) & (inside <= ends.limit)]), True
 
     def _unit(self, ends: Ends, width: int, from_top: bool) -> int:
         """Return the greatest common divisor of all steps up to ``width``."""
@@ -166,9 +166,7 @@ class PlainSums:
     def _windows(self) -> list[tuple[int, int]]:
         return list(zip(self.choices.low.tolist(), self.choices.high.tolist(), strict=True))
 
-    def _steps(
-        self, row: int, ends: Ends, width: int, from_top: bool, unit: int
-    ) -> list[int]:
+    def _steps(self, row: int, ends: Ends, width: int, from_top: bool, unit: int) -> list[int]:
         """Return the steps of a row in units, increasing, from 0 on."""
         first, last = int(ends.first[row]), int(ends.last[row])
         entries = first + np.flatnonzero(self.bits[first : last + 1] <= ends.limit)
@@ -219,7 +217,9 @@ class CompiledSums:
     def largest_least(self) -> int:
         from makespan.partition.kernels import largest_least
 
-        return max(0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high)))
+        return max(
+            0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high))
+        )
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
         from makespan.partition.kernels import first_allowed, last_allowed
@@ -260,18 +260,18 @@ class CompiledSums:
         if reached is None or not _has_last(reached):
             return None
         entries = np.empty(len(self.choices), dtype=np.int64)
-        trace(*self._arguments(ends, width, top), reached.unit, stored[0], entries)
+        trace(*(*self._arguments(ends, width, top), reached.unit, stored[0], entries))
         return entries
 
-    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> Integers | None:
+    def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
         from makespan.partition.kernels import costs_between
 
         found = np.empty(FEW, dtype=np.int64)
         arguments = self._arguments(ends, ends.width(tasks), ends.from_top(tasks))
-        number = costs_between(*arguments[:3], infeasible, *arguments[3:], found)
-        return None if number > FEW else np.unique(found[:number])
+        number = costs_between(*(*arguments[:3], infeasible, *arguments[3:], found))
+        return _distinct(found[:number]), number <= FEW
 
-    def _arguments(self, ends: Ends, width: int, from_top: bool) -> tuple[Any, ...]:
+    def _arguments(self, ends: Ends, width: int, from_top: bool) -> Any:
         return (
             self.bits, self.least, self.counts,
             ends.limit, ends.first, ends.last, from_top, width,
@@ -309,7 +309,7 @@ class CompiledSums:
             stored[-1, 0] = 1
             room.append(stored)
         state = np.array([0, target + 1], dtype=np.int64)
-        reaches(*arguments, unit, steps, reached, stored, state, 0, rows, early)
+        reaches(*(*arguments, unit, steps, reached, stored, state, 0, rows, early))
         return _Reached(bits=reached, unit=unit, target=target)
 
 
@@ -324,6 +324,13 @@ class _Reached:
 
 def _has_last(reached: _Reached) -> bool:
     return bool(int(reached.bits[-1]) >> (reached.target & 63) & 1)
+
+
+def _distinct(values: Integers) -> Integers:
+    """Return the distinct values, sorted; sorting is quicker here than what ``unique`` does."""
+    ordered = np.sort(values)
+    changes = ordered[1:] != ordered[:-1]
+    return np.concatenate([ordered[:1], ordered[1:][changes]])
 
 
 def ends_at(choices: Choices, limit: int, first: Integers, last: Integers) -> Ends:

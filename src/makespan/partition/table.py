@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 NO_LIMIT = np.iinfo(np.int64).max
 
 
-def read_only(values: ArrayLike, dtype: type) -> NDArray[np.generic]:
+def read_only(values: ArrayLike, dtype: type) -> NDArray[Any]:
     """Return ``values`` as a flat read-only array, without a copy where that is possible."""
-    array = np.ascontiguousarray(values, dtype=dtype).reshape(-1)
+    array: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype).reshape(-1)
     if array.flags.writeable:
         array = array.view()
         array.flags.writeable = False
@@ -135,7 +135,9 @@ class Table:
             high = np.clip(upper + 1 - self.base, low, self.stop)
         else:
             rows = [self.counts[self.row(index)] for index in range(len(self))]
-            low = self.start + [np.searchsorted(row, at) for row, at in zip(rows, lower, strict=True)]
+            low = self.start + [
+                np.searchsorted(row, at) for row, at in zip(rows, lower, strict=True)
+            ]
             high = self.start + [
                 np.searchsorted(row, at, side="right") for row, at in zip(rows, upper, strict=True)
             ]

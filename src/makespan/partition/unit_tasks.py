@@ -26,7 +26,7 @@ def handed_out(problem: Partition, key: Key, control: Control) -> Integers | str
     limits = _limits(problem)
     if isinstance(limits, str):
         return limits
-    lower, upper = limits
+    lower = limits
     choices = problem.choices
     rows = [
         choices.table.values[low:high].tolist()
@@ -48,15 +48,16 @@ def handed_out(problem: Partition, key: Key, control: Control) -> Integers | str
     return np.array(lower, dtype=np.int64) + np.array(given, dtype=np.int64)
 
 
-def _limits(problem: Partition) -> tuple[list[int], list[int]] | str:
-    """Return the least and the greatest counts, or why they can't add up to the tasks."""
+def _limits(problem: Partition) -> list[int] | str:
+    """Return the least counts, or why the counts can't add up to the tasks."""
     choices, tasks = problem.choices, problem.tasks
     if len(choices.empty_rows):
         name = problem.machines[int(choices.empty_rows[0])]
         return f"{name!r} has no allowed count up to {tasks}"
-    lower, upper = choices.least_counts.tolist(), choices.greatest_counts.tolist()
+    lower: list[int] = choices.least_counts.tolist()
+    upper: list[int] = choices.greatest_counts.tolist()
     if sum(lower) > tasks:
         return f"the least allowed counts add up to {sum(lower)}, above the {tasks} tasks"
     if sum(upper) < tasks:
         return f"the greatest allowed counts add up to {sum(upper)}, below the {tasks} tasks"
-    return lower, upper
+    return lower

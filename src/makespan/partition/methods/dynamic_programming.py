@@ -16,6 +16,7 @@ from makespan.partition.needs import A_TABLE, LEAST_MAKESPAN_OR_TOTAL, LEXICOGRA
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.sums import NO_COUNTS, sums_of
+from makespan.partition.table import Flags
 
 COMPILED_FROM = 1_000_000
 """From this many steps on, the compiled loop is worth loading."""
@@ -104,7 +105,14 @@ def _row_function(choices: Choices, tasks: int) -> RowFunction:
 
 
 def _plain_row(
-    choices: Choices, row: int, old: Floats, cap: int, low: int, high: int, summed: bool, new: Floats
+    choices: Choices,
+    row: int,
+    old: Floats,
+    cap: int,
+    low: int,
+    high: int,
+    summed: bool,
+    new: Floats,
 ) -> None:
     counts, costs, _ = _allowed(choices, row, cap)
     for count, cost in zip(counts.tolist(), costs.tolist(), strict=True):
@@ -124,6 +132,12 @@ def _allowed(choices: Choices, row: int, cap: int) -> tuple[Integers, Floats, In
     return counts, table.values[entries], entries
 
 
+def _reaches(later: Floats, costs: Floats, value: float, summed: bool) -> Flags:
+    """Return with which counts a value is reached, given the values of the later rows."""
+    found: Flags = later + costs == value if summed else np.maximum(later, costs) <= value
+    return found
+
+
 def _trace(choices: Choices, table: list[Floats], tasks: int, cap: int, summed: bool) -> Integers:
     """Return each row's least count with which the value of the whole is still reached."""
     best = table[0][tasks]
@@ -133,11 +147,7 @@ def _trace(choices: Choices, table: list[Floats], tasks: int, cap: int, summed: 
         fitting = counts <= rest
         counts, costs, entries = counts[fitting], costs[fitting], entries[fitting]
         later = table[row + 1][rest - counts]
-        if summed:
-            reaches = later + costs == table[row][rest]
-        else:
-            reaches = np.maximum(later, costs) <= best
-        at = int(np.argmax(reaches))
+        at = int(np.argmax(_reaches(later, costs, table[row][rest] if summed else best, summed)))
         chosen.append(int(entries[at]))
         rest -= int(counts[at])
     return np.array(chosen, dtype=np.int64)
