@@ -10,7 +10,7 @@ import networkx
 import numpy as np
 import pytest
 
-from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, solve
+from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, read_problem, solve
 from makespan.taskgraph import formats, generators
 from makespan.taskgraph.formats import dot, stg, wfformat
 from makespan.taskgraph.formats.networkx_graph import graph_of
@@ -249,7 +249,9 @@ def test_files_by_suffix(tmp_path: Path) -> None:
     dag = Dag({"a": 1.0, "b": 2.0}, [("a", "b", 3.0)])
     (tmp_path / "g.dot").write_text(dot.write(dag))
     assert formats.read(tmp_path / "g.dot").dag == dag
+    assert read_problem(tmp_path / "g.dot").dag == dag  # type: ignore[attr-defined]
     (tmp_path / "g.json").write_text(json.dumps(NEW))
+    assert read_problem(tmp_path / "g.json") == formats.read(tmp_path / "g.json")
     assert formats.read(tmp_path / "g.json").network.rate == 1.25e8
     with pytest.raises(FileError, match=r"no graph has suffix '\.xml'"):
         formats.read(tmp_path / "g.xml")

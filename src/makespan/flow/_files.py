@@ -21,18 +21,20 @@ from makespan.flow._results import result_of, schedule_of
 PathLike = str | os.PathLike[str]
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
+GRAPHS = (".stg", ".dot", ".gv")
 PICTURES = (".svg", ".png", ".html", ".trace.json")
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
 def read_problem(path: PathLike) -> Problem:
-    """Read a problem from a TOML or JSON file.
+    """Read a problem from a TOML or JSON file, or a task graph from WfFormat, STG or DOT.
 
     Parameters
     ----------
     path
-        The suffix ``.toml`` or ``.json`` says what the file holds; with another suffix, and for
-        ``"-"``, which is the standard input, the content decides.
+        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot`` or ``.gv`` says what the file holds;
+        with another suffix, and for ``"-"``, which is the standard input, the content decides.
+        WfFormat is JSON with a ``workflow``. Files that name no machines get four equal ones.
 
     Raises
     ------
@@ -41,6 +43,10 @@ def read_problem(path: PathLike) -> Problem:
     ProblemError
         With every mistake found, each with its place in the file.
     """
+    if Path(path).suffix.lower() in GRAPHS:
+        from makespan.taskgraph.formats import read
+
+        return read(path)
     data = parsed(path)
     try:
         return problem_of(data)
@@ -51,6 +57,8 @@ def read_problem(path: PathLike) -> Problem:
 def problem_of(data: Mapping[str, Any]) -> Problem:
     """Return the problem that stands in a file's contents."""
     _check_format(data, "makespan.problem")
+    if "kind" not in data and "workflow" in data:  # WfFormat
+        return kind_named("taskgraph").read(data)
     if "kind" not in data:
         raise ProblemError(f"kind: is missing; it is {' or '.join(map(repr, KINDS))}")
     return kind_named(data["kind"]).read(data)

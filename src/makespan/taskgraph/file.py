@@ -23,6 +23,7 @@ from makespan.core.forms import (
 )
 from makespan.core.names import Numbered
 from makespan.taskgraph.dag import DURATION, SIZE, WORK, Dag
+from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
 from makespan.taskgraph.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import TaskGraph
 
@@ -106,18 +107,22 @@ class TaskGraphForm(ProblemForm):
 
 
 def read(data: Mapping[str, Any]) -> TaskGraph:
-    """Build the problem from the contents of a file.
+    """Build the problem from the contents of a file: makespan's own form, or WfFormat.
 
     Raises
     ------
     ProblemError
         With every mistake found, each with its place in the file.
+    FileError
+        If a ``workflow`` is not WfFormat.
 
     >>> problem = read({"kind": "taskgraph", "tasks": [{"name": "a", "work": 2.0}],
     ...                 "network": {"machines": [{"speed": 4.0}]}})
     >>> problem.machines[0], float(problem.durations[0, 0])
     ('M1', 0.5)
     """
+    if "kind" not in data and "workflow" in data:
+        return on_equal_machines(wfformat.read(data), BYTES_PER_SECOND)
     form = validated(TaskGraphForm, data)
     try:
         return TaskGraph(

@@ -33,7 +33,6 @@ def read(path: str | Path, network: Network | None = None) -> TaskGraph:
     ProblemError
         If the graph in it breaks the statement of task graphs.
     """
-    from makespan.taskgraph.network import Network
     from makespan.taskgraph.problem import TaskGraph
 
     file = Path(path)
@@ -49,9 +48,16 @@ def read(path: str | Path, network: Network | None = None) -> TaskGraph:
     except FileError as error:
         raise FileError(error.mistakes, heading=str(path)) from None
     if network is None:
-        rate = BYTES_PER_SECOND if suffix == ".json" else 1.0
-        network = Network([1.0] * MACHINES, rate=rate)
+        return on_equal_machines(dag, BYTES_PER_SECOND if suffix == ".json" else 1.0)
     return TaskGraph(dag, network)
+
+
+def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
+    """Return the problem of a graph that came without machines."""
+    from makespan.taskgraph.network import Network
+    from makespan.taskgraph.problem import TaskGraph
+
+    return TaskGraph(dag, Network([1.0] * MACHINES, rate=rate))
 
 
 def _wfformat(text: str) -> Dag:
