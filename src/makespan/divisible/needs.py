@@ -100,6 +100,7 @@ A_BUS = Need(
     "a bus (one send cost for all)",
     lambda problem: None if problem.platform.is_bus else "the workers' send costs differ",
 )
+RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
 
 NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
 LINEAR_ONE_ROUND = (
@@ -134,4 +135,27 @@ SPLIT_ONE_ROUND = (
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     *NO_WINDOWS,
+)
+RETURNS_ONE_ROUND = (
+    A_STAR,
+    RETURNS,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    NO_RELEASE,
+    NO_WORKER_DEADLINES,
+    NO_BUDGET,
+)
+ORDERED_ONE_ROUND = (
+    A_STAR,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    Need("no activation", is_set("activation")),
+    NO_RELEASE,
+    NO_WORKER_DEADLINES,
+    NO_BUDGET,
 )

@@ -1,0 +1,197 @@
+"""One round with returns: from a search over orders to a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.backends.highs import Verdict
+from makespan.core.control import Control
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Floats
+from makespan.divisible.linear import with_deadline
+from makespan.divisible.order_programme import solve_sparse
+from makespan.divisible.order_rules import Rule
+from makespan.divisible.order_search import PROVED, Best, OrderSearch
+from makespan.divisible.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns import Orders, Terms, orders_of, plan_of
+from makespan.divisible.timing import timed
+
+DENSE = 80  # workers; above, programmes are sparse and orders are not searched
+EXACT = 8  # workers; above, the proof is given up after so many programmes
+PROGRAMMES_ABOVE = 20_000
+NEIGHBOURS = 20_000
+NEIGHBOURS_IN_PASSING = 1_000
+PROGRAMMES_IN_PASSING = 2_000
+
+
+def solve_orders(
+    problem: DivisibleLoad, control: Control, *, discipline: str | None = None
+) -> Solution:
+    """Return the best one-round plan with returns, among those of a discipline if one is named.
+
+    Where the problem leaves the discipline open that a method names, the plan is one of many
+    kinds: it is then sought with less effort, and nothing is proved.
+    """
+    of_class = discipline is not None and not keeps_discipline(problem, discipline)
+    simple = without_choice(problem)
+    if simple is not None:
+        return simple
+    terms = Terms.of(problem)
+    rule = Rule.of(problem, terms, discipline)
+    starts = list(_starts(problem, terms, rule, control))
+    if len(terms) > DENSE:
+        best = best_of(terms, starts, control)
+    else:
+        best = _searched(terms, rule, starts, control, in_passing=of_class)
+    return solution_of(problem, terms, best, of_class=of_class)
+
+
+def keeps_discipline(problem: DivisibleLoad, discipline: str) -> bool:
+    """Whether all plans of a problem have a discipline: it is asked for, or one returns at most."""
+    return problem.discipline == discipline or int(problem.star.returns.sum()) <= 1
+
+
+def without_choice(problem: DivisibleLoad) -> Solution | None:
+    """Return the solution where there is nothing to plan; None elsewhere."""
+    star = problem.star
+    if problem.load == 0.0 and problem.use == "any":
+        return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
+    if problem.load is not None:
+        return None
+    assert problem.deadline is not None
+    terms = Terms.of(problem)
+    free = np.isinf(terms.most(terms.end)) & (terms.start_up <= terms.end)
+    own = terms.own is not None and terms.own.per_unit == 0 and terms.own.fixed <= terms.end
+    if own or (len(star) and free.any()):
+        note = "a machine without a cost per unit does any load by the deadline: no maximum"
+        return Solution(schedule=None, notes=(note,))
+    return None
+
+
+def _starts(problem: DivisibleLoad, terms: Terms, rule: Rule, control: Control) -> Iterable[Orders]:
+    """Yield orders to start from: sorted ones, the best worker alone, an earlier plan's."""
+    own = terms.own_choices()[0]
+    send, back = terms.send, terms.back
+    upwards = np.argsort(send, kind="stable").tolist()
+    nested = np.argsort(send + back, kind="stable").tolist()
+    yield rule.arranged(upwards, upwards, own)
+    yield rule.arranged(nested, nested[::-1], own)
+    yield rule.arranged(upwards, np.argsort(-back, kind="stable").tolist(), own)
+    yield rule.arranged(upwards[::-1], upwards[::-1], own)
+    if terms.optional.any() and terms.load is not None:
+        alone = terms.start_up + terms.total * terms.load
+        alone[terms.memory < terms.load] = np.inf
+        first = int(alone.argmin())
+        yield rule.arranged([first], [first], own)
+    known = control.incumbent
+    if known is not None and known.schedule is not None:
+        orders = orders_of(problem, known.schedule)
+        if orders is not None:
+            yield rule.arranged(orders.send, orders.back, orders.own and own)
+
+
+def _searched(
+    terms: Terms, rule: Rule, starts: list[Orders], control: Control, *, in_passing: bool
+) -> Best:
+    search = OrderSearch(terms, rule, control, np.inf)
+    if terms.everyone:
+        whole = range(len(terms))
+        starts = [each for each in starts if len(each.send) == len(whole)]
+    values = [search.evaluate(orders) for orders in starts]
+    ranked = sorted(range(len(starts)), key=values.__getitem__)
+    exact = len(terms) <= EXACT
+    for index in ranked[:1] if exact or in_passing else ranked:
+        search.improve(starts[index], NEIGHBOURS_IN_PASSING if in_passing else NEIGHBOURS)
+    search.tighten()
+    if in_passing:
+        search.prove(PROGRAMMES_IN_PASSING)
+    else:
+        search.prove(10**12 if exact else PROGRAMMES_ABOVE)
+    return search.best
+
+
+def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> Best:
+    """Return the best of some orders, each without those who get nothing in it."""
+    best = Best()
+    for orders in dict.fromkeys(starts):
+        answer, amount, own = solve_sparse(terms, orders, control)
+        if answer.verdict is Verdict.OPTIMAL and answer.value < best.value:
+            best = Best(value=answer.value, orders=orders, amount=amount, own=own)
+        if control.expired():
+            break
+    return best
+
+
+def solution_of(
+    problem: DivisibleLoad, terms: Terms, best: Best, *, of_class: bool = False
+) -> Solution:
+    """Return the solution with the best orders, and what is proved of it.
+
+    ``of_class`` says that only plans of a kind were compared: then nothing is.
+    """
+    proved = best.proved and not of_class
+    if np.isinf(best.value):
+        if proved:
+            return Solution(schedule=None, infeasible=_why_infeasible(problem))
+        return Solution(schedule=None)
+    amount, own = _fitting(problem, terms, best)
+    plan = plan_of(problem, best.orders, amount, own)
+    schedule = timed(problem, plan)
+    if problem.load is None:
+        bound = None if of_class else -best.bound * terms.unit
+        return _most(problem, plan, proved, bound)
+    if proved:
+        return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+    if of_class or best.bound <= 0:
+        return _within_deadline(problem, Solution(schedule=schedule))
+    safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
+    return _within_deadline(problem, Solution(schedule=schedule, lower_bound=safe))
+
+
+def _most(problem: DivisibleLoad, plan: Plan, proved: bool, bound: float | None) -> Solution:
+    """Return the plan as the one with the most load, its bound where it is known."""
+    assert problem.deadline is not None
+    schedule = timed(problem, plan)
+    if schedule.makespan > problem.deadline:
+        factor = problem.deadline / schedule.makespan  # 1 but for rounding
+        plan = replace(plan, amount=plan.amount * factor, master=plan.master * factor)
+        schedule = timed(problem, plan)
+    limit = plan.total if proved else None
+    if not proved and bound is not None and bound < np.inf:
+        limit = max(bound, plan.total)
+    objective = Objective(name="load", value=plan.total, bound=limit, maximise=True)
+    return Solution(schedule=schedule, optimal=proved, objective=objective)
+
+
+def _within_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
+    """Return an unproved solution, or what it says where it ends after the deadline."""
+    limit = problem.deadline
+    if limit is None or solution.makespan <= limit:
+        return solution
+    bound = solution.lower_bound
+    if bound is not None and bound > limit:
+        why = f"the deadline is {limit:.12g}, but no plan ends before {bound:.12g}"
+        return Solution(schedule=None, lower_bound=bound, infeasible=why)
+    return Solution(schedule=None, lower_bound=bound)
+
+
+def _fitting(problem: DivisibleLoad, terms: Terms, best: Best) -> tuple[Floats, float]:
+    """Return the amounts in units of the problem; they add up to its load."""
+    amount, own = best.amount * terms.unit, best.own * terms.unit
+    total = float(amount.sum()) + own
+    if problem.load is None or total == 0.0:
+        return amount, own
+    factor = problem.load / total  # 1 but for rounding
+    return np.minimum(amount * factor, problem.star.memory), own * factor
+
+
+def _why_infeasible(problem: DivisibleLoad) -> str:
+    if problem.load is not None and np.isfinite(problem.star.memory).any():
+        return "the machines' memory is less than the load"
+    if problem.load is not None:
+        return "there is a load, but no machine to compute it"
+    return f"not all workers can take part by the deadline {problem.deadline:.12g}"

@@ -1,0 +1,169 @@
+"""The linear programme for a whole sequence of transfers on one port.
+
+Every send of the sequence has an amount; every transfer has a start and every computation an end.
+A transfer waits for the one before it, a computation for its send and for the chunk before it on
+the same worker, a return for its computation; and all have ended by T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.backends.highs import Answer, Programme, Verdict
+from makespan.core.control import Control
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Integers
+from makespan.divisible.linear import with_deadline
+from makespan.divisible.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns import Terms
+from makespan.divisible.timing import timed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence:
+    """A sequence of transfers: chunk k is sent (k) or returned (-1 - k).
+
+    ``worker`` holds the worker of each chunk. The first return of a worker is that of its first
+    chunk, and so on; returns of those who return nothing are left out.
+    """
+
+    worker: tuple[int, ...]
+    transfers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, problem: DivisibleLoad) -> Sequence | str:
+        """Return the sequence of a problem, or why there is no plan with it."""
+        assert problem.transfers is not None
+        names = [name for _, name in problem.transfers]
+        returns = problem.star.returns
+        worker: list[int] = []
+        transfers: list[int] = []
+        waiting: dict[int, list[int]] = {}
+        indices = problem.workers_in(names).tolist()
+        for place, ((what, name), index) in enumerate(zip(problem.transfers, indices, strict=True)):
+            if what == "send":
+                waiting.setdefault(index, []).append(len(worker))
+                transfers.append(len(worker))
+                worker.append(index)
+            elif returns[index]:
+                if not waiting.get(index):
+                    return f"transfers[{place}]: {name} has nothing to return there"
+                transfers.append(-1 - waiting[index].pop(0))
+        for index, chunks in waiting.items():
+            if chunks and returns[index]:
+                return f"transfers: what {problem.star.names[index]} was sent never returns"
+        if problem.use == "all" and len(waiting) < len(problem.star):
+            return "use is 'all', but transfers leaves workers out"
+        return cls(worker=tuple(worker), transfers=tuple(transfers))
+
+
+def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
+    """Return the best amounts for the given sequence of transfers, each of which is made."""
+    sequence = Sequence.of(problem)
+    if isinstance(sequence, str):
+        return Solution(schedule=None, infeasible=sequence)
+    terms = Terms.of(problem)
+    built = _Built(terms, sequence)
+    found: list[tuple[Answer, bool]] = []
+    for own in terms.own_choices():
+        answer = built.programme(own).solve(control)
+        if answer.verdict is Verdict.UNBOUNDED:
+            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        if answer.verdict is Verdict.NOTHING:
+            return Solution(schedule=None)
+        found.append((answer, own))
+    answer, own = min(found, key=lambda each: each[0].value)
+    if not answer.found:
+        return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
+    return _solution(problem, _plan(problem, terms, built, answer, own))
+
+
+class _Built:
+    """Builds the programme of a sequence and knows where its amounts are."""
+
+    def __init__(self, terms: Terms, sequence: Sequence) -> None:
+        self.terms = terms
+        self.sequence = sequence
+        self.amount: Integers = np.empty(0, dtype=np.int64)
+        self.own: Integers = np.empty(0, dtype=np.int64)
+
+    def programme(self, own: bool) -> Programme:
+        """Return the programme, with or without the master's work."""
+        terms, worker = self.terms, list(self.sequence.worker)
+        programme = Programme()
+        weight = -1.0 if terms.load is None else 0.0
+        self.amount = programme.variables(len(worker), cost=weight, upper=terms.memory[worker])
+        self.own = programme.variables(int(own), cost=weight)
+        start = programme.variables(len(self.sequence.transfers))
+        computed = programme.variables(len(worker))
+        at_least = 0.0 if terms.load is not None else terms.end
+        end = programme.variables(
+            1, cost=0.0 if terms.load is None else 1.0, lower=at_least, upper=terms.end
+        )
+        if terms.load is not None:
+            everything = np.concatenate([self.amount, self.own])
+            programme.row(everything, 1.0, low=terms.load, high=terms.load)
+        self._transfers(programme, start, computed, int(end[0]))
+        self._computations(programme, start, computed, int(end[0]))
+        if own and terms.own is not None:
+            row = [self.own[0], end[0]]
+            programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
+        return programme
+
+    def _transfers(
+        self, programme: Programme, start: Integers, computed: Integers, end: int
+    ) -> None:
+        """Each transfer is followed by the next, the last by the end; returns have to wait."""
+        terms, worker = self.terms, self.sequence.worker
+        followers = [*start[1:].tolist(), end]
+        for place, code in enumerate(self.sequence.transfers):
+            chunk = code if code >= 0 else -1 - code
+            mine = worker[chunk]
+            sends = code >= 0
+            fixed = terms.send_fixed[mine] if sends else terms.back_fixed[mine]
+            per_unit = terms.send[mine] if sends else terms.back[mine]
+            indices = [followers[place], start[place], self.amount[chunk]]
+            programme.row(indices, [1.0, -1.0, -per_unit], low=fixed)
+            if not sends:
+                programme.row([start[place], computed[chunk]], [1.0, -1.0], low=0.0)
+
+    def _computations(
+        self, programme: Programme, start: Integers, computed: Integers, end: int
+    ) -> None:
+        """Each chunk is computed after it came and after the chunk before it, and by the end."""
+        terms, worker = self.terms, self.sequence.worker
+        begin = {code: start[place] for place, code in enumerate(self.sequence.transfers)}
+        before: dict[int, int] = {}
+        for chunk, mine in enumerate(worker):
+            amount, done = self.amount[chunk], computed[chunk]
+            fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
+            per_unit = terms.send[mine] + terms.compute[mine]
+            programme.row([done, begin[chunk], amount], [1.0, -1.0, -per_unit], low=fixed)
+            if mine in before:
+                indices = [done, computed[before[mine]], amount]
+                fixed, per_unit = terms.compute_fixed[mine], terms.compute[mine]
+                programme.row(indices, [1.0, -1.0, -per_unit], low=fixed)
+            before[mine] = chunk
+            programme.row([end, done], [1.0, -1.0], low=0.0)
+
+
+def _plan(problem: DivisibleLoad, terms: Terms, built: _Built, answer: Answer, own: bool) -> Plan:
+    amount = np.maximum(0.0, answer.values[built.amount]) * terms.unit
+    master = max(0.0, float(answer.values[built.own].sum())) * terms.unit if own else 0.0
+    total = float(amount.sum()) + master
+    if problem.load is not None and total > 0:
+        factor = problem.load / total  # 1 but for rounding
+        amount, master = amount * factor, master * factor
+    sequence = built.sequence
+    return Plan.of(sequence.worker, amount, master=master, transfers=sequence.transfers)
+
+
+def _solution(problem: DivisibleLoad, plan: Plan) -> Solution:
+    schedule = timed(problem, plan)
+    if problem.load is not None:
+        return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+    objective = Objective(name="load", value=plan.total, bound=plan.total, maximise=True)
+    return Solution(schedule=schedule, optimal=True, objective=objective)
