@@ -19,6 +19,9 @@ COMMANDS = {
     "compare": "Run every method that applies, side by side.",
     "check": "Referee a result, or a schedule made elsewhere.",
     "plot": "Draw a result as a Gantt chart.",
+    "generate": "Make a random problem.",
+    "convert": "Write a problem, a result or a schedule in another format.",
+    "schema": "Print the JSON Schema of problem files, for editors.",
     "methods": "List the methods, or say why each applies to a file or not.",
 }
 

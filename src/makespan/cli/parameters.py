@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -41,6 +41,44 @@ seed = click.option(
 def file_argument(name: str, *, nargs: int = 1) -> Callable[[Function], Function]:
     """Return an argument that is a file's path, or '-'; several with ``nargs=-1``."""
     return click.argument(name, type=click.Path(), nargs=nargs, required=True)
+
+
+def named_values(text: str, *, refused: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
+    """Return the option ``-O name=value``, which gives a dictionary.
+
+    A value is read as in TOML, a bare word is a text. ``refused`` says why some names can't
+    be given.
+    """
+
+    def parsed(
+        context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+    ) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for pair in given:
+            name, equals, value = pair.partition("=")
+            name = name.strip().replace("-", "_")
+            if not equals or not name.isidentifier():
+                raise click.BadParameter(f"{pair!r} is not of the form name=value")
+            if name in (refused or {}):
+                raise click.BadParameter((refused or {})[name])
+            if name in values:
+                raise click.BadParameter(f"{name} is given twice")
+            values[name] = _value(value.strip())
+        return values
+
+    return click.option(
+        *("-O", "options"), multiple=True, metavar="NAME=VALUE", callback=parsed, help=text
+    )
+
+
+def _value(text: str) -> Any:
+    import tomllib
+
+    try:
+        data = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return data["value"] if len(data) == 1 else text
 
 
 def print_json(data: Any) -> None:

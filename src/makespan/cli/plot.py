@@ -11,15 +11,33 @@ from makespan.cli.codes import DONE, INFEASIBLE
 @click.command("plot")
 @parameters.file_argument("result")
 @click.argument("out", type=click.Path())
-def command(result: str, out: str) -> int:
-    """Draw RESULT, a result's JSON file, as a Gantt chart into OUT: .svg or .png."""
-    from makespan.flow._files import PICTURES, read_result, refuse_target, save
+@click.option(
+    "--beside",
+    type=click.Path(),
+    metavar="OTHER",
+    help="A second result, or a schedule, drawn below on a page (.html).",
+)
+def command(result: str, out: str, beside: str | None) -> int:
+    r"""Draw RESULT, a result's JSON file, into OUT.
 
-    refuse_target(out, *PICTURES)
+    \b
+    .svg, .png    a Gantt chart
+    .html         a page to zoom, filter and read in; needs nothing but a browser
+    .trace.json   trace events, for ui.perfetto.dev
+    """
+    from makespan.core.result import Result
+    from makespan.flow._files import PICTURES, read_result, refuse_target, save
+    from makespan.flow._reading import read_plan
+
+    refuse_target(out, *(PICTURES if beside is None else (".html",)))
+    if beside == result == "-":
+        raise click.UsageError("only one of the two files can be standard input")
     plan = read_result(result)
-    if plan.schedule is None:
-        click.echo(f"{out} not written: the result is {plan.status}, without a plan", err=True)
-        return INFEASIBLE
-    save(plan, out)
+    other = None if beside is None else read_plan(beside, plan.problem)
+    for one in (plan, other):
+        if isinstance(one, Result) and one.schedule is None:
+            click.echo(f"{out} not written: the result is {one.status}, without a plan", err=True)
+            return INFEASIBLE
+    save(plan, out, beside=other)
     parameters.print_text(f"{out} written")
     return DONE

@@ -13,41 +13,13 @@ if TYPE_CHECKING:
     from makespan.core.result import Result
 
 OWN_OPTIONS = {
-    "method": "--method",
-    "time_limit": "--time-limit",
-    "rng": "--seed",
-    "seed": "--seed",
+    "method": "method is given by --method",
+    "time_limit": "time_limit is given by --time-limit",
+    "rng": "rng is given by --seed",
+    "seed": "seed is given by --seed",
+    "problem": "no method has an option 'problem'",
+    "control": "no method has an option 'control'",
 }
-
-
-def _parsed_options(
-    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return ``-O name=value`` pairs; a value is read as in TOML, a bare word is a text."""
-    options: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        name = name.strip().replace("-", "_")
-        if not equals or not name.isidentifier():
-            raise click.BadParameter(f"{text!r} is not of the form name=value")
-        if name in OWN_OPTIONS:
-            raise click.BadParameter(f"{name} is given by {OWN_OPTIONS[name]}")
-        if name in ("problem", "control"):
-            raise click.BadParameter(f"no method has an option {name!r}")
-        if name in options:
-            raise click.BadParameter(f"{name} is given twice")
-        options[name] = _value(value.strip())
-    return options
-
-
-def _value(text: str) -> Any:
-    import tomllib
-
-    try:
-        data = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    return data["value"] if len(data) == 1 else text
 
 
 @click.command("solve")
@@ -55,18 +27,23 @@ def _value(text: str) -> Any:
 @click.option("--method", metavar="NAME", default="auto", help="See 'makespan methods FILE'.")
 @parameters.time_limit
 @parameters.seed
+@parameters.named_values("An option of the method; may be repeated.", refused=OWN_OPTIONS)
+@click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (partition).")
 @click.option(
-    *("-O", "options"),
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=_parsed_options,
-    help="An option of the method; may be repeated.",
+    "--interpolation",
+    type=click.Choice(["exact", "linear", "pchip", "step"]),
+    help="What is assumed between the measured counts of a CSV file.",
 )
 @parameters.as_json
 @click.option(
     *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the result (.json, or '-')."
 )
-@click.option("--plot", "picture", type=click.Path(), metavar="FILE", help="Draw it: .svg or .png.")
+@click.option(
+    *("--plot", "picture"),
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw it: .svg, .png, .html or .trace.json.",
+)
 @click.option("--log", is_flag=True, help="Print the steps of the method, where it logs them.")
 def command(
     *,
@@ -75,6 +52,8 @@ def command(
     time_limit: float | None,
     seed: int | None,
     options: dict[str, Any],
+    tasks: int | None,
+    interpolation: str | None,
     as_json: bool,
     output: str | None,
     picture: str | None,
@@ -85,6 +64,7 @@ def command(
     \b
     makespan solve star.toml
     makespan solve star.toml --plot plan.svg -o result.json
+    makespan solve gpus.csv --tasks 100000 --interpolation linear
     makespan solve star.toml --method fifo --time-limit 60 -O w1=1
     """
     from makespan.cli.progress import progress_bar
@@ -96,7 +76,8 @@ def command(
         refuse_target(output, ".json")
     if picture is not None:
         refuse_target(picture, *PICTURES)
-    problem = read_problem(file)
+    parts = {"tasks": tasks, "interpolation": interpolation}
+    problem = read_problem(file, **{key: part for key, part in parts.items() if part is not None})
     with progress_bar() as progress:
         control = Control(time_limit=time_limit, rng=seed, progress=progress, log_steps=log)
         result = solve_controlled(problem, control, method=method, **options)

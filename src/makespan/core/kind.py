@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ class Kind:
     | answer | ``answer(problem, schedule)`` | what people read |
     | pictures | ``picture(problem, schedule)`` | rows and bars |
     | file | ``read(data)``, ``write(problem)``, ``schema()`` | the form in files |
+    | generate | ``generate(rng, *, options) -> problem`` | a random problem; may be missing |
     | methods | ``AUTO`` | the line-up that ``method="auto"`` tries in turn |
     """
 
@@ -82,6 +84,14 @@ class Kind:
         """Return the JSON Schema of the kind's files."""
         described: dict[str, Any] = self._room("file").schema()
         return described
+
+    @property
+    def generator(self) -> Callable[..., Problem] | None:
+        """The function that makes a random problem; None where the kind has none."""
+        if find_spec(f"makespan.{self.name}.generate") is None:
+            return None
+        found: Callable[..., Problem] = self._room("generate").generate
+        return found
 
     @property
     def auto(self) -> tuple[str, ...]:

@@ -1,0 +1,65 @@
+"""The command convert."""
+
+from __future__ import annotations
+
+import click
+
+from makespan.cli import parameters
+from makespan.cli.codes import DONE, INFEASIBLE
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN", type=click.Path())
+@click.argument("out", metavar="OUT", type=click.Path())
+@click.option(
+    "--problem",
+    type=click.Path(),
+    metavar="FILE",
+    help="The problem of a schedule that comes alone.",
+)
+@click.option(
+    "--to",
+    type=click.Choice(["toml", "json", "csv"]),
+    help="What to write where OUT is '-'.",
+)
+def command(source: str, out: str, problem: str | None, to: str | None) -> int:
+    r"""Write what IN holds as OUT; the suffix of OUT decides.
+
+    \b
+    a problem               .toml or .json
+    a result, a schedule    .json, .csv, .svg, .png, .html, .trace.json
+    """
+    from makespan.core.result import Result
+    from makespan.flow._files import (
+        PICTURES,
+        as_text,
+        read_problem,
+        refuse_suffix,
+        refuse_target,
+        save,
+    )
+    from makespan.flow._files import _suffixes as suffixes_of
+    from makespan.flow._plot import write_picture
+    from makespan.flow._reading import read_any
+
+    if (out == "-") != (to is not None):
+        raise click.UsageError("--to says what to write where OUT is '-', and only there")
+    if source == problem == "-":
+        raise click.UsageError("only one of the two files can be standard input")
+    stated = None if problem is None else read_problem(problem)
+    thing = read_any(source, stated)
+    target = f"output.{to}" if to is not None else out
+    if isinstance(thing, Result) and thing.schedule is None and not target.endswith(".json"):
+        click.echo(f"{out} not written: {source} is {thing.status}, without a plan", err=True)
+        return INFEASIBLE
+    suffix = refuse_suffix(target, *suffixes_of(thing))
+    if to is not None:
+        parameters.print_text(as_text(thing, suffix).rstrip("\n"))
+        return DONE
+    refuse_target(out, suffix)
+    if suffix in PICTURES:
+        write_picture(thing, out, problem=stated)  # type: ignore[arg-type]
+    else:
+        save(thing, out)
+    parameters.print_text(f"{out} written")
+    return DONE

@@ -1,0 +1,63 @@
+"""The command generate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from makespan.cli import parameters
+from makespan.cli.codes import DONE
+
+
+@click.command("generate")
+@click.argument("kind", required=False)
+@parameters.named_values("An option of the generator; may be repeated.")
+@parameters.seed
+@click.option(
+    *("-o", "--output"),
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the problem (.toml or .json); otherwise it is printed.",
+)
+def command(
+    *, kind: str | None, options: dict[str, Any], seed: int | None, output: str | None
+) -> int:
+    r"""Make a random problem of KIND; without KIND, list the kinds and their options.
+
+    \b
+    makespan generate divisible -O workers=20 -O latency=0.1 --seed 7 -o star.toml
+    makespan generate independent -O distribution=triplets | makespan solve -
+    """
+    from makespan.flow._files import TEXTS, as_text, refuse_target, save
+    from makespan.flow._generate import generate
+
+    if kind is None:
+        parameters.print_text("\n".join(_listed()))
+        return DONE
+    if output not in (None, "-"):
+        refuse_target(output, *TEXTS["problem"])
+    problem = generate(kind, seed=seed or 0, options=options)
+    if output in (None, "-"):
+        parameters.print_text(as_text(problem, ".toml").rstrip("\n"))
+    else:
+        save(problem, output)
+        parameters.print_text(f"{output} written")
+    return DONE
+
+
+def _listed() -> list[str]:
+    from makespan.flow._generate import generator_options
+    from makespan.flow._kinds import KINDS
+
+    lines = []
+    for name in KINDS:
+        options = generator_options(name)
+        if options is not None:
+            lines.append(name)
+            lines += [f"  -O {option}={_shown(value)}" for option, value in options.items()]
+    return lines
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

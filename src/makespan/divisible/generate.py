@@ -1,0 +1,148 @@
+"""Random divisible load problems: stars, buses and trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.mistakes import Mistakes, shown
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.platform import Master, Star
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.tree import Tree
+
+TOPOLOGIES = ("star", "bus", "tree")
+MOST_WORKERS = 10**7
+
+
+def generate(
+    rng: np.random.Generator,
+    *,
+    topology: str = "star",
+    workers: int = 8,
+    load: float = 1000.0,
+    heterogeneity: float = 4.0,
+    ratio: float = 10.0,
+    latency: float = 0.0,
+    returns: float = 0.0,
+    master_computes: bool = False,
+    children: int = 3,
+) -> DivisibleLoad:
+    """Return a problem whose workers differ in speed and bandwidth.
+
+    Costs per unit are drawn log-uniformly: the logarithm is uniform, so that slow and fast ones
+    are alike in number.
+
+    Parameters
+    ----------
+    rng
+        The source of all randomness.
+    topology
+        ``"star"``, ``"bus"`` or ``"tree"``.
+    workers
+        How many there are beside the master or root.
+    load
+        Units.
+    heterogeneity
+        The largest cost per unit over the smallest, 1 or more; 1: all alike.
+    ratio
+        Computation to communication: the median computing cost per unit over the median sending
+        cost per unit, which is 1 second.
+    latency
+        The fixed cost of a transfer, as a multiple of the time to send ``load / workers`` units
+        at the median cost; 0: costs are linear. Fixed costs vary like the others.
+    returns
+        The cost of returning results as a share of that of sending; 0: nothing returns.
+    master_computes
+        Whether the master, or the root, computes.
+    children
+        The most children of a node of a tree.
+
+    Raises
+    ------
+    ProblemError
+        With every option that is not allowed.
+
+    >>> problem = generate(np.random.default_rng(0), workers=3, heterogeneity=1.0)
+    >>> problem.platform.compute_per_unit.tolist()
+    [10.0, 10.0, 10.0]
+    """
+    mistakes = Mistakes()
+    _whole(mistakes, "workers", workers, MOST_WORKERS)
+    _whole(mistakes, "children", children, MOST_WORKERS)
+    mistakes.number("load", load, "a load is 0 or more units")
+    mistakes.number("heterogeneity", heterogeneity, "heterogeneity is 1 or more", low=1.0)
+    mistakes.number("ratio", ratio, "a ratio is above 0", strictly=True)
+    mistakes.number("latency", latency, "a latency is 0 or more")
+    mistakes.number("returns", returns, "returns are a share of the cost of sending, 0 or more")
+    if topology not in TOPOLOGIES:
+        mistakes.add("topology", f"{shown(topology)} is none of {', '.join(TOPOLOGIES)}")
+    if topology == "tree" and not mistakes and returns:
+        mistakes.add("returns", "nothing returns on a tree; leave it out")
+    if not isinstance(master_computes, bool):
+        mistakes.add("master_computes", f"{shown(master_computes)} is not true or false")
+    mistakes.raise_if_any()
+    count = workers + (topology == "tree")
+    spread = _Spread(rng, heterogeneity)
+    compute = ratio * spread.drawn(count)
+    send = spread.drawn(count if topology != "bus" else 1)
+    fixed = latency * load / workers * spread.drawn(len(send)) if latency else np.zeros(len(send))
+    columns: dict[str, Any] = {"compute_per_unit": compute, "send_per_unit": send}
+    columns["send_fixed"] = fixed
+    if topology == "tree":
+        return _tree(rng, columns, load, children, root_computes=master_computes)
+    own = ratio * float(spread.drawn(1)[0]) if master_computes else None
+    columns = {name: np.broadcast_to(column, (workers,)) for name, column in columns.items()}
+    if returns:
+        columns["return_per_unit"] = returns * columns["send_per_unit"]
+    return DivisibleLoad(
+        load=load, platform=Star.from_arrays(master=Master(compute=own), **columns)
+    )
+
+
+class _Spread:
+    """Draws factors around 1 whose extremes differ by ``heterogeneity`` at most."""
+
+    def __init__(self, rng: np.random.Generator, heterogeneity: float) -> None:
+        self._rng = rng
+        self._half = 0.5 * float(np.log(heterogeneity))
+
+    def drawn(self, count: int) -> Floats:
+        factors: Floats = np.exp(self._rng.uniform(-self._half, self._half, count))
+        return factors
+
+
+def _tree(
+    rng: np.random.Generator,
+    columns: dict[str, Any],
+    load: float,
+    children: int,
+    *,
+    root_computes: bool,
+) -> DivisibleLoad:
+    """Return a tree: each node's parent is one of the earlier ones that have room."""
+    compute = columns["compute_per_unit"]
+    if not root_computes:
+        compute[0] = np.inf
+    for name in ("send_per_unit", "send_fixed"):
+        columns[name][0] = 0.0
+    parent = _parents(rng, len(compute), children)
+    return DivisibleLoad(load=load, platform=Tree.from_arrays(parent=parent, **columns))
+
+
+def _parents(rng: np.random.Generator, count: int, children: int) -> Integers:
+    parent = np.full(count, -1, dtype=np.int64)
+    room = [0] * children  # each node stands here once for every child it may still get
+    for node in range(1, count):
+        chosen = int(rng.integers(len(room)))
+        parent[node] = room[chosen]
+        room[chosen] = room[-1]
+        room.pop()
+        room.extend([node] * children)
+    return parent
+
+
+def _whole(mistakes: Mistakes, name: str, value: object, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        mistakes.add(name, f"{shown(value)} is not a whole number from 1 to {most}")

@@ -1,0 +1,130 @@
+"""Random problems of independent tasks, by the distribution of their durations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.mistakes import Mistakes, shown
+from makespan.core.schedule import Floats
+from makespan.core.suggest import did_you_mean
+from makespan.independent.problem import MOST_MACHINES, IndependentTasks
+
+MOST_TASKS = 10**8
+
+Draw = Callable[[np.random.Generator, int, float, float], Floats]
+
+
+def _uniform(rng: np.random.Generator, count: int, mean: float, spread: float) -> Floats:
+    share = min(spread, 1.0)
+    return rng.uniform(mean * (1.0 - share), mean * (1.0 + share), count)
+
+
+def _whole(rng: np.random.Generator, count: int, mean: float, spread: float) -> Floats:
+    share = min(spread, 1.0)
+    low, high = max(1, round(mean * (1.0 - share))), max(1, round(mean * (1.0 + share)))
+    return rng.integers(low, high, count, endpoint=True).astype(np.float64)
+
+
+def _exponential(rng: np.random.Generator, count: int, mean: float, _spread: float) -> Floats:
+    return rng.exponential(mean, count)
+
+
+def _lognormal(rng: np.random.Generator, count: int, mean: float, spread: float) -> Floats:
+    sigma = float(np.sqrt(np.log1p(spread * spread)))
+    return mean * rng.lognormal(-0.5 * sigma * sigma, sigma, count)
+
+
+def _pareto(rng: np.random.Generator, count: int, mean: float, _spread: float) -> Floats:
+    return 0.5 * mean * (1.0 + rng.pareto(2.0, count))
+
+
+DISTRIBUTIONS: dict[str, Draw] = {
+    "uniform": _uniform,
+    "whole": _whole,
+    "exponential": _exponential,
+    "lognormal": _lognormal,
+    "pareto": _pareto,
+}
+TRIPLETS = "triplets"
+
+
+def generate(
+    rng: np.random.Generator,
+    *,
+    machines: int = 4,
+    tasks: int = 20,
+    distribution: str = "uniform",
+    mean: float = 10.0,
+    spread: float = 1.0,
+    preemptive: bool = False,
+) -> IndependentTasks:
+    """Return tasks with random durations.
+
+    Parameters
+    ----------
+    rng
+        The source of all randomness.
+    machines, tasks
+        How many there are.
+    distribution
+        ``"uniform"``, ``"whole"`` (uniform whole numbers), ``"exponential"``, ``"lognormal"``,
+        ``"pareto"`` (heavy-tailed, with exponent 2), or ``"triplets"``: three whole durations for
+        each machine whose sum is three times ``mean``, each between three quarters and three
+        halves of it, so that the least makespan is known and hard to find. There ``tasks`` is
+        not looked at.
+    mean
+        Mean duration, seconds.
+    spread
+        Uniform: half the width as a share of the mean, up to 1. Lognormal: the standard deviation
+        as a share of the mean. Others don't use it.
+    preemptive
+        Whether the tasks may be cut.
+
+    Raises
+    ------
+    ProblemError
+        With every option that is not allowed.
+
+    >>> tasks = generate(np.random.default_rng(0), machines=2, distribution="triplets", mean=100)
+    >>> float(tasks.durations.sum()), len(tasks.durations)
+    (600.0, 6)
+    """
+    mistakes = Mistakes()
+    _number(mistakes, "machines", machines, 1, MOST_MACHINES)
+    _number(mistakes, "tasks", tasks, 0, MOST_TASKS)
+    mistakes.number("mean", mean, "a mean duration is above 0 seconds", strictly=True)
+    mistakes.number("spread", spread, "a spread is 0 or more")
+    known = (*DISTRIBUTIONS, TRIPLETS)
+    if distribution not in known:
+        hint = did_you_mean(str(distribution), known)
+        mistakes.add("distribution", f"{shown(distribution)} is no distribution{hint}")
+    elif distribution == TRIPLETS and not mistakes:
+        if machines > MOST_TASKS // 3:
+            mistakes.add("machines", f"{machines} are too many; there are three tasks for each")
+        if mean < 4:
+            mistakes.add("mean", f"{mean} is too small for triplets; it is 4 or more")
+    mistakes.raise_if_any()
+    if distribution == TRIPLETS:
+        durations = _triplets(rng, machines, round(3 * mean))
+    else:
+        durations = DISTRIBUTIONS[distribution](rng, tasks, float(mean), float(spread))
+    return IndependentTasks(machines=machines, durations=durations, preemptive=preemptive)
+
+
+def _triplets(rng: np.random.Generator, machines: int, total: int) -> Floats:
+    """Return, shuffled, three durations above a quarter and below a half of ``total`` a machine."""
+    low, high = total // 4 + 1, (total - 1) // 2
+    first = rng.integers(low, min(high, total - 2 * low), machines, endpoint=True)
+    second = rng.integers(
+        np.maximum(low, total - first - high), np.minimum(high, total - first - low), endpoint=True
+    )
+    durations = np.concatenate([first, second, total - first - second]).astype(np.float64)
+    rng.shuffle(durations)
+    return durations
+
+
+def _number(mistakes: Mistakes, name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        mistakes.add(name, f"{shown(value)} is not a whole number from {low} to {high}")
