@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from makespan.flow._solve import solve
     from makespan.independent.problem import IndependentTasks
     from makespan.partition.problem import Partition
+    from makespan.reduction.problem import Reduction
     from makespan.taskgraph.dag import Dag
     from makespan.taskgraph.network import Network
     from makespan.taskgraph.problem import TaskGraph
@@ -73,6 +74,7 @@ _HOMES = {
     "makespan.flow._solve": ("solve",),
     "makespan.independent.problem": ("IndependentTasks",),
     "makespan.partition.problem": ("Partition",),
+    "makespan.reduction.problem": ("Reduction",),
     "makespan.taskgraph.dag": ("Dag",),
     "makespan.taskgraph.network": ("Network",),
     "makespan.taskgraph.problem": ("TaskGraph",),

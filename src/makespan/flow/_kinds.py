@@ -14,6 +14,7 @@ KINDS = {
         Kind("divisible"),
         Kind("independent"),
         Kind("partition"),
+        Kind("reduction"),
         Kind("taskgraph"),
     )
 }

@@ -33,7 +33,9 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
     costs = _least(problem)
     root, capacity = root_bound(*costs), capacity_bound(*costs)
-    own = max(_busiest(problem, *costs), 0.0)
+    machines, sizes, latency, transfer, _, both = costs
+    sending = _seconds(problem, _sending(machines, sizes, latency, transfer, both))
+    own = max(_busiest(problem), sending)
     return (
         Bound(value=_seconds(problem, root), name="growth", source=SOURCE_GROWTH),
         Bound(value=_seconds(problem, capacity), name="capacity", source=SOURCE_CAPACITY),
@@ -143,7 +145,7 @@ def _least_time(holding: list[Any], length: Any, period: Any, wanted: int) -> An
     return low
 
 
-def _busiest(problem: Reduction, *costs: Any) -> float:
+def _busiest(problem: Reduction) -> float:
     """Return what the ports and the root's unit need when costs differ, seconds."""
     if problem.times is not None:
         return 0.0
@@ -159,6 +161,15 @@ def _busiest(problem: Reduction, *costs: Any) -> float:
     into_root = total * transfer[1:, 0].min() + latency[1:, 0].min() + least * combine[0]
     first = float((latency[1:, 0] + least * transfer[1:, 0]).min())
     return max(float(sending.max()), float(into_root), first + total * float(combine[0]))
+
+
+def _sending(machines: int, sizes: list[Any], latency: Any, transfer: Any, both: bool) -> Any:
+    """Return what all sending ports together need in an all-reduce."""
+    if not both:
+        return 0
+    total = 2 * (machines - 1) * sum(sizes) * transfer
+    share = -(-total // machines) if isinstance(total, int) else total / machines
+    return share + latency
 
 
 def _open_count(problem: Reduction) -> Bound:

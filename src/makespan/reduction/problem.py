@@ -214,13 +214,6 @@ class Reduction:
             reduce_overhead=None,
         )
 
-    def amounts(self, segments: int) -> Floats:
-        """Return the amount of each of ``segments`` segments: bytes where known, else factors."""
-        if self.segments == "auto":
-            assert self.bytes is not None
-            return np.full(segments, self.bytes / segments)
-        return self.sizes
-
 
 FIELDS = tuple(field.name for field in fields(Reduction))
 

@@ -37,6 +37,7 @@ def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
         return
     plan = _Plan(problem, schedule)
     yield from _durations(plan)
+    yield from _amounts(plan)
     yield from _trees(plan)
     yield from _ports(plan)
     yield from _readiness(plan)
@@ -196,6 +197,23 @@ def _durations(plan: _Plan) -> Iterator[Violation]:
                 times=(float(schedule.start[row]), float(schedule.end[row])),
                 excess=float(excess[index]),
             )
+
+
+def _amounts(plan: _Plan) -> Iterator[Violation]:
+    """The amount of a row is the size of its segment."""
+    schedule = plan.schedule
+    size = plan.problem.sizes[schedule.item]
+    wrong = np.abs(schedule.amount - size) > TOLERANCE * size
+    for row in np.flatnonzero(wrong)[:SHOWN].tolist():
+        yield Violation(
+            rule="amount",
+            message=(
+                f"activity {row} has the amount {float(schedule.amount[row])!r}; segment "
+                f"{schedule.item[row] + 1} has the size {float(size[row])!r}"
+            ),
+            activities=(row,),
+            excess=float(abs(schedule.amount[row] - size[row])),
+        )
 
 
 def _trees(plan: _Plan) -> Iterator[Violation]:

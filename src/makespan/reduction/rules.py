@@ -75,7 +75,7 @@ def by_sequence(  # type: ignore[no-untyped-def]
 ):
     """Commit, again and again, the next send of a machine that can start first.
 
-    Ties: lowest machine. Returns fewer sends than there are in a deadlock.
+    Ties: lowest segment, then lowest machine. Returns fewer sends than there are in a deadlock.
     """
     machines, segments = parents.shape
     sending = np.zeros(machines, latency.dtype)
@@ -90,19 +90,18 @@ def by_sequence(  # type: ignore[no-untyped-def]
     senders = np.empty((machines - 1) * segments, np.int64)
     sent = np.empty((machines - 1) * segments, np.int64)
     count = 0
-    heap = [(latency[0, 0] * 0, 0)]
+    heap = [(latency[0, 0] * 0, 0, 0)]
     heap.pop()
     for machine in range(1, machines):
         if waits[machine, sequences[machine, 0]] == 0:
-            heappush(heap, (latency[0, 0] * 0, machine))
+            heappush(heap, (latency[0, 0] * 0, sequences[machine, 0], machine))
     while len(heap) > 0:
-        bound, machine = heappop(heap)
-        segment = sequences[machine, position[machine]]
+        bound, segment, machine = heappop(heap)
         target = parents[machine, segment]
         delay = latency[machine, target]
         start = max(ready[machine, segment], sending[machine], receiving[target] - delay)
         if start > bound:
-            heappush(heap, (start, machine))
+            heappush(heap, (start, segment, machine))
             continue
         lasts = transfer[machine, target] * size[segment]
         sending[machine] = start + lasts
@@ -116,11 +115,12 @@ def by_sequence(  # type: ignore[no-untyped-def]
         waits[target, segment] -= 1
         position[machine] += 1
         if position[machine] < segments:
-            if waits[machine, sequences[machine, position[machine]]] == 0:
-                heappush(heap, (sending[machine], machine))
+            following = sequences[machine, position[machine]]
+            if waits[machine, following] == 0:
+                heappush(heap, (sending[machine], following, machine))
         if target != 0 and waits[target, segment] == 0:
             if sequences[target, position[target]] == segment:
-                heappush(heap, (done, target))
+                heappush(heap, (done, segment, target))
     return senders[:count], sent[:count], combining[0]
 
 

@@ -113,8 +113,7 @@ def schedule_of(
     Every send has a ``reduce`` row on its receiver. Where nothing is combined (in a broadcast),
     that row takes no time and marks the arrival.
     """
-    segments = int(sends.segment.max(initial=0)) + 1
-    amounts = problem.amounts(segments)[sends.segment]
+    amounts = problem.sizes[sends.segment]
     begin = np.concatenate([start, combined - costs.reduce])
     end = np.concatenate([start + costs.transfer, combined])
     return Schedule.of_columns(

@@ -1,4 +1,17 @@
 """Methods for reductions, one a file, named as in the literature."""
 
-AUTO = ("given-plan",)
+AUTO = (
+    "given-plan",
+    "exhaustive",
+    "greedy-trees",
+    "segment-count",
+    "reduce-then-broadcast",
+    "single-segment",
+    "circulant",
+    "chain",
+    "two-tree",
+    "rarest-first",
+    "cp-sat",
+    "backfilling",
+)
 """What ``auto`` tries in turn."""

@@ -22,8 +22,8 @@ from makespan.reduction.timing import in_order
 def given_plan(problem: Reduction, control: Control) -> Solution:
     """Start the sends of the given plan in the order of its rule, as early as possible.
 
-    With sequences, the send that can start first goes first, lowest machine on ties. A deadlock
-    is reported with its cycle.
+    With sequences, the send that can start first goes first; on ties the lowest segment, then the
+    lowest machine. A deadlock is reported with its cycle.
     """
     sends, _, why = given_sends(problem)
     if sends is None:

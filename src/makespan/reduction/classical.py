@@ -1,0 +1,154 @@
+"""The trees that message-passing libraries use, pipelined over the segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers, Schedule
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.problem import Reduction
+from makespan.reduction.reversal import schedule_from_copies
+from makespan.reduction.rules import ordered_by_rule, ordered_by_sequence, tables_of
+from makespan.reduction.sends import costs_of
+from makespan.reduction.timing import in_order
+
+BACKFILLED_UP_TO = 2_000
+
+
+def pipelined(
+    problem: Reduction, tree: Callable[[int, int], Integers], leads: tuple[int, ...] = (0,)
+) -> Solution:
+    """Plan a collective over given trees, one for each segment.
+
+    Parameters
+    ----------
+    tree
+        ``tree(machines, segment)`` returns the parent of every machine for a segment; the root
+        is its own.
+    leads
+        See :func:`planned`.
+
+    A broadcast is the reversed reduction.
+    """
+    machines, segments = len(problem.machines), len(problem.sizes)
+    parents = np.column_stack([tree(machines, segment) for segment in range(segments)])
+    schedule = planned(problem, np.ascontiguousarray(parents, dtype=np.int64), leads)
+    return Solution(schedule=schedule, lower_bound=best_bound(problem))
+
+
+def planned(problem: Reduction, parents: Integers, leads: tuple[int, ...] = (0,)) -> Schedule:
+    """Return the schedule of trees whose machines send in order of the segments.
+
+    Of several ``leads`` the best is taken: a machine sends a segment ahead of one that is so
+    many numbers before it for each level that it is deeper there. Where there are few sends,
+    backfilling is tried as well.
+    """
+    forward = problem if problem.collective == "reduce" else as_reduction(problem)
+    tables = tables_of(forward)
+    depth = depths(parents) if leads != (0,) else np.zeros_like(parents)
+    segments = np.arange(parents.shape[1])
+    plans = []
+    for lead in leads:
+        order = np.argsort(segments - lead * depth, axis=1, kind="stable")
+        plans.append(ordered_by_sequence(forward, parents, np.ascontiguousarray(order), tables))
+    if parents.size <= BACKFILLED_UP_TO:
+        plans.append(ordered_by_rule(forward, parents, "backfilling", tables))
+    complete = [plan for plan in plans if len(plan[0]) == parents.size - parents.shape[1]]
+    sends, _ = min(complete, key=lambda plan: plan[1])
+    schedule = in_order(forward, sends)
+    assert schedule is not None
+    return schedule if forward is problem else turned(problem, forward, schedule)
+
+
+def depths(parents: Integers) -> Integers:
+    """Return how many sends each segment takes from each machine to the root."""
+    depth = np.zeros_like(parents)
+    above = np.tile(np.arange(len(parents))[:, None], (1, parents.shape[1]))
+    while above.any():
+        depth += above != 0
+        above = np.take_along_axis(parents, above, axis=0)
+    return depth
+
+
+def as_reduction(problem: Reduction) -> Reduction:
+    """Return the reduction that a broadcast is in reversed time."""
+    latency, transfer = np.asarray(problem.latency), np.asarray(problem.transfer)
+    return Reduction(
+        machines=problem.machines,
+        segments=problem.segments,
+        latency=latency.T if latency.ndim else problem.latency,
+        transfer=transfer.T if transfer.ndim else problem.transfer,
+        reduce=0.0,
+        segment_sizes=problem.segment_sizes,
+    )
+
+
+def turned(problem: Reduction, forward: Reduction, schedule: Schedule) -> Schedule:
+    """Return the schedule of a reduction as one of the broadcast, reversed in time."""
+    from makespan.reduction.sends import sends_of
+
+    sends, rows = sends_of(forward, schedule)
+    costs = costs_of(forward, sends)
+    arrival = schedule.start[rows] + costs.seconds(costs.latency + costs.transfer)
+    end = schedule.makespan
+    copies = np.column_stack([sends.receiver, sends.sender, sends.segment])
+    times = np.column_stack([end - arrival, end - schedule.start[rows]])
+    return schedule_from_copies(problem, copies, times)
+
+
+def chain(machines: int, segment: int) -> Integers:
+    """Every machine sends to the one before it."""
+    return np.maximum(np.arange(machines) - 1, 0)
+
+
+def star(machines: int, segment: int) -> Integers:
+    """Every machine sends to the root."""
+    return np.zeros(machines, dtype=np.int64)
+
+
+def binary(machines: int, segment: int) -> Integers:
+    """Machines 2i + 1 and 2i + 2 send to machine i."""
+    return np.maximum((np.arange(machines) - 1) // 2, 0)
+
+
+def k_nomial(machines: int, arity: int) -> Integers:
+    """Every machine sends to the one whose number lacks its lowest digit in base ``arity``.
+
+    >>> k_nomial(8, 2).tolist()
+    [0, 0, 0, 2, 0, 4, 4, 6]
+    """
+    parents = np.zeros(machines, dtype=np.int64)
+    for machine in range(1, machines):
+        weight = 1
+        while machine // weight % arity == 0:
+            weight *= arity
+        parents[machine] = machine - machine // weight % arity * weight
+    return parents
+
+
+def two_tree(machines: int, segment: int) -> Integers:
+    """Even segments follow a binary tree in which odd machines are leaves, odd ones another in
+    which even machines are.
+
+    Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
+    reduction and scan, Parallel Computing 35 (2009).
+    """
+    inner = machines - 1
+    place = np.arange(inner + 1)
+    if segment % 2:
+        place[1:] = place[1:] % inner + 1 if inner % 2 else inner + 1 - place[1:]
+    parents = np.zeros(machines, dtype=np.int64)
+    stack = [(1, inner, 0)]
+    while stack:
+        low, high, above = stack.pop()
+        if low > high:
+            continue
+        step = 1 << (high.bit_length() - 1)
+        while (middle := high // step * step) < low:
+            step //= 2
+        parents[place[middle]] = place[above] if above else 0
+        stack += [(low, middle - 1, middle), (middle + 1, high, middle)]
+    return parents

@@ -1,0 +1,147 @@
+"""Round-optimal schedules on circulant graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers
+from makespan.reduction.needs import (
+    FREE_ORDER,
+    GIVEN_COUNT,
+    ONE_WAY,
+    OPEN_PLAN,
+    SAME_TIMES,
+)
+from makespan.reduction.problem import Reduction
+from makespan.reduction.reversal import schedule_from_copies
+
+
+def _latency_or_work(problem: Reduction) -> str | None:
+    if problem.times is None:
+        return None
+    for name, value in zip(("latency", "transfer", "reduce"), problem.times, strict=True):
+        if name != "transfer" and value > 0:
+            return f"{name} is {value!r}"
+    return None
+
+
+@register(
+    "reduction",
+    name="circulant",
+    needs=(
+        ONE_WAY,
+        GIVEN_COUNT,
+        OPEN_PLAN,
+        FREE_ORDER,
+        SAME_TIMES,
+        Need("no latency and no reduction time", _latency_or_work),
+    ),
+    proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994)",
+    complexity="O(n log² n + n m)",
+    source="J. L. Träff, arXiv 2407.18004, receive schedules on circulant graphs",
+)
+def circulant(problem: Reduction, control: Control) -> Solution:
+    """In round k, machine r gives to machine r + skip[k]; every machine gets a new segment in
+    every round once it has one.
+    """
+    assert problem.segments != "auto"
+    machines, segments = len(problem.machines), problem.segments
+    copies, rounds = _copies(machines, segments)
+    times = np.column_stack([rounds, rounds + 1])
+    return Solution(schedule=schedule_from_copies(problem, copies, times), optimal=True)
+
+
+def _copies(machines: int, segments: int) -> tuple[Integers, Integers]:
+    """Return the rows (giver, taker, segment) and their rounds."""
+    skips = skips_of(machines)
+    count = len(skips) - 1
+    if count == 0:
+        return np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
+    takes = np.array([takes_of(machine, skips) for machine in range(machines)])
+    total = segments - 1 + count
+    empty = -total % count
+    rows, rounds = [], []
+    has = np.zeros((machines, segments), dtype=bool)
+    has[0] = True
+    takers = np.arange(machines)
+    for turn in range(empty, total + empty):
+        phase, k = divmod(turn, count)
+        block = np.minimum(takes[:, k] + phase * count - empty, segments - 1)
+        new = (block >= 0) & ~has[takers, np.maximum(block, 0)]
+        taker = takers[new]
+        rows.append(np.column_stack([(taker - skips[k]) % machines, taker, block[new]]))
+        rounds.append(np.full(len(taker), turn - empty))
+        has[taker, block[new]] = True
+    return np.concatenate(rows), np.concatenate(rounds)
+
+
+def skips_of(machines: int) -> list[int]:
+    """Return the skips of the circulant graph: halves of n, rounded up, and n itself.
+
+    >>> skips_of(11)
+    [1, 2, 3, 6, 11]
+    """
+    skips = [machines]
+    while skips[0] > 1:
+        skips.insert(0, (skips[0] + 1) // 2)
+    return skips
+
+
+def base_of(machine: int, skips: list[int]) -> int:
+    """Return the first skip on the greedy path from the root: when the machine gets its first."""
+    for k in range(len(skips) - 2, -1, -1):
+        if skips[k] == machine:
+            return k
+        if skips[k] < machine:
+            machine -= skips[k]
+    return len(skips) - 1
+
+
+def takes_of(machine: int, skips: list[int]) -> list[int]:
+    """Return what a machine receives in the rounds 0, 1, … of a phase.
+
+    Entries are relative to the phase: k is the segment that the root gives in round k of it,
+    negative ones are of phases before. They come from paths of decreasing skips to the machine,
+    found depth first, each later in round k + 1 than in round k, and all with different ends.
+    """
+    count = len(skips) - 1
+    target = machine + skips[count]
+    following = {e: e - 1 for e in range(count + 1)}
+    base = base_of(machine, skips)
+    found: list[int] = []
+
+    def unlink(e: int) -> None:
+        for before in range(e + 1, count + 2):
+            if following.get(before) == e or before == count + 1:
+                following[before] = following[e]
+                break
+
+    following[count + 1] = count
+    unlink(base)
+
+    def search(reached: int, least: int, e: int) -> int:
+        """Extend the path at ``reached`` by skips of at most number ``e``."""
+        while e != -1:
+            k = len(found)
+            step = reached + skips[e]
+            if k < count and step <= target - skips[k] and step < least:
+                if step <= target - skips[k + 1]:
+                    least = min(least, search(step, least, following[e]))
+                if len(found) < count and reached > target - skips[len(found) + 1]:
+                    return least
+                fits = len(found) < count and step <= target - skips[len(found)]
+                if e not in found and fits and step < least:
+                    least = step
+                    found.append(e)
+                    for before in sorted(following):
+                        if before > e and following[before] == e:
+                            following[before] = following[e]
+                            break
+            e = following[e]
+        return least
+
+    search(0, 2 * skips[count], following[count + 1])
+    return [base if e == count else e - count for e in found]

@@ -1,0 +1,39 @@
+"""Binomial and k-nomial trees, pipelined."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.errors import MethodError
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.reduction import classical
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
+from makespan.reduction.problem import Reduction
+
+NEEDS = (ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
+
+
+@register(
+    "reduction",
+    name="k-nomial",
+    needs=NEEDS,
+    complexity="O(n m log n)",
+    source="classical; the binomial tree with digits in base k",
+)
+def k_nomial(problem: Reduction, control: Control, *, arity: int = 4) -> Solution:
+    """Send every segment up a k-nomial tree; ``arity`` is k."""
+    if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
+        raise MethodError(f"arity: {arity!r} is not allowed; it is a whole number from 2")
+    return classical.pipelined(problem, lambda machines, _: classical.k_nomial(machines, arity))
+
+
+@register(
+    "reduction",
+    name="binomial",
+    needs=NEEDS,
+    complexity="O(n m log n)",
+    source="classical; what libraries use for short messages",
+)
+def binomial(problem: Reduction, control: Control) -> Solution:
+    """Send every segment up a binomial tree."""
+    return classical.pipelined(problem, lambda machines, _: classical.k_nomial(machines, 2))

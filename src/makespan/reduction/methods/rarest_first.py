@@ -1,0 +1,117 @@
+"""Rarest-first greedy with restarts and local search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
+from makespan.reduction.problem import Reduction
+from makespan.reduction.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.spreading import NEEDIEST, RELEASE_FIRST, spread
+
+COMPILED_FROM = 400
+STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
+COPIES_IN_ALL = 6_000_000
+MOST_RESTARTS = 400
+MOST_REBUILDS = 2_000
+
+
+class Spreader:
+    """Runs the greedy for one problem, keeping the best plan found.
+
+    ``end`` is in the unit of the rules' tables.
+    """
+
+    def __init__(self, problem: Reduction, release: Any = None) -> None:
+        self.costs = broadcast_of(problem)
+        self.count = (self.costs.machines - 1) * len(self.costs.size)
+        dtype = self.costs.latency.dtype
+        self.release = np.zeros(len(self.costs.size), dtype) if release is None else release
+        self.huge = np.iinfo(np.int64).max // 4 if dtype.kind == "i" else np.inf
+        self.end: Any = dtype.type(self.huge)
+        self.copies = np.empty((0, 3), dtype=np.int64)
+        self.times = np.empty((0, 2), dtype=dtype)
+        self._run: Any = spread
+        if self.count >= COMPILED_FROM:
+            from makespan.reduction.kernels import spread_compiled
+
+            self._run = spread_compiled
+
+    def compile(self) -> None:
+        """Use the compiled loop from now on, for many runs on a small problem."""
+        from makespan.reduction.kernels import spread_compiled
+
+        self._run = spread_compiled
+
+    def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
+        """Run once; return whether the plan is better than all before."""
+        copies = np.empty((self.count, 3), dtype=np.int64)
+        times = np.empty((self.count, 2), dtype=self.times.dtype)
+        script = np.empty((0, 3), dtype=np.int64) if script is None else script
+        end = self._run(*self.costs, self.release, seed, style, script, copies, times, self.end)
+        if end < 0:
+            return False
+        self.end, self.copies, self.times = end, copies, times
+        return True
+
+
+@register(
+    "reduction",
+    name="rarest-first",
+    needs=(ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
+    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding",
+)
+def rarest_first(
+    problem: Reduction,
+    control: Control,
+    *,
+    restarts: int | None = None,
+    rebuilds: int | None = None,
+) -> Solution:
+    """Spread the rarest segment first, in reversed time; restart, then rebuild the end of the
+    best plan. Stops at the lower bound.
+    """
+    spreader = Spreader(problem)
+    if not spreader.count:
+        nothing = schedule_from_copies(problem, spreader.copies, spreader.times)
+        return Solution(schedule=nothing, optimal=True)
+    lower_bound = best_bound(problem)
+    bound = _in_units(problem, lower_bound)
+    share = COPIES_IN_ALL // spreader.count
+    restarts = max(2, min(MOST_RESTARTS, share)) if restarts is None else restarts
+    rebuilds = min(MOST_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
+    rng = np.random.default_rng(control.rng.integers(2**31))
+    for turn in range(max(1, restarts)):
+        spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
+        if spreader.end <= bound or (turn and control.expired()):
+            break
+        if turn == len(STYLES) and spreader.count * restarts > COMPILED_FROM:
+            spreader.compile()
+    for _ in range(max(0, rebuilds)):
+        if spreader.end <= bound or control.expired():
+            break
+        rebuild(spreader, rng)
+    schedule = schedule_from_copies(problem, spreader.copies, spreader.times)
+    return Solution(schedule=schedule, lower_bound=lower_bound)
+
+
+def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
+    """Keep the beginning of the best plan and spread the rest anew."""
+    by_start = np.argsort(spreader.times[:, 0], kind="stable")
+    kept = int(rng.integers(spreader.count))
+    style = STYLES[int(rng.integers(len(STYLES)))]
+    script = spreader.copies[by_start[:kept]]
+    return spreader.run(int(rng.integers(2**31)), style, script)
+
+
+def _in_units(problem: Reduction, value: float) -> Any:
+    unit = problem.unit
+    return value * (1 + 1e-12) if unit is None else round(value / float(unit))

@@ -1,0 +1,147 @@
+"""All-reduce: a reduction, and a broadcast of each segment as soon as it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.reduction import classical
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods.rarest_first import STYLES, Spreader
+from makespan.reduction.methods.two_tree import LEADS
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.reversal import schedule_from_copies
+from makespan.reduction.rules import tables_of
+from makespan.reduction.sends import Sends, sends_of
+from makespan.reduction.timing import in_order
+
+AN_ALL_REDUCE = Need(
+    "collective = 'all-reduce'",
+    lambda problem: (
+        None if problem.collective == "all-reduce" else f"collective is {problem.collective!r}"
+    ),
+)
+SENDS_IN_ALL = 2_000_000
+MOST_RESTARTS = 60
+SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
+
+
+@register(
+    "reduction",
+    name="reduce-then-broadcast",
+    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="that of rarest-first, for the reduction and for the broadcast",
+    source="time reversal: a broadcast is a reduction; both share the ports",
+)
+def reduce_then_broadcast(
+    problem: Reduction, control: Control, *, restarts: int | None = None
+) -> Solution:
+    """Plan reductions by several methods; spread each complete segment back over the same ports.
+
+    The sends of both are merged by when they would start alone, and then timed together.
+    """
+    best: Schedule | None = None
+    target = best_bound(problem) * (1 + 1e-12)
+    for reduction in _reductions(problem, control, restarts):
+        for copies, times in _broadcasts(problem, reduction, control):
+            schedule = merged(problem, reduction, copies, times)
+            if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                best = schedule
+            if best is not None and (best.makespan <= target or control.expired()):
+                return Solution(schedule=best)
+    return Solution(schedule=best)
+
+
+def _part(problem: Reduction, collective: Any) -> Reduction:
+    return Reduction(
+        machines=problem.machines,
+        segments=problem.segments,
+        latency=problem.latency,
+        transfer=problem.transfer,
+        reduce=problem.reduce,
+        segment_sizes=problem.segment_sizes,
+        collective=collective,
+    )
+
+
+def _reductions(
+    problem: Reduction, control: Control, restarts: int | None
+) -> Iterator[Schedule]:
+    """Yield reductions: classical trees, then rarest-first with fresh seeds."""
+    part = _part(problem, "reduce")
+    segments = len(part.sizes)
+    for shape in SHAPES:
+        tree = [shape(len(part.machines), segment) for segment in range(segments)]
+        yield classical.planned(part, np.column_stack(tree).astype(np.int64), LEADS)
+    count = max(1, (len(part.machines) - 1) * segments)
+    restarts = max(2, min(MOST_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
+    for turn in range(restarts):
+        spreader = Spreader(part)
+        spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)])
+        yield schedule_from_copies(part, spreader.copies, spreader.times)
+
+
+def _broadcasts(
+    problem: Reduction, reduction: Schedule, control: Control
+) -> Iterator[tuple[Integers, Any]]:
+    """Yield copies that spread every segment from when the root has it; times in seconds."""
+    part = _part(problem, "broadcast")
+    unit = float(tables_of(part).unit or 1)
+    whole = tables_of(part).unit is not None
+    complete = np.zeros(len(part.sizes))
+    rows = reduction.rows_of(Activity.REDUCE)
+    at_root = rows[reduction.machine[rows] == ROOT]
+    np.maximum.at(complete, reduction.item[at_root], reduction.end[at_root])
+    order = np.argsort(complete, kind="stable")
+    release = complete[order] / unit
+    release = np.rint(release).astype(np.int64) if whole else release
+    for style in STYLES[:2]:
+        spreader = Spreader(part, release)
+        spreader.run(int(control.rng.integers(2**31)), style)
+        copies = spreader.copies.copy()
+        copies[:, 2] = order[copies[:, 2]]
+        yield copies, spreader.times * unit
+    yield _mirrored(problem, reduction, complete, order)
+
+
+def _mirrored(
+    problem: Reduction, reduction: Schedule, complete: Any, order: Integers
+) -> tuple[Integers, Any]:
+    """Return the reduction run backwards, its last segment becoming the first complete one."""
+    sends, rows = sends_of(_part(problem, "reduce"), reduction)
+    arrival = reduction.end[rows] + problem.latencies[sends.sender, sends.receiver]
+    role = np.empty(len(order), dtype=np.int64)
+    role[order[::-1]] = order
+    end = reduction.makespan
+    start = end - arrival
+    first = np.full(len(order), np.inf)
+    segment = role[sends.segment]
+    np.minimum.at(first, segment, start)
+    wait = float(np.max(complete - first)) if len(start) else 0.0
+    copies = np.column_stack([sends.receiver, sends.sender, segment])
+    return copies, np.column_stack([start + wait, end - reduction.start[rows] + wait])
+
+
+def merged(
+    problem: Reduction, reduction: Schedule, copies: Integers, times: Any
+) -> Schedule | None:
+    """Return both parts on shared ports, every port in the order of the parts' own times."""
+    sends, rows = sends_of(_part(problem, "reduce"), reduction)
+    start = np.concatenate([reduction.start[rows], times[:, 0]])
+    latency = problem.latencies[sends.sender, sends.receiver]
+    arrival = np.concatenate([reduction.end[rows] + latency, times[:, 1]])
+    together = Sends(
+        sender=np.concatenate([sends.sender, copies[:, 0]]),
+        receiver=np.concatenate([sends.receiver, copies[:, 1]]),
+        segment=np.concatenate([sends.segment, copies[:, 2]]),
+        final=np.repeat([False, True], [len(rows), len(copies)]),
+    )
+    order = np.argsort(start, kind="stable")
+    return in_order(problem, together.take(order), np.argsort(arrival[order], kind="stable"))

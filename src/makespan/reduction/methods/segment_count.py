@@ -1,0 +1,103 @@
+"""How many segments?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.registry import find_method, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Schedule
+from makespan.reduction.needs import OPEN_COUNT
+from makespan.reduction.problem import Reduction
+
+LINE_UP = ("chain", "two-tree", "binomial", "rarest-first")
+MOST_SENDS = 400_000
+GROWTH = 1.5
+WORSE = 3  # a method is dropped after so many counts in a row that are worse than its best
+REFINED = 12
+
+
+@register(
+    "reduction",
+    name="segment-count",
+    needs=(OPEN_COUNT,),
+    complexity="a run of each method for O(log m) numbers of segments",
+    source="search over m; chain: m* = sqrt(((n - 1)(B + G) - B) / o) where transfers dominate",
+)
+def segment_count(
+    problem: Reduction, control: Control, *, methods: tuple[str, ...] | None = None
+) -> Solution:
+    """Search the best number of segments for each method, and keep the best of all.
+
+    ``details`` has the curve of every method: number of segments and makespan.
+    """
+    names = methods or LINE_UP
+    if problem.collective == "all-reduce":
+        names = ("reduce-then-broadcast",)
+    curves = {name: _Curve(problem, control, name) for name in names}
+    for curve in curves.values():
+        curve.search()
+    best = min(curves.values(), key=lambda curve: (curve.least, names.index(curve.name)))
+    assert best.schedule is not None
+    details: dict[str, Any] = {
+        "best": {curve.name: curve.found for curve in curves.values()},
+        "curve": {curve.name: curve.points for curve in curves.values()},
+        "segments": best.count,
+        "method": best.name,
+    }
+    return Solution(schedule=best.schedule, details=details)
+
+
+@dataclass(slots=True)
+class _Curve:
+    """The makespans of one method over the number of segments."""
+
+    problem: Reduction
+    control: Control
+    name: str
+    values: dict[int, float] = field(default_factory=dict)
+    least: float = float("inf")
+    count: int = 1
+    schedule: Schedule | None = None
+
+    @property
+    def points(self) -> list[dict[str, float]]:
+        return [{"segments": m, "makespan": self.values[m]} for m in sorted(self.values)]
+
+    @property
+    def found(self) -> dict[str, float]:
+        return {"segments": self.count, "makespan": self.least}
+
+    def search(self) -> None:
+        """Walk up by factors while it helps, then halve the steps around the best."""
+        count, worse = 1, 0
+        while worse < WORSE and count * len(self.problem.machines) <= MOST_SENDS:
+            worse = 0 if self.value(count) <= self.least else worse + 1
+            if self.control.expired():
+                return
+            count = max(count + 1, int(count * GROWTH))
+        step = max(1, self.count // 3)
+        for _ in range(REFINED):
+            before = self.count
+            for trial in (before - step, before + step):
+                if trial >= 1 and trial * len(self.problem.machines) <= MOST_SENDS:
+                    self.value(trial)
+                if self.control.expired():
+                    return
+            if self.count == before:
+                if step == 1:
+                    break
+                step = max(1, step // 2)
+
+    def value(self, count: int) -> float:
+        if count not in self.values:
+            fixed = self.problem.with_segments(count)
+            budget = {"restarts": 4, "rebuilds": 0} if self.name == "rarest-first" else {}
+            solution = find_method("reduction", self.name).run(fixed, self.control, **budget)
+            self.values[count] = solution.makespan
+            if solution.makespan < self.least:
+                self.least, self.count = solution.makespan, count
+                self.schedule = solution.schedule
+        return self.values[count]
