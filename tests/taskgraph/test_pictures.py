@@ -86,7 +86,7 @@ def test_graphs_are_drawn_with_clusters(tasks: int) -> None:
     axes = draw_graph(TaskGraph(dag, Network([1.0])), found)
     shown = {text.get_text().partition("\n")[0] for text in axes.texts}
     assert set(dag.names) <= shown
-    points = axes.collections[0]
+    points = axes.collections[-1]
     bold = np.isin(np.arange(tasks), found.dominant_sequence)
     assert np.array_equal(np.asarray(points.get_linewidths()) > 1, bold)
     plt.close("all")

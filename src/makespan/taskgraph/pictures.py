@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from makespan.core.picture import Bars, Picture, Role, Row
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.clustering import Clustering
 from makespan.taskgraph.layout import layered
 from makespan.taskgraph.problem import TaskGraph
@@ -98,69 +98,104 @@ def draw_graph(
     ----------
     clustering
         As :func:`makespan.taskgraph.clustering.clustering_of` gives it; None: the bare graph.
-        Edges inside clusters are dashed: they are zeroed.
+        Edges inside clusters are dashed: they are zeroed. A bold dashed line without an edge
+        says that two tasks follow one another in their cluster.
     ax
-        Axes to draw into; new ones if omitted.
+        Axes to draw into; new ones, as large as the graph needs, if omitted.
+
+    Works stand in the tasks and sizes at the edges where there are few.
     """
     import matplotlib.pyplot as plt
 
     dag = problem.dag
     x, y = layered(dag)
+    small = len(dag) <= LABELLED
     if ax is None:
-        width, height = max(4.0, 0.9 * np.ptp(x) + 2), max(3.0, 0.9 * np.ptp(y) + 2)
-        _, ax = plt.subplots(figsize=(min(width, 24.0), min(height, 24.0)))
+        ax = _new_axes(np.ptp(x) + 2, np.ptp(y) + 2, small=small)
     dominant = clustering.dominant_sequence if clustering is not None else ()
-    _edges(ax, problem, clustering, dominant, x, y)
     cluster = clustering.cluster if clustering is not None else np.zeros(len(dag), dtype=np.int64)
-    colours = plt.get_cmap("tab20")(cluster % 20)
-    size = 900.0 if len(dag) <= LABELLED else max(12.0, 6000.0 / len(dag))
+    _draw_edges(ax, problem, cluster if clustering is not None else None, dominant, x, y)
     bold = np.isin(np.arange(len(dag)), dominant)
     ax.scatter(
-        x, -y, s=size, c=colours, zorder=3, edgecolors=np.where(bold, "black", "white").tolist(),
-        linewidths=np.where(bold, 2.5, 0.8).tolist(),
-    )  # fmt: skip
-    small = len(dag) <= LABELLED
+        x,
+        -y,
+        s=700.0 if small else 260.0,
+        c=plt.get_cmap("Set3")(cluster % 12),
+        edgecolors=np.where(bold, "black", "gray").tolist(),
+        linewidths=np.where(bold, 2.2, 0.5).tolist(),
+        zorder=3,
+    )
     for task, name in enumerate(dag.names):
         text = f"{name}\n{dag.work[task]:g}" if small else name
-        ax.text(
-            x[task], -y[task], text, ha="center", va="center", zorder=4, fontsize=8 if small else 4
-        )
+        size = 8 if small else 5
+        ax.text(x[task], -y[task], text, ha="center", va="center", zorder=4, fontsize=size)
+    ax.set_xlim(x.min() - 1, x.max() + 1)
+    ax.set_ylim(-y.max() - 0.7, 0.7)
     ax.set_axis_off()
-    ax.margins(0.1)
     return ax
 
 
-def _edges(
+def _new_axes(width: float, height: float, *, small: bool) -> Axes:
+    import matplotlib.pyplot as plt
+
+    across, down = (1.0, 0.9) if small else (0.36, 0.9)
+    figure = plt.figure(figsize=(min(across * width, 40.0), min(down * height, 40.0)))
+    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+
+def _draw_edges(
     ax: Axes,
     problem: TaskGraph,
-    clustering: Clustering | None,
+    cluster: Integers | None,
     dominant: tuple[int, ...],
-    x: Any,
-    y: Any,
+    x: Floats,
+    y: Floats,
 ) -> None:
-    """Draw the edges, and with a clustering the steps of the dominant sequence."""
+    """Draw the edges, those of the dominant sequence bold, and its steps inside clusters."""
+    from matplotlib.collections import LineCollection
+
     dag = problem.dag
-    steps = set(pairwise(dominant))
-    pairs = list(zip(dag.source.tolist(), dag.target.tolist(), strict=True))
-    for (source, target), size in zip(pairs, dag.size.tolist(), strict=True):
-        inside = clustering is not None and clustering.cluster[source] == clustering.cluster[target]
-        _arrow(ax, x, y, source, target, bold=(source, target) in steps, dashed=inside)
-        if len(dag) <= LABELLED:
-            middle = ((x[source] + x[target]) / 2, -(y[source] + y[target]) / 2)
-            ax.text(*middle, f"{0 if inside else size:g}", fontsize=7, color="dimgray", zorder=2)
-    for source, target in sorted(steps - set(pairs)):
-        _arrow(ax, x, y, source, target, bold=True, dashed=True)
+    small = len(dag) <= LABELLED
+    inside = np.zeros(len(dag.source), dtype=bool)
+    if cluster is not None:
+        inside = cluster[dag.source] == cluster[dag.target]
+    ends = np.stack([np.column_stack([x[at], -y[at]]) for at in (dag.source, dag.target)], axis=1)
+    for mask, style in ((~inside, "-"), (inside, "--")):
+        lines = LineCollection(
+            list(ends[mask]),
+            linestyles=style,
+            colors="gray" if small else "silver",
+            linewidths=0.8 if small else 0.4,
+            zorder=1,
+        )
+        ax.add_collection(lines)
+    for source, target in pairwise(dominant):
+        same = cluster is not None and cluster[source] == cluster[target]
+        _arrow(ax, (x[source], -y[source]), (x[target], -y[target]), dashed=bool(same))
+    if small:
+        for edge, (start, end) in enumerate(ends):
+            size = 0.0 if inside[edge] else float(dag.size[edge])
+            middle = (start + end) / 2
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+            ax.text(
+                middle[0],
+                middle[1],
+                f"{size:g}",
+                fontsize=7,
+                ha="center",
+                va="center",
+                zorder=2,
+                bbox=box,
+            )
 
 
-def _arrow(ax: Axes, x: Any, y: Any, source: int, target: int, *, bold: bool, dashed: bool) -> None:
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], *, dashed: bool) -> None:
     style = {
         "arrowstyle": "-|>",
-        "linewidth": 2.0 if bold else 0.7,
+        "linewidth": 1.8,
         "linestyle": "--" if dashed else "-",
-        "color": "black" if bold else "gray",
-        "shrinkA": 12,
+        "color": "black",
+        "shrinkA": 8,
         "shrinkB": 12,
     }
-    ax.annotate(
-        "", xy=(x[target], -y[target]), xytext=(x[source], -y[source]), arrowprops=style, zorder=1
-    )
+    ax.annotate("", xy=end, xytext=start, arrowprops=style, zorder=2)

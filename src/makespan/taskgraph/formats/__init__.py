@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ BYTES_PER_SECOND = 1.25e8
 """The default network of files that name none: equal machines; for bytes, 1 Gbit/s links."""
 
 
-def read(path: str | Path, network: Network | None = None) -> TaskGraph:
+def read(path: str | os.PathLike[str], network: Network | None = None) -> TaskGraph:
     """Read a task graph from a WfFormat (``.json``), STG or DOT (``.dot``, ``.gv``) file.
 
     Parameters

@@ -1,0 +1,43 @@
+"""The page about task graphs, and the pictures on it."""
+
+import doctest
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from makespan import check, methods, read_problem, solve
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "taskgraph.md"
+
+
+def test_the_examples_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the page shows is what happens."""
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
+
+
+def test_every_method_is_in_the_table() -> None:
+    """The table names the methods that are registered, and no others."""
+    table = PAGE.read_text(encoding="utf-8").partition("## Methods")[2].partition("\n## ")[0]
+    rows = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(rows) == [verdict.name for verdict in methods("taskgraph")]
+
+
+def test_pictures_and_examples_exist() -> None:
+    """Every picture that the page shows and every example that it names is there."""
+    text = PAGE.read_text(encoding="utf-8")
+    for image in re.findall(r"\]\((images/[^)]+)\)", text):
+        assert (PAGE.parent / image).is_file()
+    for example in re.findall(r"examples/[\w./-]+", text):
+        assert os.path.exists(ROOT / example)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples" / "lecture").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_the_lecture_files_are_solved(path: Path) -> None:
+    """The example files are read, planned and refereed."""
+    assert check(solve(read_problem(path))).ok
