@@ -80,6 +80,16 @@ def test_a_given_assignment_goes_by_level() -> None:
         assert result.makespan >= optimum(TaskGraph(dag, Network([1.0, 2.0]))) * (1 - 1e-12)
 
 
+def test_tasks_beside_given_sequences_go_by_level() -> None:
+    """One machine has a sequence against the levels, the other is ordered by level."""
+    dag = Dag({"a": 1.0, "b": 2.0, "c": 1.0, "d": 2.0})
+    assignment = {"a": "M1", "b": "M1", "c": "M2", "d": "M2"}
+    problem = TaskGraph(
+        dag, Network([1.0, 1.0]), assignment=assignment, sequence={"M1": ["a", "b"]}
+    )
+    assert solve(problem).answer["start"] == {"a": 0.0, "b": 1.0, "c": 2.0, "d": 0.0}
+
+
 def test_given_sequences_hold_on_several_cores() -> None:
     """On two cores tasks start in the given order, two at a time."""
     dag = Dag({"a": 3.0, "b": 1.0, "c": 1.0})

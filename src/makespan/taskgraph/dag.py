@@ -61,7 +61,7 @@ class Dag:
         edges: Iterable[Sequence[Any]] = (),
     ) -> None:
         mistakes = Mistakes()
-        pairs = list(tasks.items()) if isinstance(tasks, Mapping) else list(tasks)
+        pairs = _pairs(tasks, mistakes)
         names = tuple(name for name, _ in pairs)
         work, own, durations = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
@@ -361,6 +361,19 @@ def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
     except (TypeError, ValueError, OverflowError):
         mistakes.add(place, f"{shown(values)} is not an array of numbers")
         return np.zeros(0, dtype=kind)
+
+
+def _pairs(tasks: Any, mistakes: Mistakes) -> list[tuple[Any, Any]]:
+    """Return names and works, without what are none."""
+    if isinstance(tasks, Mapping):
+        return list(tasks.items())
+    pairs = []
+    for index, pair in enumerate(tasks):
+        if isinstance(pair, (list, tuple)) and len(pair) == 2:
+            pairs.append((pair[0], pair[1]))
+        else:
+            mistakes.add(f"tasks[{index}]", f"{shown(pair)} is not a task; it is (name, work)")
+    return pairs
 
 
 def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Floats]:

@@ -70,12 +70,7 @@ class Given:
             for name, tasks in (problem.sequence or {}).items()
         }
 
-    def order(self) -> Integers:
-        """Return an order of all tasks that keeps precedences and sequences, as far as it goes."""
-        source, target = self._precedences()
-        return _topological(len(self.problem.dag), source, target)
-
-    def _precedences(self) -> tuple[Integers, Integers]:
+    def precedences(self) -> tuple[Integers, Integers]:
         """Return the edges of the graph, and those from task to task in the sequences."""
         dag = self.problem.dag
         chains = [tasks for tasks in self.sequences.values() if len(tasks) > 1]
@@ -143,7 +138,7 @@ class Given:
             mistakes.add(place, f"there is no {what} {shown(name)}{hint}")
 
     def _check_deadlock(self, mistakes: Mistakes) -> None:
-        source, target = self._precedences()
+        source, target = self.precedences()
         count = len(self.problem.dag)
         circle = cycle_in(count, source, target, _topological(count, source, target))
         if circle:

@@ -91,7 +91,7 @@ class Network:
         self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
         self.topology = topology
         self.shape = tuple(shape)
-        self.rate = frozen(np.asarray(rate, dtype=np.float64))
+        self.rate = _rates(rate, self._mistakes)
         self.duplex = duplex
         self.routers = tuple(routers)
         self.links: tuple[Link, ...] = tuple(map(_link, links))
@@ -209,6 +209,14 @@ class Network:
 
         mistakes.extend(self._mistakes.found)
         collect(self, mistakes)
+
+
+def _rates(rate: ArrayLike, mistakes: Mistakes) -> Floats:
+    try:
+        return frozen(np.array(rate, dtype=np.float64))
+    except (TypeError, ValueError):
+        mistakes.add("network.rate", f"{shown(rate)} is not a number or a table of numbers")
+        return frozen(np.array(1.0))
 
 
 def _link(link: Sequence[Any]) -> Any:

@@ -84,6 +84,12 @@ class TaskGraph:
         if not isinstance(self.network, Network):
             mistakes.add("network", f"{shown(self.network)} is not a Network")
         mistakes.raise_if_any()
+        if isinstance(self.sequence, Mapping):
+            own = {
+                name: tuple(tasks) if isinstance(tasks, list) else tasks
+                for name, tasks in self.sequence.items()
+            }
+            object.__setattr__(self, "sequence", own)
         self.dag.collect_mistakes(mistakes)
         self.network.collect_mistakes(mistakes)
         self._choices(mistakes)

@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.board import Board
+from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.needs import A_GIVEN_PLAN
 from makespan.taskgraph.problem import TaskGraph
@@ -28,7 +29,9 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
     machine_of = given.machine_of
     assert machine_of is not None
     ordered = np.isin(machine_of, np.array(list(given.sequences), dtype=np.int64)).all()
-    order = given.order() if given.sequences else by_level(dag, levels(dag, *weights(problem)))
+    source, target = given.precedences()
+    chained = Dag.from_arrays(work=dag.work, source=source, target=target)
+    order = by_level(chained, levels(dag, *weights(problem)))
     board = Board(problem)
     latest = [0.0] * len(problem.network)
     for task in order.tolist():
