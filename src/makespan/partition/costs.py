@@ -154,10 +154,11 @@ def _counts(values: Any, place: str, mistakes: Mistakes) -> Integers:
     return np.array(found, dtype=np.int64)
 
 
-def _repeated(counts: Integers) -> list[int]:
+def _refuse_repeated(counts: Integers, place: str, mistakes: Mistakes) -> None:
     ordered = np.sort(counts)
-    repeated: list[int] = np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
-    return repeated
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    for count in repeated[:SHOWN_PER_COLUMN].tolist():
+        mistakes.add(place, f"count {count} stands twice; each stands once")
 
 
 def _row(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> Row | None:
@@ -195,11 +196,12 @@ def _by_count(
     costs: Mapping[Any, Any], row: Given, mistakes: Mistakes
 ) -> tuple[Integers, list[Any], Any]:
     """Return the counts of a table ``{count: cost}`` in order, their costs and energies."""
+    before = len(mistakes.found)
     counts = [_count(count, f"{row.costs_at}[{count!r}]", mistakes) for count in costs]
     array = np.asarray(counts, dtype=np.int64)
     order = np.argsort(array, kind="stable").tolist()
-    for count in _repeated(array)[:SHOWN_PER_COLUMN]:
-        mistakes.add(row.costs_at, f"count {count} stands twice; each stands once")
+    if len(mistakes.found) == before:
+        _refuse_repeated(array, row.costs_at, mistakes)
     energy = row.energy
     if isinstance(energy, Mapping):
         missing = [count for count in costs if count not in energy]
@@ -250,8 +252,8 @@ def _sampled(
                 f"{place}.{name}[{index}]",
                 "inf can't be interpolated; leave the sample out, or interpolate 'exact'",
             )
-    for count in _repeated(counts)[:SHOWN_PER_COLUMN]:
-        mistakes.add(f"{place}.counts", f"count {count} stands twice; each stands once")
+    if len(mistakes.found) == before:
+        _refuse_repeated(counts, f"{place}.counts", mistakes)
     if len(counts) and not exact and int(counts.max() - counts.min()) >= LARGEST_TABLE:
         mistakes.add(f"{place}.counts", "span too many counts for a table")
     if len(mistakes.found) > before:

@@ -27,6 +27,7 @@ from makespan.core.forms import (
     schema_of,
     validated,
 )
+from makespan.core.mistakes import Mistakes
 from makespan.partition.costs import Given
 from makespan.partition.curves import Curves
 from makespan.partition.frames import grouped, read_csv, samples_of
@@ -140,10 +141,8 @@ class PartitionForm(ProblemForm):
 PLAIN = ("tasks", "objective", "require", "prefer", "deadline")
 
 
-def read(data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Partition:
-    """Build the problem from the contents of a file.
-
-    ``folder`` is where the files of samples are looked for.
+def read(data: Mapping[str, Any]) -> Partition:
+    """Build the problem from the contents of a file; files of samples are in this folder.
 
     Raises
     ------
@@ -155,10 +154,15 @@ def read(data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Parti
     >>> read({"kind": "partition", "tasks": 1, "resources": [{"costs": [0.0, 2.0]}]}).machines
     ('R1',)
     """
+    return read_beside(data, Path())
+
+
+def read_beside(data: Mapping[str, Any], folder: Path) -> Partition:
+    """Like :func:`read`, with the files of samples in ``folder``."""
     form = validated(PartitionForm, data)
     if not form.resources:
         raise ProblemError([Mistake("resources", "are empty; at least one is needed")])
-    given = [row.given(index, Path(folder)) for index, row in enumerate(form.resources)]
+    given = [row.given(index, folder) for index, row in enumerate(form.resources)]
     names = [row.name or f"R{index + 1}" for index, row in enumerate(form.resources)]
     try:
         return Partition(
@@ -173,7 +177,7 @@ def read(data: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Parti
         ) from None
 
 
-def from_csv(path: str | os.PathLike[str], *, tasks: int, **parts: Any) -> Partition:
+def from_csv(path: str | os.PathLike[str], *, tasks: int | None = None, **parts: Any) -> Partition:
     """Build a problem from a CSV file of measurements: ``resource,count,time[,energy]``.
 
     Parameters
@@ -191,12 +195,12 @@ def from_csv(path: str | os.PathLike[str], *, tasks: int, **parts: Any) -> Parti
     FileError, ProblemError
         With every mistake found, each with its line or place.
     """
+    if tasks is None:
+        raise ProblemError([Mistake("tasks", "is missing; a CSV file holds the costs alone")])
     how = {key: parts.pop(key) for key in ("interpolation", "granularity") if key in parts}
     columns = read_csv(path)
     if "resource" not in columns:
         raise FileError(f"{path}: line 1 has no column 'resource'")
-    from makespan.core.mistakes import Mistakes
-
     mistakes = Mistakes()
     names, given = grouped(columns, mistakes, **how)
     mistakes.raise_if_any(FileError, str(path))

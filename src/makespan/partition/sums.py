@@ -246,8 +246,10 @@ class CompiledSums:
     def most(self, ends: Ends, width: int, from_top: bool) -> int:
         reached = self._add_rows(ends, width, from_top, None, early=False, divides=False)
         assert reached is not None
-        word = int(np.flatnonzero(reached.bits)[-1])
-        return (64 * word + int(reached.bits[word]).bit_length() - 1) * reached.unit
+        bits = reached.bits
+        bits[-1] &= np.uint64((2 << (reached.target & 63)) - 1)
+        word = int(np.flatnonzero(bits)[-1])
+        return (64 * word + int(bits[word]).bit_length() - 1) * reached.unit
 
     def trace(self, ends: Ends, tasks: int) -> Integers | None:
         from makespan.partition.kernels import trace
