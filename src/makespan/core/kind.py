@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -64,15 +65,27 @@ class Kind:
         drawn: Picture = self._room("pictures").picture(problem, schedule)
         return drawn
 
-    def read(self, data: Mapping[str, Any]) -> Problem:
+    def read(self, data: Mapping[str, Any], folder: Path | None = None) -> Problem:
         """Build the problem from the contents of a file.
+
+        Files that it names are looked for in ``folder``; a kind whose files name others has a
+        function ``read_beside(data, folder)`` for that.
 
         Raises
         ------
         ProblemError
             With every mistake found.
         """
-        problem: Problem = self._room("file").read(data)
+        room = self._room("file")
+        if folder is not None and hasattr(room, "read_beside"):
+            found: Problem = room.read_beside(data, folder)
+            return found
+        problem: Problem = room.read(data)
+        return problem
+
+    def read_csv(self, path: str, parts: Mapping[str, Any]) -> Problem:
+        """Build the problem from a CSV file of measurements and the ``parts`` that it lacks."""
+        problem: Problem = self._room("file").from_csv(path, **parts)
         return problem
 
     def write(self, problem: Problem) -> dict[str, Any]:
