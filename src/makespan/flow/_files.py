@@ -22,12 +22,14 @@ PathLike = str | os.PathLike[str]
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
 GRAPHS = (".stg", ".dot", ".gv")
+MEASURED = "partition"  # the kind whose problems stand in CSV files
 PICTURES = (".svg", ".png", ".html", ".trace.json")
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
-def read_problem(path: PathLike) -> Problem:
-    """Read a problem from a TOML or JSON file, or a task graph from WfFormat, STG or DOT.
+def read_problem(path: PathLike, **parts: Any) -> Problem:
+    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG or DOT, or
+    measured costs from CSV.
 
     Parameters
     ----------
@@ -35,6 +37,11 @@ def read_problem(path: PathLike) -> Problem:
         The suffix ``.toml``, ``.json``, ``.stg``, ``.dot`` or ``.gv`` says what the file holds;
         with another suffix, and for ``"-"``, which is the standard input, the content decides.
         WfFormat is JSON with a ``workflow``. Files that name no machines get four equal ones.
+        A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
+        of a partition.
+    **parts
+        Parts of the problem that a TOML, JSON or CSV file lacks, or that replace its own, such as
+        ``tasks=100000``.
 
     Raises
     ------
@@ -47,21 +54,23 @@ def read_problem(path: PathLike) -> Problem:
         from makespan.taskgraph.formats import read
 
         return read(path)
-    data = parsed(path)
+    if Path(path).suffix.lower() == ".csv":
+        return kind_named(MEASURED).read_csv(str(path), parts)
+    data = {**parsed(path), **parts}
     try:
-        return problem_of(data)
+        return problem_of(data, Path(path).parent)
     except InputError as error:
         raise type(error)(error.mistakes, heading=_shown_path(path)) from None
 
 
-def problem_of(data: Mapping[str, Any]) -> Problem:
-    """Return the problem that stands in a file's contents."""
+def problem_of(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
+    """Return the problem that stands in a file's contents; files it names are in ``folder``."""
     _check_format(data, "makespan.problem")
     if "kind" not in data and "workflow" in data:  # WfFormat
         return kind_named("taskgraph").read(data)
     if "kind" not in data:
         raise ProblemError(f"kind: is missing; it is {' or '.join(map(repr, KINDS))}")
-    return kind_named(data["kind"]).read(data)
+    return kind_named(data["kind"]).read(data, folder)
 
 
 def read_result(path: PathLike) -> Result:
