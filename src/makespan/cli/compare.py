@@ -23,6 +23,9 @@ COMPARISON_FORMAT = "makespan.comparison/1"
 )
 @parameters.seed
 @parameters.as_json
+@click.option(
+    *("--plot", "picture"), type=click.Path(), metavar="FILE", help="Draw it: .svg, .png or .html."
+)
 def command(
     *,
     files: tuple[str, ...],
@@ -30,13 +33,21 @@ def command(
     time_limit: float,
     seed: int | None,
     as_json: bool,
+    picture: str | None,
 ) -> int:
     """Solve each FILE by every method that applies, and print them side by side.
 
-    A star marks the best. The gap is to the best bound that any of the methods proved.
+    A star marks the best. The gap is to the best bound that any of the methods proved. Of several
+    files, a summary follows: how often each method was best, its values over the best ones
+    (geometric mean and largest), its mean gap, its time in all.
     """
     from makespan.flow._compare import compare
-    from makespan.flow._files import read_problem
+    from makespan.flow._files import read_problem, refuse_target
+    from makespan.flow._ranking import SUFFIXES, write_comparisons
+    from makespan.flow._summary import summarise, summary_table
+
+    if picture is not None:
+        refuse_target(picture, *SUFFIXES)
 
     chosen = None
     if methods is not None:
@@ -44,19 +55,30 @@ def command(
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
     problems = [(file, read_problem(file)) for file in files]
-    found = []
+    found, comparisons = [], {}
     interrupted = False
-    for file, problem in problems:
+    for number, (file, problem) in enumerate(problems, 1):
         comparison = compare(problem, methods=chosen, time_limit=time_limit, rng=seed)
         interrupted = comparison.interrupted
+        comparisons[file if file not in comparisons else f"{file} ({number})"] = comparison
         found.append({"file": file, **comparison.as_dict()})
         if not as_json:
             heading = f"{file}\n" if len(files) > 1 else ""
             parameters.print_text(f"{heading}{comparison}" + "\n" * (file != files[-1]))
         if interrupted:
             break
+    summaries = summarise(list(comparisons.values())) if len(comparisons) > 1 else ()
     if as_json:
-        parameters.print_json({"format": COMPARISON_FORMAT, "comparisons": found})
+        data = {"format": COMPARISON_FORMAT, "comparisons": found}
+        if summaries:
+            data["summary"] = [one.as_dict() for one in summaries]
+        parameters.print_json(data)
+    elif summaries:
+        parameters.print_text(f"\n{len(comparisons)} problems\n{summary_table(summaries)}")
+    if picture is not None:
+        write_comparisons(comparisons, picture)
+        if not as_json:
+            parameters.print_text(f"{picture} written")
     if interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
     return INTERRUPTED if interrupted else DONE

@@ -17,6 +17,7 @@ from makespan.flow._solve import checked_limit, solve_controlled
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.axes import Axes
 
 TIE = 1e-9
 LONGEST_NOTE = 90
@@ -82,6 +83,12 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n".join(_table(self))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw a bar for each method with matplotlib, and a line at the bound."""
+        from makespan.flow._ranking import plot_comparison
+
+        return plot_comparison(self, ax)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rows as they stand in JSON."""
@@ -211,11 +218,15 @@ def shortened(note: str) -> str:
     return text if len(text) <= LONGEST_NOTE else f"{text[: LONGEST_NOTE - 1]}…"
 
 
-def _table(comparison: Comparison) -> list[str]:
+def objective_of(comparison: Comparison) -> str:
+    """Return the name of what the methods are compared by."""
     results = comparison.results.values()
     objectives = {result.objective.name for result in results if result.objective is not None}
-    what = objectives.pop() if len(objectives) == 1 else "makespan"
-    cells = [("", "method", "status", what, "gap", "time", "note")]
+    return objectives.pop() if len(objectives) == 1 else "makespan"
+
+
+def _table(comparison: Comparison) -> list[str]:
+    cells = [("", "method", "status", objective_of(comparison), "gap", "time", "note")]
     for row in comparison.rows:
         cells.append(
             (

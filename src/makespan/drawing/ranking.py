@@ -1,0 +1,169 @@
+"""Methods side by side as bars: what each reached, and the bound that none can beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.picture import Role
+from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
+from makespan.drawing.svg import Canvas
+from makespan.drawing.text import elided, short, text_width
+from makespan.drawing.ticks import ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE, TITLE = 11.0, 14.0
+LINE, BAR = 24.0, 16.0
+PADDING = 12.0
+WIDEST_NAME, WIDEST_NOTE = 190.0, 190.0
+BEST, OTHERS = FILL[Role.SEND], FILL[Role.RECEIVE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A method: what it reached (None: nothing), what is said beside it, whether it is best."""
+
+    name: str
+    value: float | None
+    note: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Methods on one problem.
+
+    Parameters
+    ----------
+    title
+        The title.
+    what
+        What the bars measure, such as ``makespan (s)``.
+    entries
+        The methods, from top to bottom.
+    bound
+        The bound on the values; None for none.
+    """
+
+    title: str
+    what: str
+    entries: tuple[Entry, ...]
+    bound: float | None = None
+
+    @property
+    def horizon(self) -> float:
+        """The value at the right edge."""
+        values = [entry.value for entry in self.entries if entry.value is not None]
+        return max([*values, self.bound or 0.0]) * 1.02 or 1.0
+
+
+def ranking_svg(rankings: Sequence[Ranking], *, width: float = 900.0) -> str:
+    """Return rankings as one SVG element, below each other."""
+    canvas = Canvas("; ".join(ranking.title for ranking in rankings))
+    heights = [_height(ranking) for ranking in rankings]
+    canvas.rectangle((0, 0, width, sum(heights)), PAPER)
+    top = 0.0
+    for ranking, height in zip(rankings, heights, strict=True):
+        _Panel(canvas, ranking, top, width).draw()
+        top += height
+    return canvas.document(width, sum(heights))
+
+
+def _height(ranking: Ranking) -> float:
+    return PADDING + TITLE + 26 + LINE * len(ranking.entries) + 44
+
+
+class _Panel:
+    """One ranking on a canvas."""
+
+    def __init__(self, canvas: Canvas, ranking: Ranking, top: float, width: float) -> None:
+        entries = ranking.entries
+        names = max((text_width(entry.name, SIZE) for entry in entries), default=0.0)
+        notes = max((text_width(_beside(entry), SIZE) for entry in entries), default=0.0)
+        self.canvas, self.ranking = canvas, ranking
+        self.left = PADDING + min(names, WIDEST_NAME) + 8
+        self.right = width - PADDING - min(notes, WIDEST_NOTE) - 8
+        self.top = top + PADDING
+        self.rows = self.top + TITLE + 26
+        self.bottom = self.rows + LINE * len(entries)
+        self.scale = (self.right - self.left) / ranking.horizon
+
+    def draw(self) -> None:
+        canvas, ranking = self.canvas, self.ranking
+        title = elided(ranking.title, TITLE, self.right + 100)
+        canvas.text((PADDING, self.top + TITLE), title, size=TITLE, fill=INK, bold=True)
+        for tick in ticks(ranking.horizon, (self.right - self.left) / 80):
+            x = self.left + tick.time * self.scale
+            canvas.line((x, self.rows), (x, self.bottom), GRID, width=0.5)
+            at = (x, self.bottom + 15)
+            canvas.text(at, tick.label, size=SIZE, fill=INK, anchor="middle")
+        for index, entry in enumerate(ranking.entries):
+            self._entry(entry, self.rows + LINE * index)
+        canvas.line((self.left, self.bottom), (self.right, self.bottom), FAINT_INK)
+        at = (self.right, self.bottom + 31)
+        canvas.text(at, ranking.what, size=SIZE, fill=FAINT_INK, anchor="end")
+        self._bound()
+
+    def _entry(self, entry: Entry, top: float) -> None:
+        base = top + LINE / 2 + SIZE * 0.36
+        name = elided(entry.name, SIZE, WIDEST_NAME)
+        at = (self.left - 8, base)
+        self.canvas.text(at, name, size=SIZE, fill=INK, anchor="end", bold=entry.best)
+        if entry.value is not None:
+            box = (self.left, top + (LINE - BAR) / 2, entry.value * self.scale, BAR)
+            self.canvas.rectangle(box, BEST if entry.best else OTHERS)
+        beside = elided(_beside(entry), SIZE, WIDEST_NOTE)
+        self.canvas.text((self.right + 8, base), beside, size=SIZE, fill=FAINT_INK, tip=entry.note)
+
+    def _bound(self) -> None:
+        if self.ranking.bound is None:
+            return
+        x = self.left + self.ranking.bound * self.scale
+        ends = (x, self.rows - 6), (x, self.bottom)
+        self.canvas.line(*ends, LIMIT, width=1.5, dashes="5 3")
+        label = f"bound {short(self.ranking.bound, 6)}"
+        side = "end" if x > (self.left + self.right) / 2 else "start"
+        at = (x, self.rows - 9)
+        self.canvas.text(at, label, size=SIZE, fill=LIMIT, anchor=side, bold=True)
+
+
+def _beside(entry: Entry) -> str:
+    return (
+        entry.note
+        if entry.value is None
+        else ", ".join(filter(None, (short(entry.value, 6), entry.note)))
+    )
+
+
+def ranking_axes(ranking: Ranking, ax: Axes) -> Axes:
+    """Draw a ranking into matplotlib axes and return them."""
+    entries = ranking.entries
+    places = list(range(len(entries)))
+    values = [entry.value or 0.0 for entry in entries]
+    colours = [BEST if entry.best else OTHERS for entry in entries]
+    ax.barh(places, values, color=colours, height=0.65)
+    ax.set_yticks(places, [entry.name for entry in entries], parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.set_xlim(0.0, ranking.horizon)
+    ax.set_xlabel(ranking.what, loc="right")
+    ax.set_title(ranking.title, loc="left", pad=16.0, parse_math=False)
+    style: dict[str, Any] = {"va": "center", "fontsize": 8.0, "parse_math": False}
+    for place, entry in zip(places, entries, strict=True):
+        at = (1.01, place)
+        text = elided(_beside(entry), 8.0, WIDEST_NOTE)
+        ax.annotate(text, at, xycoords=("axes fraction", "data"), color=FAINT_INK, **style)
+    if ranking.bound is not None:
+        ax.axvline(ranking.bound, color=LIMIT, linestyle="--", linewidth=1.5)
+        label = f"bound {short(ranking.bound, 6)}"
+        side = "right" if ranking.bound > ranking.horizon / 2 else "left"
+        look: dict[str, Any] = {"color": LIMIT, "fontsize": 8.0, "ha": side, "va": "bottom"}
+        ax.annotate(label, (ranking.bound, 1.0), xycoords=("data", "axes fraction"), **look)
+    ax.grid(True, axis="x", color=GRID, linewidth=0.5)
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    return ax
