@@ -7,6 +7,7 @@ import pytest
 
 from makespan import Network, ProblemError, TaskGraph
 from makespan.taskgraph import generators
+from makespan.taskgraph.generate import generate
 from makespan.taskgraph.generators import GENERATORS
 
 ARGUMENTS: dict[str, tuple[int, ...]] = {
@@ -82,3 +83,27 @@ def test_refusals(
     """Numbers that make no graph are refused by name."""
     with pytest.raises(ProblemError, match=message):
         GENERATORS[name](*arguments, **options)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize("topology", ["complete", "torus", "hypercube", "tree"])
+def test_problems_by_name(name: str, topology: str) -> None:
+    """Every graph on every topology is a problem, the same for the same seed."""
+    one, two = (
+        generate(np.random.default_rng(5), graph=name, topology=topology, machines=8)
+        for _ in range(2)
+    )
+    assert one == two
+    assert len(one.network) == 8
+    assert 1.0 <= one.network.speed.min() <= one.network.speed.max() <= 2.0
+
+
+def test_options_that_make_no_problem() -> None:
+    """All wrong options are reported together."""
+    with pytest.raises(ProblemError) as caught:
+        generate(
+            np.random.default_rng(0), graph="layerd", size=0, machines=True, ccr=-1.0,
+            heterogeneity=0.5,
+        )  # fmt: skip
+    places = [mistake.place for mistake in caught.value.mistakes]
+    assert places == ["graph", "size", "machines", "ccr", "heterogeneity"]
