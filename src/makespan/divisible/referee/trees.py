@@ -32,7 +32,9 @@ class TreeReading:
 
     def amount(self, rows: Integers) -> Floats:
         """Return the amounts of some rows, 0 where there is none."""
-        return np.where(rows == NONE, 0.0, self.schedule.amount[rows])
+        amounts, given = np.zeros(len(rows)), rows != NONE
+        amounts[given] = self.schedule.amount[rows[given]]
+        return amounts
 
     def violation(self, rule: str, message: str, *rows: int, excess: float = 0.0) -> Violation:
         return violation_by(self.schedule, rule, message, rows, excess)
