@@ -138,11 +138,11 @@ def _least_time(holding: list[Any], length: Any, period: Any, wanted: int) -> An
             middle = (low + high) // 2
             low, high = (low, middle) if copies(middle) >= wanted else (middle, high)
         return high
-    low, high = 0.0, float(length) + float(period) * wanted
-    while high - low > 1e-14 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if copies(middle) >= wanted else (middle, high)
-    return low
+    below, above = 0.0, float(length) + float(period) * wanted
+    while above - below > 1e-14 * above:
+        centre = (below + above) / 2
+        below, above = (below, centre) if copies(centre) >= wanted else (centre, above)
+    return below
 
 
 def _busiest(problem: Reduction) -> float:

@@ -75,8 +75,7 @@ def advance(  # type: ignore[no-untyped-def]
             if clamp:
                 for machine in range(machines):
                     least = out[row, machines + machine] + clamp
-                    if out[row, 2 * machines + machine] < least:
-                        out[row, 2 * machines + machine] = least
+                    out[row, 2 * machines + machine] = max(out[row, 2 * machines + machine], least)
             mixed = 1
             for place in range(width):
                 bits = out_bits[row, place]

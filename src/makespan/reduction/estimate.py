@@ -67,16 +67,18 @@ def estimate(machines: int = 8, segments: int = 8) -> Estimate:
     )
 
 
-def estimate_minutes(seconds: float, machines: int, segments: int, *, ordered: bool = False) -> float:
+def estimate_minutes(
+    seconds: float, machines: int, segments: int, *, ordered: bool = False
+) -> float:
     """Return the minutes of one search at so many seconds a solution; infinite beyond floats.
 
     >>> round(estimate_minutes(60.0, 3, 2)), round(estimate_minutes(60.0, 3, 2, ordered=True))
     (16, 64)
     """
-    solutions = (machines - 1) ** (segments * (machines - 1))
+    solutions: int = (machines - 1) ** (segments * (machines - 1))
     if ordered:
         solutions *= math.factorial(segments) ** (machines - 1)
     try:
-        return seconds / 60 * solutions
+        return seconds / 60 * float(solutions)
     except OverflowError:
         return math.inf

@@ -173,8 +173,8 @@ def search(
     latency: Any,
     reduce: Any,
     size: Any,
-    control: Control,
     *,
+    control: Control,
     listed: int = MOST_LISTED,
     compatible: bool = False,
 ) -> Search | None:
@@ -279,15 +279,15 @@ def _solutions(
         at = at[:1]
     ends = layers[-1].states[at, 2 * columns.machines]
     walks = np.empty((len(at), 0), dtype=np.int64)
-    for edges in reversed(good):
-        edges = edges[np.argsort(edges[:, 2], kind="stable")]
+    for unsorted in reversed(good):
+        edges = unsorted[np.argsort(unsorted[:, 2], kind="stable")]
         low = np.searchsorted(edges[:, 2], at, side="left")
         high = np.searchsorted(edges[:, 2], at, side="right")
         if first_only:
             high = low + 1
         many = high - low
-        rows = np.repeat(low, many) + np.arange(many.sum()) - np.repeat(
-            np.cumsum(many) - many, many
+        rows = (
+            np.repeat(low, many) + np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
         )
         walks = np.column_stack([edges[rows, 1], np.repeat(walks, many, axis=0)])
         ends, at = np.repeat(ends, many), edges[rows, 0].astype(np.int64)
@@ -309,7 +309,8 @@ def merged_as_in_notebook(solutions: Integers, values: Any) -> tuple[float, int,
         if depth == flat.shape[1] or last - first == 1:
             return float(values[first]), [first]
         steps = np.flatnonzero(np.diff(flat[first:last, depth])) + first + 1
-        best, rows = float("inf"), []
+        best = float("inf")
+        rows: list[int] = []
         for low, high in zip([first, *steps], [*steps, last], strict=True):
             value, found = merge(int(low), int(high), depth + 1)
             if abs(value - best) < SAME:

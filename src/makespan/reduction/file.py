@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BeforeValidator
 
 from makespan.core.forms import Number, ProblemForm, Seconds, Whole, mistake, schema_of, validated
 from makespan.core.mistakes import shown
 from makespan.reduction.problem import FIELDS, Reduction
-from pydantic import BeforeValidator
 
 Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]
 Segments = Annotated[
@@ -18,18 +18,30 @@ Segments = Annotated[
 ]
 
 
-def _number_or_lists(depth: int) -> Any:
-    """Return an annotation for a number, or lists of numbers in ``depth`` levels."""
-    rule = Number("a time is 0 or more seconds")
+A_TIME = Number("a time is 0 or more seconds")
 
-    def checked(value: Any, level: int = 0) -> Any:
-        if isinstance(value, list) and level < depth:
-            return [checked(entry, level + 1) for entry in value]
-        if level not in (0, depth):
-            raise mistake(f"{shown(value)} is not a list; a table has a row per machine")
-        return rule.checked(value)
 
-    return Annotated[Any, BeforeValidator(checked)]
+def _table(value: Any) -> Any:
+    """Check a number, or a list of rows."""
+    if not isinstance(value, list):
+        return A_TIME.checked(value)
+    for row in value:
+        if not isinstance(row, list):
+            raise mistake(f"{shown(row)} is not a list; a table has a row per machine")
+    return [_row(row) for row in value]
+
+
+def _row(value: Any) -> Any:
+    """Check a number, or a list of them."""
+    return (
+        [A_TIME.checked(entry) for entry in value]
+        if isinstance(value, list)
+        else A_TIME.checked(value)
+    )
+
+
+Table = Annotated[Any, BeforeValidator(_table)]
+Row = Annotated[Any, BeforeValidator(_row)]
 
 
 class ReductionForm(ProblemForm):
@@ -39,9 +51,9 @@ class ReductionForm(ProblemForm):
     collective: Literal["reduce", "broadcast", "all-reduce"] = "reduce"
     machines: Machines | Annotated[list[str], "names"]
     segments: Segments
-    latency: _number_or_lists(2) = 0.0
-    transfer: _number_or_lists(2) = None
-    reduce: _number_or_lists(1) = None
+    latency: Table = 0.0
+    transfer: Table | None = None
+    reduce: Row | None = None
     segment_sizes: list[Seconds] | None = None
     order: Literal["free", "greedy", "backfilling"] = "free"
     destinations: list[list[int]] | None = None

@@ -17,7 +17,7 @@ def parents_of(problem: Reduction) -> Integers:
     if problem.destinations is not None:
         return np.array(problem.destinations, dtype=np.int64) - 1
     assert problem.sequences is not None
-    parents = np.zeros((len(problem.machines), problem.segments), dtype=np.int64)  # type: ignore[arg-type]
+    parents = np.zeros((len(problem.machines), len(problem.sizes)), dtype=np.int64)
     for machine, row in enumerate(problem.sequences):
         for segment, destination in row:
             parents[machine, segment - 1] = destination - 1

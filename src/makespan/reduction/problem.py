@@ -183,7 +183,9 @@ class Reduction:
         """The unit of the times and the least common denominator of the sizes, or None."""
         sizes = [as_fraction(size) for size in _distinct(self.sizes)]
         unit = common_unit(
-            time for table in (self.latency, self.transfer, self.reduce) for time in _distinct(table)
+            time
+            for table in (self.latency, self.transfer, self.reduce)
+            for time in _distinct(table)
         )
         if unit is None or None in sizes:
             return None
@@ -225,4 +227,5 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _distinct(values: Any) -> list[float]:
-    return np.unique(np.asarray(values, dtype=float)).tolist()
+    distinct: list[float] = np.unique(np.asarray(values, dtype=float)).tolist()
+    return distinct

@@ -71,9 +71,7 @@ class _Plan:
         """The row of the reduction of each send: of several between the same machines, in order."""
         schedule, sends = self.schedule, self.sends
         rows = schedule.rows_of(Activity.REDUCE)
-        of_sends = np.lexsort(
-            (schedule.item[sends], schedule.machine[sends], schedule.peer[sends])
-        )
+        of_sends = np.lexsort((schedule.item[sends], schedule.machine[sends], schedule.peer[sends]))
         of_rows = np.lexsort((schedule.item[rows], schedule.peer[rows], schedule.machine[rows]))
         matched = np.empty(len(sends), dtype=np.int64)
         matched[of_sends] = rows[of_rows]
@@ -90,9 +88,7 @@ class _Plan:
         return self.problem.machines[machine]
 
 
-def _is_final(
-    problem: Reduction, schedule: Schedule, sends: Integers
-) -> NDArray[np.bool_]:
+def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArray[np.bool_]:
     if problem.collective == "reduce":
         return np.zeros(len(sends), dtype=bool)
     if problem.collective == "broadcast":
@@ -100,7 +96,7 @@ def _is_final(
     key = schedule.machine[sends] * (schedule.item.max(initial=0) + 1) + schedule.item[sends]
     final = np.ones(len(sends), dtype=bool)
     final[np.unique(key, return_index=True)[1]] = False
-    return final | (schedule.machine[sends] == ROOT)
+    return np.asarray(final | (schedule.machine[sends] == ROOT))
 
 
 def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
@@ -279,9 +275,7 @@ def _readiness(plan: _Plan) -> Iterator[Violation]:
     shape = (len(problem.machines), len(problem.sizes))
     ready = np.zeros((2, *shape))
     done = schedule.end[plan.reductions]
-    np.maximum.at(
-        ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done
-    )
+    np.maximum.at(ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done)
     stage = (plan.final & (schedule.machine[sends] != ROOT)).astype(int)
     if problem.collective == "broadcast":
         stage = np.ones_like(stage)
@@ -412,20 +406,24 @@ def _rule(problem: Reduction, parents: Integers) -> list[list[tuple[int, int]]]:
     machines, segments = parents.shape
     parent = parents.tolist()
     grid = problem.grid
-    scale = (lambda x, by: round(x * by)) if grid else (lambda x, by: x)
     unit, parts = (float(1 / grid[0]), grid[1]) if grid else (1.0, 1)
+
+    def scale(seconds: float, by: float) -> float:
+        return round(seconds * by) if grid else seconds
+
     size = [scale(x, parts) for x in problem.sizes.tolist()]
-    sending, receiving, combining = [0] * machines, [0] * machines, [0] * machines
-    ready = [[0] * segments for _ in range(machines)]
+    sending, receiving, combining = [0.0] * machines, [0.0] * machines, [0.0] * machines
+    ready = [[0.0] * segments for _ in range(machines)]
     waits = [[0] * segments for _ in range(machines)]
     for machine in range(1, machines):
         for segment in range(segments):
             waits[parent[machine][segment]][segment] += 1
     leaves = [
-        [(0, segment, machine) for machine in range(1, machines) if not waits[machine][segment]]
+        [(0.0, segment, machine) for machine in range(1, machines) if not waits[machine][segment]]
         for segment in range(segments)
     ]
-    rounds = leaves if problem.order == "greedy" else [sum(leaves, [])]
+    every = [leaf for of_segment in leaves for leaf in of_segment]
+    rounds = leaves if problem.order == "greedy" else [every]
     sequences: list[list[tuple[int, int]]] = [[] for _ in range(machines)]
     for heap in rounds:
         heapify(heap)

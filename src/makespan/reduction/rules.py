@@ -118,9 +118,9 @@ def by_sequence(  # type: ignore[no-untyped-def]
             following = sequences[machine, position[machine]]
             if waits[machine, following] == 0:
                 heappush(heap, (sending[machine], following, machine))
-        if target != 0 and waits[target, segment] == 0:
-            if sequences[target, position[target]] == segment:
-                heappush(heap, (done, segment, target))
+        free = target != 0 and waits[target, segment] == 0
+        if free and sequences[target, position[target]] == segment:
+            heappush(heap, (done, segment, target))
     return senders[:count], sent[:count], combining[0]
 
 
@@ -138,13 +138,7 @@ def tables_of(problem: Reduction) -> Tables:
     """Return the costs of a problem for the rules."""
     grid = problem.grid
     if grid is None:
-        return Tables(
-            np.ascontiguousarray(problem.transfers),
-            np.ascontiguousarray(problem.latencies),
-            np.ascontiguousarray(problem.reduces),
-            np.ascontiguousarray(problem.sizes),
-            None,
-        )
+        return float_tables_of(problem)
     unit, parts = grid
 
     def whole(values: Any, scale: Fraction) -> Any:
@@ -156,6 +150,17 @@ def tables_of(problem: Reduction) -> Tables:
         whole(problem.reduces, 1 / unit),
         whole(problem.sizes, Fraction(parts)),
         unit / parts,
+    )
+
+
+def float_tables_of(problem: Reduction) -> Tables:
+    """Return the costs of a problem in seconds."""
+    return Tables(
+        np.ascontiguousarray(problem.transfers),
+        np.ascontiguousarray(problem.latencies),
+        np.ascontiguousarray(problem.reduces),
+        np.ascontiguousarray(problem.sizes),
+        None,
     )
 
 
@@ -205,7 +210,7 @@ def deadlock(parents: Integers, sequences: Integers, sends: Sends) -> tuple[tupl
     The next send of each machine waits for a segment from another machine, whose own next send
     waits in turn. Empty where the plan runs to its end.
     """
-    machines, segments = parents.shape
+    _machines, segments = parents.shape
     done = np.zeros(parents.shape, dtype=bool)
     done[sends.sender, sends.segment] = True
     done[0] = True

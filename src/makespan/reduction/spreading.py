@@ -133,9 +133,7 @@ def spread(  # type: ignore[no-untyped-def]
             seen = 0
             for step in range(count):
                 other = lacking[segment, (offset + step) % count]
-                at = max(
-                    now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs]
-                )
+                at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
                 at += (
                     transfer[sender * spread_pairs, other * spread_pairs]
                     + latency[sender * spread_pairs, other * spread_pairs]
@@ -154,7 +152,7 @@ def spread(  # type: ignore[no-untyped-def]
         lag = latency[sender * spread_pairs, receiver * spread_pairs]
         lasts = transfer[sender * spread_pairs, receiver * spread_pairs] * size[segment]
         begin = max(hold[sender, segment], unit[sender]) + work
-        start = max(max(begin, out_port[sender]), in_port[receiver] - lag)
+        start = max(begin, out_port[sender], in_port[receiver] - lag)
         arrival = start + lag + lasts
         unit[sender] = begin
         out_port[sender] = start + lasts

@@ -101,16 +101,14 @@ def _bring(bringing: Integers, sends: Sends, arrivals: Integers) -> None:
         last[final, sends.receiver[rows] * segments + sends.segment[rows]] = rows
     at_sender = sends.sender * segments + sends.segment
     from_root = sends.sender == ROOT
-    bringing[:] = np.where(
-        sends.final & ~from_root, last[1, at_sender], last[0, at_sender]
-    )
+    bringing[:] = np.where(sends.final & ~from_root, last[1, at_sender], last[0, at_sender])
 
 
 def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
     """Return the earliest start of every send and the end of its combination, or None."""
     count = len(before.sending)
     columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
-    dtype = np.asarray(costs.latency).dtype
+    dtype: Any = np.asarray(costs.latency).dtype
     state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
     sweep: Any = settle_once
     if count >= COMPILED_FROM:
@@ -120,11 +118,13 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
         state = [column.tolist() for column in state]
     for _ in range(MOST_PASSES):
         if not sweep(*columns, *state):
-            return np.asarray(state[0], dtype=dtype), np.asarray(state[2], dtype=dtype)
+            start: Whole = np.asarray(state[0], dtype=dtype)
+            combined: Whole = np.asarray(state[2], dtype=dtype)
+            return start, combined
     return None
 
 
-def settle_once(  # type: ignore[no-untyped-def]  # noqa: D417
+def settle_once(  # type: ignore[no-untyped-def]
     sending, receiving, combining, bringing, latency, transfer, reduce, start, arrived, combined
 ):
     """Push every send behind those it waits for; return whether anything moved.

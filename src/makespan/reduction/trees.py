@@ -61,7 +61,8 @@ def _mix(values: Any) -> Any:
     values = values.astype(np.uint64)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((values ^ (values >> np.uint64(31))) >> np.uint64(3)).astype(np.int64)
+    mixed: Integers = ((values ^ (values >> np.uint64(31))) >> np.uint64(3)).astype(np.int64)
+    return mixed
 
 
 def _stable(solutions: Integers, marks: Integers) -> Integers:
@@ -79,7 +80,8 @@ def _stable(solutions: Integers, marks: Integers) -> Integers:
                 fresh[np.arange(count), to[:, machine]] += gift[:, machine]
         colours = _mix(fresh)
         colours[:, 0] = _mix(np.full(count, 7))
-    return colours
+    stable: Integers = colours
+    return stable
 
 
 def _forms(solutions: Integers, colours: Integers) -> Integers:

@@ -119,12 +119,12 @@ class Validation:
         if fields["bytes"] is None:
             mistakes.add("bytes", "is missing; segments = 'auto' needs the bytes to reduce")
         else:
-            low = mistakes.number("bytes", fields["bytes"], "bytes are above 0", strictly=True)
-            fields["bytes"] = low
+            size = mistakes.number("bytes", fields["bytes"], "bytes are above 0", strictly=True)
+            fields["bytes"] = size
         for name in PER_BYTE[1:]:
             if fields[name] is not None:
                 fields[name] = mistakes.number(name, fields[name], SECONDS)
-        per_message = (fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0)
+        per_message = [fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0]
         if fields["collective"] == "broadcast":
             per_message = per_message[:1]
         if not max(per_message) > 0:
@@ -136,10 +136,10 @@ class Validation:
     def _costs(self, name: str, dimensions: int) -> None:
         """Bring a number, or a table over the machines, into its final form."""
         value = self.fields[name]
-        if np.ndim(value) == 0 if not isinstance(value, (str, bytes)) else True:
+        if isinstance(value, (str, bytes)) or np.ndim(value) == 0:
             self.fields[name] = self.mistakes.number(name, value, SECONDS)
             return
-        shape = (len(self.fields["machines"]),) * dimensions
+        shape: tuple[int, ...] = (len(self.fields["machines"]),) * dimensions
         self.fields[name] = self._array(name, value, shape, SECONDS)
 
     def _array(self, name: str, value: Any, shape: tuple[int, ...], allowed: str) -> Floats:
@@ -202,12 +202,10 @@ class Validation:
 
     def _check_trees(self, place: str, parents: Any) -> None:
         """Every machine must reach the root: no self-sends, no cycles."""
-        machines, segments = parents.shape
+        machines, _segments = parents.shape
         own = parents[1:] == np.arange(1, machines)[:, None]
         for row, column in np.argwhere(own)[:20].tolist():
-            self.mistakes.add(
-                f"{place}[{row + 1}][{column}]", f"machine {row + 2} sends to itself"
-            )
+            self.mistakes.add(f"{place}[{row + 1}][{column}]", f"machine {row + 2} sends to itself")
         if own.any():
             return
         reached = parents

@@ -11,6 +11,8 @@ AUTO = (
     "chain",
     "two-tree",
     "rarest-first",
+    "branch-and-bound",
+    "cp-sat",
     "cp-sat",
     "backfilling",
 )

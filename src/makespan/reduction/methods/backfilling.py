@@ -91,9 +91,7 @@ def _best_of_all(
     return best, True
 
 
-def _local_search(
-    problem: Reduction, end_of: Any, control: Control, tries: int | None
-) -> Integers:
+def _local_search(problem: Reduction, end_of: Any, control: Control, tries: int | None) -> Integers:
     """Start from the best classical tree, then send single segments elsewhere."""
     machines, segments = len(problem.machines), len(problem.sizes)
     starts = [

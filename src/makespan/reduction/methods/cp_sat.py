@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_W
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import copies_from_schedule
 from makespan.reduction.rules import tables_of
-from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order
 
 if TYPE_CHECKING:
@@ -27,17 +26,18 @@ if TYPE_CHECKING:
 
 MOST_ARCS = 60_000
 
-FEW_SENDS = Need(
-    f"at most {MOST_ARCS} possible sends, (n - 1)² m",
-    lambda problem: _too_many(problem),
-)
-
 
 def _too_many(problem: Reduction) -> str | None:
     if problem.segments == "auto":
         return None
     arcs = (len(problem.machines) - 1) ** 2 * problem.segments
     return f"there are {arcs}" if arcs > MOST_ARCS else None
+
+
+FEW_SENDS = Need(
+    f"at most {MOST_ARCS} possible sends, (n - 1)² m",
+    _too_many,
+)
 
 
 @register(
@@ -180,9 +180,9 @@ class _Builder:
             if j != i and self._possible(i, k, j)
         }
         result = _Model(model, given, held, started)
-        for i, k in held:
+        for (i, k), when in held.items():
             model.add_exactly_one(given[i, k, j] for j in range(machines) if (i, k, j) in given)
-            model.add(held[i, k] <= end)
+            model.add(when <= end)
         copies = self._ports(result)
         if in_order_of_arrival:
             self._order_of_arrival(copies)
@@ -214,9 +214,7 @@ class _Builder:
             start, held = plan.started[i, k], plan.held[i, k]
             model.add(held == start + int(self.latency[j, i]) + lasts).only_enforce_if(chosen)
             sending[j].append(model.new_optional_fixed_size_interval_var(start, lasts, chosen, ""))
-            taking[i].append(
-                model.new_optional_interval_var(held - lasts, lasts, held, chosen, "")
-            )
+            taking[i].append(model.new_optional_interval_var(held - lasts, lasts, held, chosen, ""))
             begin: Any = start - work
             if self._queues(j):
                 begin = model.new_int_var(0, self.most, "")
@@ -253,10 +251,8 @@ class _Builder:
         """In reversed time, a machine takes its segments in the reverse of its sends."""
         assert self.problem.sequences is not None
         for machine, row in enumerate(self.problem.sequences):
-            for (later, _), (sooner, _) in zip(row, row[1:], strict=False):
-                self.model.add(
-                    plan.held[machine, sooner - 1] <= plan.held[machine, later - 1]
-                )
+            for (later, _), (sooner, _) in pairwise(row):
+                self.model.add(plan.held[machine, sooner - 1] <= plan.held[machine, later - 1])
 
     def _symmetry(self, plan: _Model) -> None:
         """Segments and machines other than the root are interchangeable.
@@ -266,10 +262,10 @@ class _Builder:
         if self.problem.sequences is not None:
             return
         last = [plan.held[i, 0] for i in range(1, self.machines)]
-        for one, two in zip(last, last[1:], strict=False):
+        for one, two in pairwise(last):
             self.model.add(one <= two)
         order = [plan.held[1, k] for k in range(self.segments)]
-        for one, two in zip(order, order[1:], strict=False):
+        for one, two in pairwise(order):
             self.model.add(one <= two)
 
     def _hint(self, plan: _Model, end: IntVar) -> None:
@@ -304,9 +300,7 @@ class _Builder:
         assert by_time[0] == machine
         for place, old in enumerate(by_time, start=1):
             names[old] = place
-        order = sorted(
-            range(self.segments), key=lambda k: (begin[machine, k][2], k != segment, k)
-        )
+        order = sorted(range(self.segments), key=lambda k: (begin[machine, k][2], k != segment, k))
         for place, old in enumerate(order):
             items[old] = place
         return names, items

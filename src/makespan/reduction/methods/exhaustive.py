@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.reduction.exhaustion import MOST_LISTED, Search, search
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules import ordered_by_rule, tables_of
+from makespan.reduction.rules import float_tables_of, ordered_by_rule, tables_of
 from makespan.reduction.timing import in_order
 
 MOST_MACHINES = 8
@@ -47,21 +45,15 @@ def exhaustive(
     """
     tables = tables_of(problem)
     if compatible:
-        costs: tuple[Any, ...] = (
-            np.ascontiguousarray(problem.transfers),
-            np.ascontiguousarray(problem.latencies),
-            np.ascontiguousarray(problem.reduces),
-            np.ascontiguousarray(problem.sizes),
-        )
-    else:
-        costs = tables[:4]
-    found = search(*costs, control, listed=listed, compatible=compatible)
+        tables = float_tables_of(problem)
+    transfer, latency, reduce, size, unit = tables
+    found = search(
+        transfer, latency, reduce, size, control=control, listed=listed, compatible=compatible
+    )
     if found is None:
         return Solution(schedule=None, notes=("the time was up before the search was through",))
     sends, _ = ordered_by_rule(problem, found.best, "greedy")
-    value = float(found.value) if compatible or tables.unit is None else None
-    if value is None:
-        value = float(int(found.value) * tables.unit)
+    value = float(found.value) if unit is None else float(int(found.value) * unit)
     return Solution(
         schedule=in_order(problem, sends),
         optimal=problem.order == "greedy" and not compatible,

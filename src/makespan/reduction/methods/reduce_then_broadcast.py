@@ -71,9 +71,7 @@ def _part(problem: Reduction, collective: Any) -> Reduction:
     )
 
 
-def _reductions(
-    problem: Reduction, control: Control, restarts: int | None
-) -> Iterator[Schedule]:
+def _reductions(problem: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
     """Yield reductions: classical trees, then rarest-first with fresh seeds."""
     part = _part(problem, "reduce")
     segments = len(part.sizes)
