@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import networkx
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from makespan import Dag, FileError, Network, ProblemError, TaskGraph, check, re
 from makespan.taskgraph import formats, generators
 from makespan.taskgraph.formats import dot, stg, wfformat
 from makespan.taskgraph.formats.networkx_graph import graph_of
+from makespan.taskgraph.pictures import draw_graph
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
 
@@ -232,6 +234,9 @@ def test_dask_arrays() -> None:
     problem = TaskGraph(dag, Network([1.0, 1.0, 2.0]))
     assert check(solve(problem)).ok
     assert set(dag.size.tolist()) == {0.5}
+    mpl.use("Agg")
+    axes = draw_graph(problem)
+    assert {text.get_text() for text in axes.texts} >= set(dag.names)
 
 
 def test_dask_graphs() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -308,15 +308,14 @@ def cycle_in(count: int, source: Integers, target: Integers, order: Integers) ->
     return tuple(circle[lowest:] + circle[:lowest])
 
 
-class _Columns:
-    """The columns of ``Dag.from_arrays``, made to fit where they did not."""
+class _Columns(NamedTuple):
+    """The columns of ``Dag.from_arrays``, made to fit one another where they did not."""
 
-    def __init__(self, work: Any, durations: Any, source: Any, target: Any, size: Any) -> None:
-        self.work: Floats = work
-        self.durations: Floats = durations
-        self.source: Integers = source
-        self.target: Integers = target
-        self.size: Floats = size
+    work: Floats
+    durations: Floats
+    source: Integers
+    target: Integers
+    size: Floats
 
 
 def _columns(
