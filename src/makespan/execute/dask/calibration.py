@@ -1,0 +1,208 @@
+"""What was measured of a cluster, as platforms and problems to plan on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from makespan.core.costs import Affine
+from makespan.divisible.platform import Master, Star, Worker
+from makespan.divisible.problem import DivisibleLoad
+from makespan.execute.dask.fitting import Fit
+from makespan.execute.dask.sharing import Sharing
+
+MASTER_NAME = "client"
+RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was measured of one worker.
+
+    Parameters
+    ----------
+    name
+        Its name on the scheduler.
+    threads
+        How many parts of a chunk it computes at a time.
+    send, compute, return_
+        The fitted costs; ``compute`` is the time on the worker alone.
+    submit
+        Seconds from submitting a task to knowing that it is done, without its computation.
+    between
+        Seconds between the end of a task and the start of the next that waits for it.
+    """
+
+    name: str
+    threads: int
+    send: Fit
+    compute: Fit
+    return_: Fit
+    submit: float
+    between: float
+
+    @property
+    def band(self) -> float:
+        """How far, relatively, a computation may be off before the cost is in doubt."""
+        low, high = self.compute.per_unit_interval
+        middle = self.compute.cost.per_unit
+        spread = (high - low) / (2 * middle) if middle > 0 else 0.0
+        return min(1.0, max(spread, 3 * self.compute.error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A calibrated cluster.
+
+    Parameters
+    ----------
+    workers
+        What was measured of each worker.
+    sharing
+        How concurrent sends share the way.
+    load
+        The load of the sample, units (items, or bytes of files).
+    seconds
+        How long the measurement took.
+    """
+
+    workers: tuple[Measured, ...]
+    sharing: Sharing
+    load: float
+    seconds: float
+
+    @property
+    def ports(self) -> Literal[1, "many"]:
+        """What the master's transfers exclude, as in :class:`makespan.DivisibleLoad`."""
+        return 1 if self.sharing.kind == "one-port" else "many"
+
+    @property
+    def returns(self) -> bool:
+        """Whether bringing results back costs enough to be planned."""
+        return any(
+            worker.return_.per_unit_interval[0]
+            > RETURNS_MATTER_FROM * (worker.send.cost.per_unit + worker.compute.cost.per_unit)
+            for worker in self.workers
+        )
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """A sentence for every measurement that was left out as disturbed."""
+        return tuple(
+            f"{worker.name}: {what} of {units:g} units took {seconds:.4g} s, "
+            f"{found.cost.of(units):.4g} s expected"
+            for worker in self.workers
+            for what, found in _fits(worker)
+            for units, seconds in found.rejected
+        )
+
+    def star(
+        self, *, rounds: int = 1, without: tuple[str, ...] = (), ports: Literal[1, 2, "many"] = 1
+    ) -> Star:
+        """Return the platform for plans of ``rounds`` chunks a worker.
+
+        The start-up of a computation is what a task costs between its neighbours, and a share of
+        what is waited for only once a worker: from submitting its first task, and for the result
+        of its last.
+        """
+        shared = self.sharing.uplink if ports == "many" else None
+        workers = [
+            self._worker(worker, rounds) for worker in self.workers if worker.name not in without
+        ]
+        return Star(workers, master=Master(name=MASTER_NAME, uplink=shared))
+
+    def _worker(self, worker: Measured, rounds: int) -> Worker:
+        compute = worker.compute.cost
+        waits = worker.submit
+        if not self.returns:
+            waits += worker.return_.cost.fixed
+        return Worker(
+            name=worker.name,
+            send=worker.send.cost,
+            compute=Affine(
+                compute.fixed + worker.between + waits / rounds,
+                compute.per_unit + (0.0 if self.returns else worker.return_.cost.per_unit),
+            ),
+            return_=worker.return_.cost if self.returns else None,
+        )
+
+    def problem(
+        self,
+        load: float | None = None,
+        *,
+        rounds: int | Literal["auto"] = 1,
+        ports: Literal[1, 2, "many"] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> DivisibleLoad:
+        """Return the problem of dividing ``load`` units (those of the sample where None).
+
+        ``ports`` is as measured where it is None.
+        """
+        ports = self.ports if ports is None else ports
+        expected = 4 if rounds == "auto" else rounds
+        return DivisibleLoad(
+            platform=self.star(rounds=expected, ports=ports),
+            load=self.load if load is None else load,
+            rounds=rounds,
+            ports=ports,
+            options=options or {},
+        )
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        load: float | None = None,
+        *,
+        rounds: int | Literal["auto"] = 1,
+    ) -> None:
+        """Write the problem of dividing ``load`` units to a file, ``.toml`` or ``.json``."""
+        from makespan.flow._files import save
+
+        save(self.problem(load, rounds=rounds), path)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything measured as plain data."""
+        from dataclasses import asdict
+
+        return {**asdict(self), "ports": self.ports, "rejected": list(self.rejected)}
+
+    def __str__(self) -> str:
+        """A table of the costs with their confidence intervals, and how sends overlap."""
+        width = max([6, *(len(worker.name) for worker in self.workers)])
+        lines = [f"{'worker':<{width}}  {'':<7}  {'fixed (s)':>26}  {'per unit (s)':>32}  {'R²':>7}"]
+        for worker in self.workers:
+            for what, found in _fits(worker):
+                lines.append(f"{worker.name:<{width}}  {what:<7}  {_described(found)}")
+            lines.append(
+                f"{worker.name:<{width}}  {'submit':<7}  {worker.submit:.4g} s, "
+                f"{worker.between:.3g} s between tasks"
+            )
+        lines.append(f"sends: {_said(self.sharing)}")
+        lines += [f"rejected: {sentence}" for sentence in self.rejected]
+        return "\n".join(lines)
+
+
+def _fits(worker: Measured) -> tuple[tuple[str, Fit], ...]:
+    return ("send", worker.send), ("compute", worker.compute), ("return", worker.return_)
+
+
+def _described(found: Fit) -> str:
+    low, high = found.fixed_interval
+    fixed = f"{found.cost.fixed:.4g} [{low:.3g}, {high:.3g}]"
+    low, high = found.per_unit_interval
+    per_unit = f"{found.cost.per_unit:.5g} [{low:.4g}, {high:.4g}]"
+    return f"{fixed:>26}  {per_unit:>32}  {found.quality:>7.4f}"
+
+
+def _said(sharing: Sharing) -> str:
+    measured = (
+        f"together {sharing.together:.3g} s; alone {sharing.longest:.3g} s the longest, "
+        f"{sharing.total:.3g} s in all"
+    )
+    if sharing.kind == "one-port":
+        return f"one at a time ({measured})"
+    if sharing.kind == "shared-link":
+        return f"share a link of {sharing.uplink:.5g} units/s ({measured})"
+    return f"overlap on links of their own ({measured})"

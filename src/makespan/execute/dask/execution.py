@@ -1,0 +1,172 @@
+"""What a run brought: results, what happened when, and how far off the plan was."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import ExecutionError
+from makespan.core.result import Result
+from makespan.core.schedule import WORDS, Schedule
+from makespan.execute.dask.calibration import Calibration
+from makespan.execute.dask.remote import Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """An activity of the plan that was measured: what was planned, and what happened, seconds."""
+
+    kind: str
+    machine: str
+    item: int
+    planned_start: float
+    planned_end: float
+    start: float
+    end: float
+
+    @property
+    def planned(self) -> float:
+        return self.planned_end - self.planned_start
+
+    @property
+    def measured(self) -> float:
+        return self.end - self.start
+
+    @property
+    def relative(self) -> float:
+        """How much longer it took than planned, relative to the plan."""
+        return self.measured / self.planned - 1.0 if self.planned > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """A run.
+
+    Parameters
+    ----------
+    results
+        One result an item, in the order of the data; None for items that failed. An array where
+        a batched function returned arrays.
+    schedule
+        What was measured, as a schedule: time 0 is the start of the first transfer. Chunks keep
+        the numbers that they have in the plan; chunks that were planned again follow.
+    plan
+        The plan, or None where there was none to follow.
+    failures
+        The items on which the function raised.
+    events
+        What happened to the cluster, and what was planned again, in sentences.
+    seconds
+        From the start of the run until all results were there.
+    calibration
+        What the plan was made on, where :func:`makespan.execute.dask.map` made it.
+    """
+
+    results: Any
+    schedule: Schedule
+    plan: Result | None
+    failures: tuple[Failure, ...] = ()
+    events: tuple[str, ...] = ()
+    seconds: float = 0.0
+    calibration: Calibration | None = field(default=None, repr=False)
+
+    @property
+    def predicted(self) -> float | None:
+        """The makespan that the plan promised, seconds."""
+        return None if self.plan is None else self.plan.makespan
+
+    @property
+    def measured(self) -> float:
+        """The seconds from the start of the first transfer until the last result was there."""
+        return self.schedule.makespan
+
+    @property
+    def error(self) -> float | None:
+        """``measured / predicted - 1``."""
+        if not self.predicted:
+            return None
+        return self.measured / self.predicted - 1.0
+
+    @property
+    def errors(self) -> tuple[Deviation, ...]:
+        """Every activity of the plan that was carried out, in the order of the plan."""
+        if self.plan is None or self.plan.schedule is None:
+            return ()
+        return deviations(self.plan.schedule, self.schedule)
+
+    def __str__(self) -> str:
+        lines = [f"measured {self.measured:.4g} s"]
+        if self.predicted and self.error is not None:
+            lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
+        by_kind: dict[str, list[float]] = {}
+        for one in self.errors:
+            by_kind.setdefault(one.kind, []).append(one.relative)
+        for kind, found in by_kind.items():
+            middle, worst = statistics.median(found), max(found, key=abs)
+            lines.append(
+                f"{kind}: {len(found)} measured, median {100 * middle:+.1f} %, "
+                f"farthest {100 * worst:+.1f} %"
+            )
+        lines += self.events
+        lines += [str(failure) for failure in self.failures]
+        return "\n".join(lines)
+
+
+class ItemsFailed(ExecutionError):
+    """The function raised on some items; ``execution`` holds the results of the others.
+
+    Its cause is the first error, with the worker's traceback as a note.
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.failures = execution.failures
+        count = sum(failure.last - failure.first + 1 for failure in self.failures)
+        lines = [f"the function failed on {count} of {len(execution.results)} items"]
+        lines += [f"  {failure}" for failure in self.failures[:10]]
+        if len(self.failures) > 10:
+            lines.append(f"  and {len(self.failures) - 10} more")
+        lines += ["on the worker:", self.failures[0].traceback.rstrip()]
+        super().__init__("\n".join(lines))
+
+
+def raise_if_failed(execution: Execution) -> None:
+    """Raise :class:`ItemsFailed` if the function raised on any item."""
+    if execution.failures:
+        raise ItemsFailed(execution) from execution.failures[0].error
+
+
+def deviations(plan: Schedule, measured: Schedule) -> tuple[Deviation, ...]:
+    """Match the activities of a plan and of a measurement by kind, machines and chunk."""
+    rows = {}
+    for row in range(len(measured)):
+        peer = int(measured.peer[row])
+        key = (
+            int(measured.kind[row]),
+            measured.machines[int(measured.machine[row])],
+            measured.machines[peer] if peer >= 0 else "",
+            int(measured.item[row]),
+        )
+        rows[key] = row
+    found = []
+    for row in np.lexsort((plan.end, plan.start)).tolist():
+        machine, peer = plan.machines[int(plan.machine[row])], int(plan.peer[row])
+        other = plan.machines[peer] if peer >= 0 else ""
+        match = rows.get((int(plan.kind[row]), machine, other, int(plan.item[row])))
+        if match is None:
+            continue
+        found.append(
+            Deviation(
+                kind=WORDS[plan.kind[row]],
+                machine=other or machine,
+                item=int(plan.item[row]),
+                planned_start=float(plan.start[row]),
+                planned_end=float(plan.end[row]),
+                start=float(measured.start[match]),
+                end=float(measured.end[match]),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,146 @@
+"""Measured times → an affine cost, robustly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.costs import Affine
+from makespan.core.schedule import Floats
+
+DEVIATIONS = 5.0  # beyond so many median deviations a measurement is rejected
+LEAST_DEVIATION = 0.05  # of the median of its size: nearer is never rejected
+LEAST_SECONDS = 2e-3  # nor is what differs by less than this
+T_QUANTILES = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Student's t, 97.5 %, for 1 to 10 degrees of freedom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """An affine cost fitted to measurements.
+
+    Parameters
+    ----------
+    cost
+        Seconds, and seconds per unit.
+    fixed_interval, per_unit_interval
+        95 % confidence intervals of its parts (least, greatest).
+    quality
+        R², the share of the variance that the cost explains; 1 where nothing varies.
+    error
+        The typical relative deviation of a measurement from the cost.
+    kept
+        How many measurements were used.
+    rejected
+        The (units, seconds) that were left out as disturbed.
+    """
+
+    cost: Affine
+    fixed_interval: tuple[float, float]
+    per_unit_interval: tuple[float, float]
+    quality: float
+    error: float
+    kept: int
+    rejected: tuple[tuple[float, float], ...] = ()
+
+
+def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = False) -> Fit:
+    """Fit ``fixed + per_unit * units`` to repeated measurements.
+
+    Of each size, measurements further than five median deviations from their median are rejected,
+    less than half of them. The rest is fitted by weighted least squares, errors taken as partly
+    relative; both parts are at least 0.
+
+    Parameters
+    ----------
+    units, seconds
+        One entry a measurement.
+    constant
+        Whether to fit the fixed part alone.
+
+    >>> found = fit([1, 1, 1, 2, 2, 2], [3.0, 3.0, 3.0, 5.0, 5.0, 9.0])
+    >>> [round(part, 6) for part in (found.cost.fixed, found.cost.per_unit)], found.rejected
+    ([1.0, 2.0], ((2.0, 9.0),))
+    """
+    size = np.asarray(units, dtype=np.float64)
+    time = np.asarray(seconds, dtype=np.float64)
+    keep = _undisturbed(size, time)
+    x, y = size[keep], time[keep]
+    weight = 1.0 / np.maximum(y + np.median(y), 1e-9)
+    parts, active = _least_squares(x * (not constant), y, weight)
+    modelled = parts[0] + parts[1] * x
+    spread = _spread(x, y - modelled, weight, active)
+    freedom = max(1, len(x) - int(active.sum()))
+    factor = T_QUANTILES[freedom - 1] if freedom <= len(T_QUANTILES) else 2.0
+    low, high = np.maximum(0.0, parts - factor * spread), parts + factor * spread
+    total = float(((y - y.mean()) ** 2).sum())
+    rest = float(((y - modelled) ** 2).sum())
+    return Fit(
+        cost=Affine(float(parts[0]), float(parts[1])),
+        fixed_interval=(float(low[0]), float(high[0])),
+        per_unit_interval=(float(low[1]), float(high[1])),
+        quality=1.0 - rest / total if total > 0 else 1.0,
+        error=float(np.median(np.abs(y - modelled) / np.maximum(y, 1e-9))),
+        kept=len(x),
+        rejected=tuple(zip(size[~keep].tolist(), time[~keep].tolist(), strict=True)),
+    )
+
+
+def median(values: Sequence[float]) -> float:
+    """The median, 0 of nothing."""
+    return float(np.median(values)) if len(values) else 0.0
+
+
+def _undisturbed(size: Floats, time: Floats) -> np.ndarray:
+    keep = np.ones(len(size), dtype=bool)
+    groups = [np.flatnonzero(size == value) for value in np.unique(size)]
+    groups = [rows for rows in groups if len(rows) >= 3]
+    if not groups:
+        return keep
+    middles = [float(np.median(time[rows])) for rows in groups]
+    distances = [
+        np.abs(time[rows] - middle) for rows, middle in zip(groups, middles, strict=True)
+    ]
+    relative = [d / max(middle, 1e-9) for d, middle in zip(distances, middles, strict=True)]
+    usual = DEVIATIONS * float(np.median(np.concatenate(relative)))
+    for rows, middle, distance in zip(groups, middles, distances, strict=True):
+        far = distance > max(max(usual, LEAST_DEVIATION) * middle, LEAST_SECONDS)
+        worst = rows[far][np.argsort(-distance[far], kind="stable")]
+        keep[worst[: (len(rows) - 1) // 2]] = False
+    return keep
+
+
+def _least_squares(x: Floats, y: Floats, weight: Floats) -> tuple[Floats, np.ndarray]:
+    """Return both parts, none negative, and which of them are free."""
+    both = np.array([True, True])
+    if not x.any():
+        return np.array([_ratio(weight * y, weight), 0.0]), np.array([True, False])
+    if len(np.unique(x)) > 1:
+        design = np.stack([weight, weight * x], axis=1)
+        scale = np.maximum(np.abs(design).max(axis=0), 1e-300)
+        parts = np.linalg.lstsq(design / scale, weight * y, rcond=None)[0] / scale
+        if parts[0] >= 0 and parts[1] >= 0:
+            return parts, both
+        if parts[1] < 0:
+            return np.array([_ratio(weight * y, weight), 0.0]), np.array([True, False])
+    return np.array([0.0, _ratio(weight * y, weight * x)]), np.array([False, True])
+
+
+def _ratio(y: Floats, x: Floats) -> float:
+    square = float(x @ x)
+    return max(0.0, float(x @ y) / square) if square > 0 else 0.0
+
+
+def _spread(x: Floats, residual: Floats, weight: Floats, active: np.ndarray) -> Floats:
+    """Return the standard errors of both parts."""
+    design = np.stack([weight, weight * x], axis=1)[:, active]
+    freedom = max(1, len(x) - design.shape[1])
+    variance = float(((residual * weight) ** 2).sum()) / freedom
+    scale = np.maximum(np.abs(design).max(axis=0), 1e-300)
+    inverse = np.linalg.pinv((design / scale).T @ (design / scale))
+    result = np.zeros(2)
+    result[active] = np.sqrt(np.maximum(0.0, np.diag(inverse) * variance)) / scale
+    return np.where(np.isfinite(result), result, math.inf)

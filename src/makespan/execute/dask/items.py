@@ -1,0 +1,148 @@
+"""The data as items in a row, measured in units of load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import InputError
+from makespan.core.mistakes import shown
+from makespan.core.schedule import Floats
+from makespan.execute.dask.remote import FileChunk
+
+
+class Files(Sequence[Path]):
+    """Files of the client's machine, sent with their contents.
+
+    The function gets, on its worker, the path of a file of the same name and content. The load is
+    counted in bytes.
+
+    Parameters
+    ----------
+    paths
+        The files, in the order of the results.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or no file.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        self.paths = tuple(Path(path) for path in paths)
+        missing = [path for path in self.paths if not path.is_file()]
+        if missing:
+            raise InputError(f"data: {missing[0]} is no file (and {len(missing) - 1} more)")
+        self.sizes = tuple(path.stat().st_size for path in self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Files(self.paths[index])
+        return self.paths[index]
+
+
+class Items:
+    """Items in a row; ``edges[i]`` is the load of the first i items.
+
+    Parameters
+    ----------
+    data
+        A list, a tuple or another sequence; a NumPy array, whose items are its rows; or
+        :class:`Files`. One item is one unit of load, one byte for files.
+
+    Raises
+    ------
+    InputError
+        If the data is none of these.
+    """
+
+    def __init__(self, data: Any) -> None:
+        if isinstance(data, Items):
+            data = data.data
+        if isinstance(data, np.ndarray) and data.ndim == 0:
+            raise InputError("data: a NumPy array of no dimension has no rows to divide")
+        usable = isinstance(data, (np.ndarray, Sequence)) and not isinstance(data, (str, bytes))
+        if not usable:
+            raise InputError(
+                f"data: {shown(data)} can't be divided; a sequence, a NumPy array or Files can"
+            )
+        self.data = data
+        self.edges: Floats
+        if isinstance(data, Files):
+            self.edges = np.concatenate([[0.0], np.cumsum(np.maximum(data.sizes, 1.0))])
+        else:
+            self.edges = np.arange(len(data) + 1, dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @property
+    def load(self) -> float:
+        """The load of all items."""
+        return float(self.edges[-1])
+
+    def load_of(self, low: int, high: int) -> float:
+        """The load of the items from ``low`` up to ``high``."""
+        return float(self.edges[high] - self.edges[low])
+
+    def cut(self, amounts: Sequence[float], low: int = 0, high: int | None = None) -> list[int]:
+        """Return where to cut the items from ``low`` to ``high`` into pieces of these amounts.
+
+        The cuts, one more than the amounts, are the edges nearest to the running sums.
+
+        >>> Items(range(10)).cut([3.4, 3.3, 3.3])
+        [0, 3, 7, 10]
+        """
+        high = len(self) if high is None else high
+        sums = np.concatenate([[0.0], np.cumsum(amounts)])
+        total = sums[-1] or 1.0
+        wanted = self.edges[low] + sums * (self.load_of(low, high) / total)
+        after = np.searchsorted(self.edges, wanted).clip(low + 1, max(high, low + 1))
+        nearer = wanted - self.edges[after - 1] < self.edges[after.clip(0, len(self))] - wanted
+        cuts = np.where(nearer, after - 1, after).clip(low, high)
+        cuts[0], cuts[-1] = low, high
+        return [int(cut) for cut in np.maximum.accumulate(cuts)]
+
+    def item_at(self, load: float) -> int:
+        """Return the item that the first ``load`` units end in or before."""
+        return int(np.searchsorted(self.edges, load, side="left"))
+
+    def payload(self, low: int, high: int) -> Any:
+        """Return what is sent of the items from ``low`` up to ``high``."""
+        if isinstance(self.data, Files):
+            paths = self.data.paths[low:high]
+            return FileChunk(
+                tuple(path.name for path in paths), tuple(path.read_bytes() for path in paths)
+            )
+        if isinstance(self.data, np.ndarray):
+            return self.data[low:high]
+        return list(self.data[low:high])
+
+    def spread(self, count: int) -> Items:
+        """Return ``count`` items taken evenly from the whole, or all where there are no more."""
+        if count >= len(self):
+            return self
+        picked = (np.arange(count) * len(self)) // count
+        if isinstance(self.data, Files):
+            return Items(Files([self.data.paths[index] for index in picked]))
+        if isinstance(self.data, np.ndarray):
+            return Items(np.ascontiguousarray(self.data[picked]))
+        return Items([self.data[index] for index in picked.tolist()])
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """Join results in order: an array if all are arrays, else a list.
+
+    >>> joined([[1, 2], [3]])
+    [1, 2, 3]
+    """
+    if pieces and all(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.concatenate(list(pieces))
+    return [value for piece in pieces for value in piece]

@@ -1,0 +1,123 @@
+"""The order of transfers that a plan decided, enforced while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.problem import DivisibleLoad
+
+NEAR = 1e-9  # of the makespan: times nearer than this are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A transfer of the plan: its activity, its chunk and worker, and its planned time."""
+
+    activity: Activity
+    item: int
+    worker: str
+    start: float
+    end: float
+
+
+class Way:
+    """One thing that transfers share: each starts when those that the plan ends before it ended.
+
+    On one port that is their order; where several go on at a time, it lets as many go on as the
+    plan does.
+    """
+
+    def __init__(self, transfers: Sequence[Planned], tolerance: float) -> None:
+        by_end = sorted(transfers, key=lambda transfer: (transfer.end, transfer.start))
+        ends = [transfer.end for transfer in by_end]
+        self._place = {(t.activity, t.item): place for place, t in enumerate(by_end)}
+        self._before = {}
+        for place, transfer in enumerate(by_end):
+            ended = bisect.bisect_right(ends, transfer.start + tolerance)
+            self._before[transfer.activity, transfer.item] = min(ended, place)
+        self._done = [False] * len(by_end)
+        self._passed = 0
+        self._changed = asyncio.Condition()
+
+    async def turn(self, activity: Activity, item: int) -> None:
+        """Wait for the transfer's turn."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._passed >= self._before[activity, item])
+
+    async def done(self, activity: Activity, item: int) -> None:
+        """Say that a transfer is over, or will never be."""
+        async with self._changed:
+            self._done[self._place[activity, item]] = True
+            while self._passed < len(self._done) and self._done[self._passed]:
+                self._passed += 1
+            self._changed.notify_all()
+
+
+class Order:
+    """The ways of a plan, and which transfer takes which.
+
+    Parameters
+    ----------
+    transfers
+        All transfers of the plan.
+    problem
+        Its problem, which says what excludes what; None: every worker has a link of its own.
+    """
+
+    def __init__(self, transfers: Sequence[Planned], problem: DivisibleLoad | None) -> None:
+        self.problem = problem
+        tolerance = NEAR * max((transfer.end for transfer in transfers), default=0.0)
+        groups: dict[Hashable, list[Planned]] = {}
+        self._group = {}
+        for transfer in transfers:
+            group = self._way_of(transfer)
+            groups.setdefault(group, []).append(transfer)
+            self._group[transfer.activity, transfer.item] = group
+        self._ways = {group: Way(members, tolerance) for group, members in groups.items()}
+
+    def _way_of(self, transfer: Planned) -> Hashable:
+        problem = self.problem
+        if problem is None:
+            return transfer.activity, transfer.worker
+        if problem.ports == 1:
+            return "port"
+        master = problem.star.master
+        limited = getattr(master, "sends", None) or getattr(master, "uplink", None)
+        if problem.ports == 2 or (limited and transfer.activity is Activity.SEND):
+            return transfer.activity
+        return transfer.activity, transfer.worker
+
+    def __contains__(self, transfer: tuple[Activity, int]) -> bool:
+        return transfer in self._group
+
+    async def turn(self, activity: Activity, item: int) -> None:
+        """Wait for a transfer's turn; one that the plan does not have need not wait."""
+        if (activity, item) in self._group:
+            await self._ways[self._group[activity, item]].turn(activity, item)
+
+    async def done(self, activity: Activity, item: int) -> None:
+        """Say that a transfer is over, or will never be."""
+        if (activity, item) in self._group:
+            await self._ways[self._group[activity, item]].done(activity, item)
+
+
+def planned_transfers(schedule: Schedule) -> tuple[Planned, ...]:
+    """Return the sends and returns of a schedule in the order of their start."""
+    found = []
+    for activity in (Activity.SEND, Activity.RETURN):
+        worker = schedule.peer if activity is Activity.SEND else schedule.machine
+        for row in schedule.rows_of(activity).tolist():
+            found.append(
+                Planned(
+                    activity,
+                    int(schedule.item[row]),
+                    schedule.machines[int(worker[row])],
+                    float(schedule.start[row]),
+                    float(schedule.end[row]),
+                )
+            )
+    return tuple(sorted(found, key=lambda transfer: (transfer.start, transfer.end)))

@@ -1,0 +1,239 @@
+"""Measuring a cluster: chunks of several sizes to every worker, again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from makespan.core.errors import ExecutionError
+from makespan.execute.dask.calibration import Calibration, Measured
+from makespan.execute.dask.cluster import Crew, Member, refuse_no_worker
+from makespan.execute.dask.fitting import Fit, fit, median
+from makespan.execute.dask.items import Items
+from makespan.execute.dask.remote import Outcome
+from makespan.execute.dask.sharing import Sharing, sharing
+from makespan.execute.dask.transfers import Traffic
+
+Tell = Callable[[float, str], None]
+
+SIZES = (1.0, 0.5, 0.125)
+"""The sizes of the chunks, relative to the largest."""
+GROWTH = 8  # how much larger the next chunk is at most, while a good size is sought
+WAITING_TASKS = 4
+OVERLAP_REPEATS = 3
+
+
+@dataclass(slots=True)
+class Samples:
+    """The measurements of one worker: (units, seconds) of each kind, and latencies."""
+
+    send: list[tuple[float, float]] = field(default_factory=list)
+    compute: list[tuple[float, float]] = field(default_factory=list)
+    back: list[tuple[float, float]] = field(default_factory=list)
+    submit: list[float] = field(default_factory=list)
+    between: list[float] = field(default_factory=list)
+
+
+class Probe:
+    """One calibration under way.
+
+    Parameters
+    ----------
+    crew, traffic
+        The workers, and what goes to them.
+    items
+        The sample.
+    repeats
+        How often each size is measured.
+    budget
+        Seconds that the transfers, and the computations, of one worker should take in all.
+    tell
+        Called with the share done and what is measured now.
+    """
+
+    def __init__(
+        self, crew: Crew, traffic: Traffic, items: Items, repeats: int, budget: float, tell: Tell
+    ) -> None:
+        self.crew = crew
+        self.traffic = traffic
+        self.items = items
+        self.repeats = repeats
+        self.budget = budget
+        self.tell = tell
+        self.port = asyncio.Lock()
+        self.steps = 0
+        self.found: dict[str, Samples] = {}
+
+    async def run(self) -> Calibration:
+        """Measure every worker, then all together."""
+        started = time.time()
+        refuse_no_worker(self.crew)
+        members = list(self.crew.members.values())
+        self.found = {member.name: Samples() for member in members}
+        await _all(self._warm_up(member) for member in members)
+        await _all(self._measure(member) for member in members)
+        shared = await self._overlap(members)
+        workers = tuple(self._measured(member) for member in members)
+        return Calibration(
+            workers=workers,
+            sharing=shared,
+            load=self.items.load,
+            seconds=time.time() - started,
+        )
+
+    def _measured(self, member: Member) -> Measured:
+        samples = self.found[member.name]
+        return Measured(
+            name=member.name,
+            threads=member.threads,
+            send=_fit(samples.send),
+            compute=_fit(samples.compute),
+            return_=_fit_of_returns(samples.back),
+            submit=median(samples.submit),
+            between=median(samples.between),
+        )
+
+    async def _warm_up(self, member: Member) -> None:
+        """Open connections, load the function, and see what passes between tasks."""
+        await self._chunk(member, 0, 1, Samples())
+        await self._queue(member, self.found[member.name])
+
+    async def _measure(self, member: Member) -> None:
+        samples = self.found[member.name]
+        largest = await self._largest(member, samples)
+        lengths = sorted({max(1, round(largest * size)) for size in SIZES}, reverse=True)
+        if largest == 1 and samples.compute[-1][1] > self.budget / 2:
+            return  # one item takes as long as may be spent
+        turn = 0
+        for _ in range(self.repeats):
+            for length in lengths:
+                low = (turn * 7919) % (len(self.items) - length + 1)
+                turn += 1
+                await self._chunk(member, low, low + length, samples)
+                self._progress(member, self.repeats * len(lengths))
+
+    async def _largest(self, member: Member, samples: Samples) -> int:
+        """Return how many items the largest chunk holds, within the budget."""
+        count = len(self.items)
+        wanted = self.budget / (self.repeats * sum(SIZES))
+        length = max(1, count // 256)
+        while True:
+            await self._chunk(member, 0, length, samples)
+            spent = max(samples.send[-1][1], samples.compute[-1][1], 1e-4)
+            if length >= count or spent > wanted / 2:
+                return max(1, min(count, int(length * min(1.5, wanted / spent))))
+            length = min(count, int(length * min(GROWTH, max(2.0, wanted / spent))))
+
+    async def _chunk(self, member: Member, low: int, high: int, samples: Samples) -> None:
+        """Send, compute and bring back one chunk; sends and returns one at a time."""
+        traffic = self.traffic
+        units = self.items.load_of(low, high)
+        async with self.port:
+            held = await traffic.send(member, self.items.payload(low, high))
+        submitted = time.time()
+        tasks = traffic.start(held, low, 0)
+        done = await traffic.finished(member, tasks)
+        async with self.port:
+            outcomes, window = await traffic.fetch(member, tasks)
+        traffic.release(held.future, *tasks)
+        _refuse_failures(outcomes)
+        seconds = max(o.end for o in outcomes) - min(o.start for o in outcomes)
+        samples.send.append((units, held.window.seconds))
+        samples.compute.append((units, seconds))
+        samples.back.append((units, window.seconds))
+        samples.submit.append(max(0.0, done - submitted - seconds))
+
+    async def _queue(self, member: Member, samples: Samples) -> None:
+        """Measure what passes between tasks that wait for one another."""
+        traffic = self.traffic
+        async with self.port:
+            held = await traffic.send(member, self.items.payload(0, 1))
+        batches = [traffic.start(held, 0, -rank) for rank in range(WAITING_TASKS)]
+        tasks = [task for batch in batches for task in batch]
+        await traffic.finished(member, tasks)
+        outcomes, _ = await traffic.fetch(member, tasks)
+        traffic.release(held.future, *tasks)
+        if member.threads == 1:
+            ends = sorted((outcome.start, outcome.end) for outcome in outcomes)
+            pairs = zip(ends[1:-1], ends[2:], strict=True)
+            samples.between += [max(0.0, later[0] - sooner[1]) for sooner, later in pairs]
+
+    async def _overlap(self, members: list[Member]) -> Sharing:
+        """Send to each worker alone and to all at once what takes each as long."""
+        if len(members) < 2:
+            return Sharing(kind="own-links")
+        sends = {name: _fit(samples.send) for name, samples in self.found.items()}
+        lengths = self._equal_lengths(members, sends)
+        units = [self.items.load_of(0, length) for length in lengths]
+        together = []
+        alone: list[list[float]] = [[] for _ in members]
+        for repeat in range(OVERLAP_REPEATS):
+            self.tell(1.0, f"do sends overlap? {repeat + 1} of {OVERLAP_REPEATS}")
+            for member, length, taken in zip(members, lengths, alone, strict=True):
+                taken.append(await self._sends([member], [length]))
+            together.append(await self._sends(members, lengths))
+        for member, amount, taken in zip(members, units, alone, strict=True):
+            self.found[member.name].send += [(amount, seconds) for seconds in taken]
+        fixed = [sends[member.name].cost.fixed for member in members]
+        return sharing(units, [median(taken) for taken in alone], fixed, median(together))
+
+    async def _sends(self, members: list[Member], lengths: list[int]) -> float:
+        """Send to all these workers at once; return the seconds until the last has it."""
+        payloads = [self.items.payload(0, length) for length in lengths]
+        start = time.time()
+        held = await _all(
+            self.traffic.send(member, payload)
+            for member, payload in zip(members, payloads, strict=True)
+        )
+        self.traffic.release(*(one.future for one in held))
+        return max(one.window.end for one in held) - start
+
+    def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
+        whole = self.items.load
+        costs = [sends[member.name].cost for member in members]
+        seconds = min([self.budget / 2, *(cost.fixed + cost.per_unit * whole for cost in costs)])
+        lengths = []
+        for cost in costs:
+            amount = max(0.0, seconds - cost.fixed) / cost.per_unit if cost.per_unit else whole
+            lengths.append(max(1, self.items.item_at(min(amount, whole))))
+        return lengths
+
+    def _progress(self, member: Member, each: int) -> None:
+        self.steps += 1
+        share = self.steps / (each * max(1, len(self.found)))
+        self.tell(min(1.0, share), f"measuring {member.name}")
+
+
+def _fit(measurements: list[tuple[float, float]], *, constant: bool = False) -> Fit:
+    units, seconds = zip(*measurements, strict=True)
+    return fit(units, seconds, constant=constant)
+
+
+def _fit_of_returns(measurements: list[tuple[float, float]]) -> Fit:
+    """Fit the cost of returns, which often is but a latency."""
+    found = _fit(measurements)
+    if found.per_unit_interval[0] > 0:
+        return found
+    return _fit(measurements, constant=True)
+
+
+def _refuse_failures(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            raise ExecutionError(
+                f"the function raised on the sample, {failure}\n{failure.traceback}"
+            ) from failure.error
+
+
+async def _all(work: Any) -> list[Any]:
+    """Await all; when one fails, cancel the others first."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

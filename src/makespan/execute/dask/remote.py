@@ -1,0 +1,144 @@
+"""What happens on a worker: a function meets a chunk. Imports nothing of Dask."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item whose function raised: its place in the data, and what was raised where.
+
+    ``last`` is the last item of a batch that failed as a whole; ``first`` itself otherwise.
+    ``traceback`` is the text that Python would have printed on the worker.
+    """
+
+    first: int
+    last: int
+    error: BaseException
+    traceback: str
+
+    def __str__(self) -> str:
+        items = f"item {self.first}"
+        if self.last > self.first:
+            items = f"items {self.first} to {self.last}"
+        text = str(self.error)
+        return f"{items}: {type(self.error).__name__}{': ' if text else ''}{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The results of a part of a chunk, and when the worker's clock showed what."""
+
+    values: Any
+    failures: tuple[Failure, ...]
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileChunk:
+    """The contents of some files, to be files again on the worker."""
+
+    names: tuple[str, ...]
+    contents: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, part: slice) -> FileChunk:
+        return FileChunk(self.names[part], self.contents[part])
+
+    @contextmanager
+    def unpacked(self) -> Iterator[list[Path]]:
+        """Write the files into a temporary folder and give their paths."""
+        with tempfile.TemporaryDirectory(prefix="makespan-") as folder:
+            paths = []
+            for index, (name, content) in enumerate(zip(self.names, self.contents, strict=True)):
+                path = Path(folder, str(index), name)
+                path.parent.mkdir()
+                path.write_bytes(content)
+                paths.append(path)
+            yield paths
+
+
+def work(
+    function: bytes, chunk: Any, first: int, batched: bool, part: int = 0, parts: int = 1
+) -> Outcome:
+    """Apply a pickled function to one of ``parts`` parts of a chunk that starts at item ``first``.
+
+    The function gets one item at a time, or the whole part where ``batched``. What it raises is
+    part of the outcome; the other items are computed all the same.
+    """
+    start = time.time()
+    low, high = part * len(chunk) // parts, (part + 1) * len(chunk) // parts
+    mine = chunk if parts == 1 else chunk[low:high]
+    call = _function(function)
+    if isinstance(mine, FileChunk):
+        with mine.unpacked() as paths:
+            values, failures = _applied(call, paths, first + low, batched)
+    else:
+        values, failures = _applied(call, mine, first + low, batched)
+    return Outcome(values, failures, start, time.time())
+
+
+@lru_cache(maxsize=8)
+def _function(pickled: bytes) -> Callable[[Any], Any]:
+    function: Callable[[Any], Any] = pickle.loads(pickled)
+    return function
+
+
+def _applied(
+    call: Callable[[Any], Any], items: Sequence[Any], first: int, batched: bool
+) -> tuple[Any, tuple[Failure, ...]]:
+    if not len(items):
+        return [], ()
+    if batched:
+        try:
+            return _whole(call(items), len(items)), ()
+        except Exception as error:
+            last = first + len(items) - 1
+            return [None] * len(items), (_failure(first, last, error),)
+    values: list[Any] = []
+    failures = []
+    for index, item in enumerate(items, start=first):
+        try:
+            values.append(call(item))
+        except Exception as error:
+            values.append(None)
+            failures.append(_failure(index, index, error))
+    return values, tuple(failures)
+
+
+def _whole(values: Any, count: int) -> Any:
+    """Return the results of a batch, one per item."""
+    try:
+        found = len(values)
+    except TypeError:
+        raise TypeError(
+            f"a batched function returns a sequence, one result an item; "
+            f"got {type(values).__name__}"
+        ) from None
+    if found != count:
+        raise ValueError(f"a batched function returned {found} results for {count} items")
+    return values
+
+
+def _failure(first: int, last: int, error: Exception) -> Failure:
+    text = "".join(traceback.format_exception(error))
+    error = error.with_traceback(None)
+    error.__cause__ = error.__context__ = None
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    return Failure(first, last, error, text)

@@ -1,0 +1,187 @@
+"""Bytes to a worker, a task on it, and its results back: each with the client's clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from makespan.core.errors import ExecutionError, InputError
+from makespan.execute.dask.cluster import Crew, Member, WorkerLost
+from makespan.execute.dask.remote import Outcome, work
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when to when something took on the client's clock, seconds since the epoch."""
+
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+
+@dataclass(slots=True)
+class Held:
+    """A chunk that lies on a worker: its future and the window of its transfer."""
+
+    member: Member
+    future: Any
+    window: Window
+
+
+class Traffic:
+    """All transfers and tasks of one run, so that none is left behind.
+
+    Parameters
+    ----------
+    crew
+        The workers.
+    function
+        The pickled function.
+    batched
+        Whether the function takes a whole chunk.
+    """
+
+    def __init__(self, crew: Crew, function: bytes, batched: bool) -> None:
+        self.crew = crew
+        self.client = crew.client
+        self.function = function
+        self.batched = batched
+        self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
+        self._count = 0
+        self._alive: dict[str, Any] = {}
+
+    def _key(self, what: str) -> str:
+        self._count += 1
+        return f"{self._prefix}-{what}-{self._count}"
+
+    async def send(self, member: Member, payload: Any) -> Held:
+        """Send a chunk; returns when the worker has acknowledged it.
+
+        Raises
+        ------
+        WorkerLost
+            If the worker left.
+        InputError
+            If the chunk can't be pickled.
+        """
+        key = self._key("chunk")
+        start = time.time()
+        scattered = self.client.scatter(
+            {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
+        )
+        try:
+            futures = await self.crew.while_there(member, scattered)
+        except (OSError, TimeoutError, ValueError) as error:
+            await self.crew.look()
+            raise WorkerLost(f"{member.name}: {error}") from error
+        except TypeError as error:
+            raise InputError(f"data: a chunk can't be pickled: {error}") from error
+        self._alive[key] = futures[key]
+        return Held(member, futures[key], Window(start, time.time()))
+
+    def start(self, held: Held, first: int, priority: int) -> list[Any]:
+        """Start the function on a chunk, a task for each thread; returns at once."""
+        member = held.member
+        futures = []
+        for part in range(member.threads):
+            key = self._key("work")
+            self._alive[key] = self.client.submit(
+                work,
+                self.function,
+                held.future,
+                first,
+                self.batched,
+                part,
+                member.threads,
+                key=key,
+                workers=[member.address],
+                allow_other_workers=False,
+                priority=priority,
+                pure=False,
+            )
+            futures.append(self._alive[key])
+        return futures
+
+    async def finished(self, member: Member, futures: list[Any]) -> float:
+        """Wait until tasks are done; returns when the client knew.
+
+        Raises
+        ------
+        WorkerLost
+            If the worker left, or Dask gave a task up.
+        ExecutionError
+            If the function can't run there at all, for instance for lack of a module.
+        """
+        from distributed import wait
+
+        try:
+            await self.crew.while_there(member, wait(futures))
+        except asyncio.CancelledError as error:
+            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+                raise
+            await self.crew.look()
+            raise WorkerLost(member.name) from error
+        now = time.time()
+        for future in futures:
+            if future.status == "error":
+                await self._explain(member, await future.exception())
+            if future.status != "finished":
+                await self.crew.look()
+                raise WorkerLost(member.name)
+        return now
+
+    async def _explain(self, member: Member, error: BaseException | None) -> None:
+        from distributed import KilledWorker
+
+        lost = isinstance(error, (KilledWorker, asyncio.CancelledError, OSError))
+        if lost or type(error).__name__ in ("FutureCancelledError", "FutureLostError"):
+            await self.crew.look()
+            raise WorkerLost(member.name) from error
+        raise ExecutionError(
+            f"worker {member.name} can't run the function: {type(error).__name__}: {error}"
+        ) from error
+
+    async def fetch(self, member: Member, futures: list[Any]) -> tuple[list[Outcome], Window]:
+        """Bring outcomes back.
+
+        Raises
+        ------
+        WorkerLost
+            If the worker left.
+        """
+        start = time.time()
+        try:
+            outcomes = await self.crew.while_there(
+                member, self.client.gather(futures, direct=True, asynchronous=True)
+            )
+        except WorkerLost:
+            raise
+        except Exception as error:
+            await self.crew.look()
+            if member.gone.is_set() or isinstance(error, (OSError, TimeoutError)):
+                raise WorkerLost(f"{member.name}: {error}") from error
+            raise ExecutionError(
+                f"results of worker {member.name} can't be fetched: {error}"
+            ) from error
+        return outcomes, Window(start, time.time())
+
+    def release(self, *futures: Any) -> None:
+        """Let Dask forget a chunk or a result."""
+        for future in futures:
+            self._alive.pop(future.key, None)
+            future.release()
+
+    async def close(self) -> None:
+        """Cancel and forget whatever is still there."""
+        left = list(self._alive.values())
+        self._alive.clear()
+        if left and self.client.status == "running":
+            await self.client.cancel(left, asynchronous=True, force=True)
+        for future in left:
+            future.release()
