@@ -263,7 +263,7 @@ def test_compiled_and_plain_agree(seed, monkeypatch):
     end = least_end(costs, list(range(9)), 40.0)[0]
     found = []
     for plain in (True, False):
-        monkeypatch.setattr(layers, "PLAIN_STATES", 10**6 if plain else 0)
+        monkeypatch.setattr(layers, "PLAIN_WORK", 10**9 if plain else 0)
         monkeypatch.setattr(layers, "is_compiled", lambda plain=plain: not plain)
         found.append(Layers(costs, Control())(end, 0.0, 10**9))
     assert found[0] == found[1]
@@ -368,7 +368,7 @@ def test_everyone_takes_part_in_a_large_load():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_everyone_is_bounded(seed):
-    """For use = 'all' the plan is valid; the optimum of the programme is between it and its bound."""
+    """For use = 'all' the plan is valid; the programme's optimum is between it and its bound."""
     generator = np.random.default_rng([seed, 41])
     scale = np.array([[1, 1, 1, 1], [0.1, 1, 0.2, 1]][seed % 2])
     table = generator.uniform([0, 0.05, 0, 0.5], [3, 1, 10, 5], (3, 4)) * scale

@@ -27,7 +27,7 @@ from makespan.divisible.sequence import Costs
 
 MOST_WORKERS = 62
 MOST_STATES = 6_000_000
-PLAIN_STATES = 400  # so many are expanded before the kernel is loaded or compiled
+PLAIN_WORK = 200_000  # pairs of workers looked at before the kernel is loaded or compiled
 SLICE = 20_000
 COLUMNS = {
     "members": np.int64,
@@ -78,7 +78,7 @@ class Layers:
     def __init__(self, costs: Costs, control: Control) -> None:
         self.costs = costs
         self.control = control
-        self.plain = PLAIN_STATES
+        self.plain = PLAIN_WORK // max(1, len(costs)) ** 2
         self._fixed = (
             costs.send_fixed,
             costs.start_up,
@@ -136,7 +136,8 @@ class Layers:
                 if len(states) >= MOST_STATES:
                     return
                 states.grow()
-            run, until = self._kernel(int(numbers[NEXT]))
+            current = int(numbers[NEXT])
+            run, until = self._kernel(current)
             run(
                 *self._fixed,
                 *tables,
@@ -147,13 +148,12 @@ class Layers:
                 goal,
                 min(stop, until),
             )
+            self.plain -= int(numbers[NEXT]) - current
 
     def _kernel(self, current: int) -> tuple[Callable[..., Any], int]:
         """Return the loop to run now, and the state at which it is to stop."""
         if self.plain > 0 and not is_compiled():
-            piece = min(self.plain, 50)
-            self.plain -= piece
-            return expand, current + piece
+            return expand, current + min(self.plain, 50)
         return compiled_expand(), current + SLICE
 
 
