@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from makespan.core.picture import Picture
@@ -44,8 +43,16 @@ def html(
     charts = [chart(result_or_schedule, problem)]
     if beside is not None:
         charts.append(chart(beside, problem))
-    titles = list(dict.fromkeys(one.picture.title for one in charts))
-    return page(charts, title=" | ".join(titles))
+    title = charts[0].picture.title
+    if beside is not None:
+        kind = f"{problem.kind}: " if problem is not None else ""
+        title = f"{kind}{_name(result_or_schedule)} and {_name(beside)}"
+    return page(charts, title=title)
+
+
+def _name(plan: Result | Schedule) -> str:
+    """Return what a plan is called beside another."""
+    return plan.method if isinstance(plan, Result) else "a schedule"
 
 
 def trace_events(
@@ -67,7 +74,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             facts=_facts(plan, drawn),
             notes=plan.notes,
             log=plan.log,
-            tables=(*answer_tables(plan.answer), *_details(plan.details)),
+            tables=(*answer_tables(plan.answer), *_details(plan)),
         )
     derived = {} if problem is None else kind_of(problem).answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
@@ -104,6 +111,9 @@ def _counts(schedule: Schedule, drawn: Picture) -> list[tuple[str, str]]:
     return [("machines", f"{len(drawn.rows):,}"), ("activities", f"{len(schedule):,}")]
 
 
-def _details(details: Mapping[str, Any]) -> tuple[Table, ...]:
-    """Return what the schedule can't show; the step log has a place of its own."""
-    return answer_tables({name: value for name, value in details.items() if name != "log"})
+def _details(result: Result) -> tuple[Table, ...]:
+    """Return what the schedule can't show; the steps only where they don't stand on their own."""
+    shown = {
+        name: value for name, value in result.details.items() if not (name == "log" and result.log)
+    }
+    return answer_tables(shown)

@@ -64,6 +64,12 @@ class Panel {
     this.ratio = ratio;
   }
 
+  widen(left, right) {
+    this.names += left - this.left;
+    this.left = left;
+    this.right = right;
+  }
+
   get scale() {
     return (this.right - this.left) / (view.to - view.from);
   }

@@ -11,15 +11,21 @@ function changed(sizes = false) {
   pending = true;
   requestAnimationFrame(() => {
     pending = false;
-    for (const panel of panels) {
-      if (resized) panel.measure();
-      panel.draw();
-    }
+    if (resized) measureAll();
     resized = false;
+    for (const panel of panels) panel.draw();
     if (view.held && !view.over) showHeld();
     const range = document.getElementById("range");
     range.textContent = `${written(Number(view.from.toPrecision(6)))} – ${written(Number(view.to.toPrecision(6)))} s`;
   });
+}
+
+// Panels share one time axis: their plots begin and end at the same places.
+function measureAll() {
+  for (const panel of panels) panel.measure();
+  const left = Math.max(...panels.map((panel) => panel.left));
+  const right = Math.min(...panels.map((panel) => panel.right));
+  for (const panel of panels) panel.widen(left, right);
 }
 
 function refilter() {
