@@ -10,6 +10,7 @@ from makespan.core.schedule import Floats
 from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.return_bounds import RETURNS, rate_with_returns
 from makespan.divisible.timing import master_cost
 from makespan.divisible.tree import Tree
 
@@ -21,7 +22,9 @@ BANDWIDTH_CENTRIC = (
 )
 
 
+START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
 MOST_WORKERS_TO_RELAX = 16
+MOST_WORKERS_TO_START = 20_000
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
@@ -29,7 +32,29 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     found = quick_bounds(problem)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
+    if found and _has_start_up(problem):
+        from makespan.divisible.rounds_bound import start_up_bound
+
+        value = start_up_bound(problem, max(bound.value for bound in found))
+        found += (Bound(value=value, name="start-up", source=START_UP),)
     return found
+
+
+def _has_start_up(problem: DivisibleLoad) -> bool:
+    """Whether fixed costs delay workers that several rounds may serve, one send at a time."""
+    known = max((bound.value for bound in quick_bounds(problem)), default=0.0)
+    return (
+        problem.is_star
+        and not problem.chooses_master
+        and 0 < len(problem.star) <= MOST_WORKERS_TO_START
+        and problem.rounds != 1
+        and problem.ports in (1, 2)
+        and problem.loads is None
+        and problem.has_latencies
+        and 0 < known < np.inf
+        and bool(problem.star.compute_per_unit.all())
+        and not (problem_master_computes(problem) and master_cost(problem.star).per_unit == 0)
+    )
 
 
 def _has_relaxation(problem: DivisibleLoad) -> bool:
@@ -87,6 +112,10 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
                 value=_seconds(problem, _one_round_rate(problem)), name="linear star", source=STAR
             )
         )
+        if problem.has_returns and problem.ports in (1, 2):
+            rate = rate_with_returns(problem.star, one_port=problem.ports == 1)
+            seconds = _seconds(problem, rate + _own_rate(problem))
+            found.append(Bound(value=seconds, name="returns", source=RETURNS))
     return tuple(found)
 
 

@@ -9,13 +9,16 @@ import numpy as np
 from makespan.backends.highs import Programme, Verdict
 from makespan.core.control import Control
 from makespan.core.schedule import Integers
-from makespan.divisible.chain import Costs, chain, is_optimal
+from makespan.divisible.chain import Costs, chain, coefficients, is_optimal
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
 
 COMPILE_FROM = 2_000  # chunks
+MOST_CANCELLED = 1e5
+"""How many times the load the parts of an amount may be that cancel out: beyond that, a chain
+in floats has too few digits left to be trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,6 +56,8 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
     if len(sequence) >= COMPILE_FROM:
         return _chained_compiled(problem, sequence)
     costs = costs_of(problem)
+    if not is_sound(problem.load, sequence.tolist(), costs):
+        return None
     found = chain(problem.load, sequence.tolist(), costs)
     if not found.is_plan:
         return None
@@ -62,6 +67,12 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
         makespan=float(found.makespan),
         optimal=is_optimal(sequence.tolist(), costs, 1e-9),
     )
+
+
+def is_sound(load: float, sequence: list[int], costs: Costs) -> bool:
+    """Whether the chain of a sequence keeps enough digits in floats."""
+    constant, _ = coefficients(sequence, costs)
+    return max(map(abs, constant), default=0.0) <= MOST_CANCELLED * load
 
 
 def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
@@ -84,6 +95,8 @@ def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | Non
     makespan = sends + (sends_slope + 1.0) * tail
     master = (makespan - own.fixed) / own.per_unit if computes else 0.0
     if not (np.isfinite(makespan) and tail >= 0 and master >= 0 and amounts.min() >= 0):
+        return None
+    if max(constant.max(), -constant.min()) > MOST_CANCELLED * problem.load:
         return None
     negative = prices_are_negative(
         sequence, star.send_per_unit, star.compute_per_unit, own.per_unit if computes else np.inf

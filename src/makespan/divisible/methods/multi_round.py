@@ -1,0 +1,140 @@
+"""Many rounds on any star: round-robin over chosen subsets, then search on the sequence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Integers
+from makespan.divisible.bounds import quick_bounds
+from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
+from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS
+from makespan.divisible.plan import Plan
+from makespan.divisible.platform import NUMBERS, Master, Star
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.search import Task, search
+from makespan.divisible.sequences import Sized, best_amounts, chained, costs_of
+from makespan.divisible.timing import master_cost, timed
+
+MOST_CHUNKS_TO_PROGRAMME = 1_500
+
+
+def _one_round(problem: DivisibleLoad) -> str | None:
+    return "rounds is 1" if problem.rounds == 1 else None
+
+
+def _free_computing(problem: DivisibleLoad) -> str | None:
+    fast = np.flatnonzero(problem.star.compute_per_unit == 0)
+    if len(fast):
+        return f"platform.workers[{fast[0]}].compute.per_unit is 0"
+    if problem_master_computes(problem) and master_cost(problem.star).per_unit == 0:
+        return "platform.master.compute.per_unit is 0"
+    return None if len(problem.star) else "there is no worker"
+
+
+@register(
+    "divisible",
+    name="multi-round",
+    needs=(
+        *SEQUENCE_OF_CHUNKS,
+        NO_GIVEN_SEQUENCE,
+        *NO_WINDOWS,
+        ANY_WORKERS,
+        Need("several rounds", _one_round),
+        Need("a finite speed", _free_computing),
+    ),
+    complexity="a fixed number of sequences, each sized in O(chunks)",
+    source="heuristic; sequences are sized as in paper 002, 'No non-initial idle time', and "
+    "paper 004, equations 11 to 13, for any star",
+)
+def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
+    """Round-robin over the first workers of several orders, then local search on the sequence.
+
+    The number of rounds is scanned; the search deletes, inserts, replaces, swaps and moves
+    chunks, and repeats or drops stretches of them. The amounts of the best sequence are then the
+    best for it. Nothing is proved but by the lower bound. ``effort`` is how long to search, as
+    a factor.
+    """
+    assert problem.load is not None
+    if problem.load == 0:
+        return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
+    sized = _searched(problem, control, effort)
+    if sized is None:
+        return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
+    schedule = timed(problem, sized.plan.without_empty())
+    if problem.deadline is not None and schedule.makespan > problem.deadline * (1 + 1e-12):
+        note = f"the best plan found ends at {schedule.makespan:.12g}, after the deadline"
+        return Solution(schedule=None, notes=(note,))
+    return Solution(schedule=schedule)
+
+
+def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
+    """Return the best plan found; by an idle master too, where the plan may end before it starts.
+
+    A plan of an idle master that ends later than the master's start-up gains from its help.
+    """
+    found = _sized(problem, control, effort)
+    if not problem_master_computes(problem):
+        return found
+    idle = _with_idle_master(problem)
+    if max(bound.value for bound in quick_bounds(idle)) > master_cost(problem.star).fixed:
+        return found
+    other = _sized(idle, control, effort)
+    both = [each for each in (found, other) if each is not None]
+    return min(both, key=lambda each: each.makespan, default=None)
+
+
+def _with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
+    star = problem.star
+    assert isinstance(star.master, Master)
+    columns = {name: getattr(star, name) for name in NUMBERS}
+    idle = Star.from_arrays(names=star.names, master=replace(star.master, compute=None), **columns)
+    return replace(problem, platform=idle)
+
+
+def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
+    assert problem.load is not None
+    rounds = 0 if problem.rounds == "auto" else int(problem.rounds)
+    workers = np.arange(len(problem.star))
+    place = workers.copy()
+    if problem.order is not None:
+        place[problem.workers_in(problem.order)] = workers
+    task = Task(
+        load=problem.load,
+        costs=costs_of(problem),
+        most_rounds=rounds,
+        place=place,
+        ordered=problem.order is not None and rounds > 0,
+    )
+    sequence = search(task, _orders(problem, place), control, effort)
+    if sequence is None:
+        return None
+    if len(sequence) > MOST_CHUNKS_TO_PROGRAMME or control.expired():
+        return chained(problem, sequence)
+    return best_amounts(problem, sequence, control) or chained(problem, sequence)
+
+
+def _orders(problem: DivisibleLoad, place: Integers) -> tuple[Integers, ...]:
+    """Return the orders to try: by what the port pays for a unit, and by speed.
+
+    With fixed costs a worker that computes for T seconds costs the port c + C w/T a unit; T is
+    the bound.
+    """
+    if problem.order is not None:
+        return (np.argsort(place, kind="stable"),)
+    star = problem.star
+    seconds = max(bound.value for bound in quick_bounds(problem))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        paid = star.send_per_unit + star.send_fixed * star.compute_per_unit / seconds
+    keys = (star.send_per_unit, np.nan_to_num(paid), star.compute_per_unit, star.send_fixed)
+    orders = [np.argsort(key, kind="stable") for key in keys]
+    return tuple(
+        order
+        for place, order in enumerate(orders)
+        if not any(np.array_equal(order, earlier) for earlier in orders[:place])
+    )
