@@ -102,9 +102,9 @@ def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
     computes = schedule.rows_of(Activity.COMPUTE)
     mine = computes[schedule.machine[computes] > 0]
     amount[schedule.machine[mine] - 1] = schedule.amount[mine]
-    own = float(schedule.amount[computes].sum() - amount.sum())
+    own = float(schedule.amount[computes[schedule.machine[computes] == 0]].sum())
     arranged = rule.arranged(orders.send, orders.send, orders.own)
-    planned = timed(problem, plan_of(problem, arranged, amount, max(0.0, own)))
+    planned = timed(problem, plan_of(problem, arranged, amount, own))
     if proved:
         return replace(solution, schedule=planned)
     objective = solution.objective

@@ -1,0 +1,47 @@
+"""How much a linear star can do in one round at most, where results return."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.schedule import Floats
+from makespan.divisible.linear import equal_finish_shares
+from makespan.divisible.platform import Star
+
+RETURNS = (
+    "least of: the star theorem with compute costs w + d, the same in reverse, and with one port "
+    "load / max{sum x_i : (c_i + w_i + d_i) x_i <= 1, sum (c_i + d_i) x_i <= 1}"
+)
+
+
+def rate_with_returns(star: Star, *, one_port: bool) -> float:
+    """Return the load per second that no one-round plan of the workers exceeds.
+
+    A result that returns keeps its worker's part of the plan from ending: without the port, it
+    is as good as more computation. In reverse, results are sent and loads return.
+
+    >>> from makespan import Worker
+    >>> star = Star([Worker(send=1.0, compute=2.0, return_=1.0)] * 2)
+    >>> rate_with_returns(star, one_port=True)
+    0.4375
+    """
+    send, compute, back = star.send_per_unit, star.compute_per_unit, star.return_per_unit
+    total = send + compute + back
+    if not total.all():
+        return np.inf
+    rate = min(_star_rate(send, compute + back), _star_rate(back, compute + send))
+    return min(rate, _port_rate(send + back, total)) if one_port else rate
+
+
+def _star_rate(send: Floats, compute: Floats) -> float:
+    order = np.argsort(send, kind="stable")
+    return float(equal_finish_shares(send[order], compute[order]).sum())
+
+
+def _port_rate(port: Floats, total: Floats) -> float:
+    """Return max{sum x : total x <= 1, port x in sum <= 1}: the cheapest for the port first."""
+    order = np.argsort(port, kind="stable")
+    wanted = (port / total)[order]
+    room = np.maximum(0.0, 1.0 - (np.cumsum(wanted) - wanted))
+    share = np.minimum(1.0, np.divide(room, wanted, out=np.ones_like(room), where=wanted > 0))
+    return float((share / total[order]).sum())
