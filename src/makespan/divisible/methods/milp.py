@@ -10,8 +10,8 @@ from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.masters import tries_masters
 from makespan.divisible.needs import (
-    A_MASTER,
     A_STAR,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
@@ -34,7 +34,6 @@ from makespan.divisible.timing import timed
         ONE_ROUND,
         ONE_SEND_AT_A_TIME,
         NO_RETURNS,
-        A_MASTER,
         NO_GIVEN_LOADS,
         NO_GIVEN_SEQUENCE,
     ),
@@ -42,6 +41,7 @@ from makespan.divisible.timing import timed
     complexity="exponential in the workers",
     source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",
 )
+@tries_masters
 def milp(problem: DivisibleLoad, control: Control) -> Solution:
     """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
     if len(problem.star) == 0 and not problem_master_computes(problem):

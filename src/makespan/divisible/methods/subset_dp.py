@@ -8,7 +8,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Integers
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
-from makespan.divisible.needs import A_MASTER, AFFINE_ONE_ROUND
+from makespan.divisible.needs import AFFINE_ONE_ROUND
 from makespan.divisible.newton import Search
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.selection import Chain
@@ -27,7 +27,6 @@ def _too_many(problem: DivisibleLoad) -> str | None:
     name="subset-dp",
     needs=(
         *AFFINE_ONE_ROUND,
-        A_MASTER,
         Need(f"at most {MOST_WORKERS} workers, or an order", _too_many),
     ),
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",
