@@ -9,7 +9,6 @@ import pytest
 
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
-from makespan.flow._solve import solve_controlled
 from makespan.taskgraph import generators
 from makespan.taskgraph.clustering import ScheduledGraph, clustering_of
 from makespan.taskgraph.levels import by_level, levels
@@ -67,7 +66,7 @@ def test_edge_zeroing_never_grows() -> None:
     """The parallel times that are kept fall from step to step."""
     for seed in range(8):
         problem = TaskGraph(generators.layered(25, ccr=2.0, rng=seed), Network([1.0] * 3))
-        result = solve_controlled(problem, Control(log_steps=True), method="edge-zeroing")
+        result = solve(problem, method="edge-zeroing", log=True)
         kept = [s["parallel_time"] for s in result.details["log"] if s.get("zeroed") in (None, True)
                 and "parallel_time" in s]  # fmt: skip
         assert all(b <= a * (1 + 1e-12) for a, b in pairwise(kept))

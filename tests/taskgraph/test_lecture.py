@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from makespan import Dag, Network, Result, TaskGraph
-from makespan.core.control import Control
-from makespan.flow._solve import solve_controlled
+from makespan import Dag, Network, Result, TaskGraph, solve
 from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.levels import colevels, levels
 
@@ -40,7 +38,7 @@ def problem_of(case: dict[str, Any], **more: Any) -> TaskGraph:
 
 
 def solved(problem: TaskGraph, method: str, **options: Any) -> Result:
-    return solve_controlled(problem, Control(log_steps=True), method=method, **options)
+    return solve(problem, method=method, log=True, **options)
 
 
 def named(tasks: list[int]) -> list[str]:

@@ -53,6 +53,7 @@ class Control:
         self._started = time.monotonic()
         self._rng = rng
         self._steps: list[str] = []
+        self._steps_of: dict[str, list[str]] = {}
 
     @property
     def seed(self) -> int | None:
@@ -99,9 +100,13 @@ class Control:
         if self.log_steps:
             self._steps.append(text)
 
-    @property
-    def steps(self) -> tuple[str, ...]:
-        return tuple(self._steps)
+    def begin(self, method: str) -> None:
+        """Start the step log of a method."""
+        self._steps = self._steps_of[method] = []
+
+    def steps_of(self, method: str) -> tuple[str, ...]:
+        """Return the steps that a method logged."""
+        return tuple(self._steps_of.get(method, ()))
 
     @contextmanager
     def limited(self, seconds: float | None) -> Iterator[None]:

@@ -30,6 +30,7 @@ def solve(
     time_limit: float | None = None,
     rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
+    log: bool = False,
     **options: Any,
 ) -> Result:
     """Plan ``problem`` and return a refereed plan with its proof or its gap.
@@ -48,6 +49,8 @@ def solve(
         A seed or a generator for methods that choose at random; None is seed 0.
     progress
         Called with (incumbent, bound, elapsed seconds).
+    log
+        Whether ``result.log`` keeps the steps of methods that log them.
     **options
         The options of the method.
 
@@ -69,7 +72,8 @@ def solve(
     >>> solve(DivisibleLoad(load=10.0, platform=star)).makespan
     28.0
     """
-    control = Control(time_limit=checked_limit(time_limit), rng=rng, progress=progress)
+    limit = checked_limit(time_limit)
+    control = Control(time_limit=limit, rng=rng, progress=progress, log_steps=log)
     result = solve_controlled(problem, control, method=method, **options)
     if control.interrupted and result.schedule is None:
         raise KeyboardInterrupt
@@ -89,6 +93,7 @@ def solve_controlled(
             chosen = find_method(kind.name, method)
             _refuse_unmet(kind, chosen, problem)
             _refuse_unknown_options(chosen, options)
+            control.begin(method)
             name, solution = method, chosen.run(problem, control, **options)
             used = options
         return _result(kind, problem, control, name, solution, used)
@@ -120,6 +125,7 @@ def _solve_by_line_up(
             if best is not None and control.expired():
                 break
             used = {name: options[name] for name in options if name in method.options}
+            control.begin(method.name)
             solution = method.run(problem, control, **used)
             if solution.lower_bound is not None:
                 bound = max(solution.lower_bound, bound or 0.0)
@@ -212,7 +218,7 @@ def _result(
         notes=tuple(notes),
         objective=solution.objective,
         details=dict(solution.details),
-        log=control.steps,
+        log=control.steps_of(name),
     )
 
 
