@@ -141,9 +141,26 @@ def test_plot_with_a_second_plan(folder):
         assert page.read_text().count('"laneSets"') == 2
 
 
+GRAPH = """
+kind = "taskgraph"
+tasks = [{ name = "a", work = 2.0 }, { name = "b", work = 1.0 }]
+edges = [{ from = "a", to = "b", size = 4.0 }]
+[network]
+topology = "complete"
+rate = 1.0
+machines = [{ name = "M1", speed = 1.0 }, { name = "M2", speed = 2.0 }]
+"""
+
+
 def test_solve_draws_a_page(folder, capsys):
     """Solving writes the page, with the step log if it is asked for."""
+    (folder / "graph.toml").write_text(GRAPH)
     page = folder / "plan.html"
-    assert run(["solve", str(folder / "star.toml"), "--plot", str(page)]) == 0
+    command = ["solve", str(folder / "graph.toml"), "--method", "edge-zeroing"]
+    assert run([*command, "--plot", str(page)]) == 0
     assert f"{page} written" in capsys.readouterr().out
     assert page.read_text().startswith("<!DOCTYPE html>")
+    assert '"log":[]' in page.read_text()
+    assert run([*command, "--plot", str(page), "--log"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert json.dumps(first) in page.read_text().replace("\\u003e", ">")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from makespan import DivisibleLoad, IndependentTasks, Star, Worker, save, solve
+from makespan import DivisibleLoad, IndependentTasks, Reduction, Star, Worker, save, solve
 from makespan.core.errors import InputError
 from makespan.flow._page import html
 
@@ -35,6 +35,13 @@ def test_columns_are_the_schedule():
     assert chart["rows"] == ["P0", "A"]
     assert ["status", "optimal"] in chart["facts"]
     assert "start" not in chart["bars"]
+
+
+def test_bars_that_are_not_at_their_activity_say_when():
+    """In a reduction the receiver is busy later than the sender; its bar says when."""
+    plan = solve(Reduction(machines=2, segments=1, latency=2.0, transfer=1.0, reduce=1.0))
+    bars = data_of(html(plan))["charts"][0]["bars"]
+    assert sorted(zip(bars["start"], bars["end"], strict=True)) == [(0, 1), (2, 3), (3, 4)]
 
 
 def test_notes_and_steps_are_there():

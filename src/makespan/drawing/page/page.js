@@ -67,7 +67,7 @@ function addChart(plan) {
 }
 
 function naturalHeight(plan) {
-  return Math.ceil(plan.units * 22 + AXIS + OVERVIEW + MARK_TIER * 2 + 10);
+  return Math.ceil(plan.units * 22 + AXIS + OVERVIEW + MARK_TIER * Math.min(2, plan.marks.length) + 10);
 }
 
 function addDetails(plan) {
