@@ -66,38 +66,33 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     if isinstance(sequence, str):
         return Solution(schedule=None, infeasible=sequence)
     terms = Terms.of(problem)
-    built = _Built(terms, sequence)
-    found: list[tuple[Answer, bool]] = []
+    found: list[tuple[Answer, _Built]] = []
     for own in terms.own_choices():
-        answer = built.programme(own).solve(control)
+        built = _Built(terms, sequence, own)
+        answer = built.programme.solve(control)
         if answer.verdict is Verdict.UNBOUNDED:
             return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
         if answer.verdict is Verdict.NOTHING:
             return Solution(schedule=None)
-        found.append((answer, own))
-    answer, own = min(found, key=lambda each: each[0].value)
+        found.append((answer, built))
+    answer, built = min(found, key=lambda each: each[0].value)
     if not answer.found:
         return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
-    return _solution(problem, _plan(problem, terms, built, answer, own))
+    return _solution(problem, _plan(problem, built, answer))
 
 
 class _Built:
-    """Builds the programme of a sequence and knows where its amounts are."""
+    """The programme of a sequence, with or without the master's work, and where its amounts are."""
 
-    def __init__(self, terms: Terms, sequence: Sequence) -> None:
+    def __init__(self, terms: Terms, sequence: Sequence, own: bool) -> None:
         self.terms = terms
         self.sequence = sequence
-        self.amount: Integers = np.empty(0, dtype=np.int64)
-        self.own: Integers = np.empty(0, dtype=np.int64)
-
-    def programme(self, own: bool) -> Programme:
-        """Return the programme, with or without the master's work."""
-        terms, worker = self.terms, list(self.sequence.worker)
-        programme = Programme()
+        self.programme = programme = Programme()
+        worker = list(sequence.worker)
         weight = -1.0 if terms.load is None else 0.0
         self.amount = programme.variables(len(worker), cost=weight, upper=terms.memory[worker])
         self.own = programme.variables(int(own), cost=weight)
-        start = programme.variables(len(self.sequence.transfers))
+        start = programme.variables(len(sequence.transfers))
         computed = programme.variables(len(worker))
         at_least = 0.0 if terms.load is not None else terms.end
         end = programme.variables(
@@ -111,7 +106,6 @@ class _Built:
         if own and terms.own is not None:
             row = [self.own[0], end[0]]
             programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
-        return programme
 
     def _transfers(
         self, programme: Programme, start: Integers, computed: Integers, end: int
@@ -150,14 +144,14 @@ class _Built:
             programme.row([end, done], [1.0, -1.0], low=0.0)
 
 
-def _plan(problem: DivisibleLoad, terms: Terms, built: _Built, answer: Answer, own: bool) -> Plan:
-    amount = np.maximum(0.0, answer.values[built.amount]) * terms.unit
-    master = max(0.0, float(answer.values[built.own].sum())) * terms.unit if own else 0.0
+def _plan(problem: DivisibleLoad, built: _Built, answer: Answer) -> Plan:
+    unit, sequence = built.terms.unit, built.sequence
+    amount = np.maximum(0.0, answer.values[built.amount]) * unit
+    master = max(0.0, float(answer.values[built.own].sum())) * unit
     total = float(amount.sum()) + master
     if problem.load is not None and total > 0:
         factor = problem.load / total  # 1 but for rounding
         amount, master = amount * factor, master * factor
-    sequence = built.sequence
     return Plan.of(sequence.worker, amount, master=master, transfers=sequence.transfers)
 
 
