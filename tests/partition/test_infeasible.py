@@ -8,7 +8,7 @@ import pytest
 
 from makespan import Partition, solve
 
-EVEN = {count: 1.0 for count in range(0, 40, 2)}
+EVEN = dict.fromkeys(range(0, 40, 2), 1.0)
 
 
 @pytest.mark.usefixtures("loops")

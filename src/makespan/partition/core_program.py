@@ -68,7 +68,7 @@ def solve_core(core: Core, least: float, worst: float, control: Control) -> Core
             return CoreResult(entries=entries, bound=bound)
         if program.expired or limit >= worst:
             return CoreResult(entries=None, bound=bound)
-        bound, limit = limit, 2 * limit
+        bound, limit = limit, 1.5 * limit
 
 
 class _Program:

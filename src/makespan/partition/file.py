@@ -151,8 +151,8 @@ def read(data: Mapping[str, Any]) -> Partition:
     FileError
         If a file of samples can't be read.
 
-    >>> read({"kind": "partition", "tasks": 1, "resources": [{"costs": [0.0, 2.0]}]}).machines
-    ('R1',)
+    >>> read({"kind": "partition", "tasks": 1, "resources": [{"costs": [0.0, 2.0]}]}).machines[0]
+    'R1'
     """
     return read_beside(data, Path())
 

@@ -82,8 +82,8 @@ class Partition:
     corrected: any number of tasks, any sets of counts.
 
     >>> problem = Partition(tasks=3, costs=[[0.0, 9.0, 4.0, 7.0], {0: 1.0, 1: 2.0}])
-    >>> problem.machines, problem.costs_of(np.array([2, 1])).tolist()
-    (('R1', 'R2'), [4.0, 2.0])
+    >>> list(problem.machines), problem.costs_of(np.array([2, 1])).tolist()
+    (['R1', 'R2'], [4.0, 2.0])
     """
 
     kind: ClassVar[str] = "partition"
