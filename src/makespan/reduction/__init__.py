@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from makespan.reduction.estimate import estimate
+    from makespan.reduction.prediction import estimate
     from makespan.reduction.evaluation import evaluate
 
 _HOME_OF = {
     "evaluate": "makespan.reduction.evaluation",
-    "estimate": "makespan.reduction.estimate",
+    "estimate": "makespan.reduction.prediction",
 }
 
 __all__ = ["estimate", "evaluate"]

@@ -71,11 +71,20 @@ def branch_and_bound(problem: Reduction, control: Control) -> Solution:
     schedule = start.schedule
     if len(problem.machines) == 1 or schedule is None:
         return Solution(schedule=schedule, optimal=len(problem.machines) == 1)
-    assert problem.unit is not None
-    unit = problem.unit
+    # another exact method waits behind this one in a line-up
+    share = control.remaining if control.incumbent is None else (control.remaining or 20.0) / 2
+    with control.limited(share):
+        return _rising(problem, control, start)
+
+
+def _rising(problem: Reduction, control: Control, start: Solution) -> Solution:
+    """Raise the end from the lower bound until it can be met."""
+    schedule, unit = start.schedule, problem.unit
+    assert schedule is not None
+    assert unit is not None
     search = _Search(problem)
     most = round(schedule.makespan / float(unit))
-    end = max(math.ceil(round(best_bound(problem) / float(unit), 6)), start_bound(start, unit))
+    end = max(in_units(best_bound(problem), unit), in_units(start.lower_bound or 0.0, unit))
     while end < most:
         answer = search.can_end_by(end, control)
         if answer is None:
@@ -88,11 +97,9 @@ def branch_and_bound(problem: Reduction, control: Control) -> Solution:
     return Solution(schedule=schedule, optimal=True)
 
 
-def start_bound(solution: Solution, unit: Any) -> int:
-    """Return the lower bound that a solution brings, in units."""
-    if solution.lower_bound is None:
-        return 0
-    return math.ceil(round(solution.lower_bound / float(unit), 6))
+def in_units(seconds: float, unit: Any) -> int:
+    """Return a lower bound in whole units, rounded up."""
+    return math.ceil(round(seconds / float(unit), 6))
 
 
 class _Search:

@@ -1,0 +1,169 @@
+"""The referee: every rule, broken once; and timing, answer and picture of a valid plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan import Reduction
+from makespan.core.schedule import COLUMNS, Schedule
+from makespan.reduction.answer import lines
+from makespan.reduction.pictures import picture
+from makespan.reduction.timing import retimed
+
+PROBLEM = Reduction(machines=3, segments=2, latency=0.5, transfer=1, reduce=2)
+ROWS = [
+    ("send", 1, 2, 0, 1.0, 0.0, 1.0),
+    ("reduce", 2, 1, 0, 1.0, 1.5, 3.5),
+    ("send", 1, 0, 1, 1.0, 1.0, 2.0),
+    ("reduce", 0, 1, 1, 1.0, 2.5, 4.5),
+    ("send", 2, 0, 0, 1.0, 3.5, 4.5),
+    ("reduce", 0, 2, 0, 1.0, 5.0, 7.0),
+    ("send", 2, 0, 1, 1.0, 4.5, 5.5),
+    ("reduce", 0, 2, 1, 1.0, 7.0, 9.0),
+]
+
+
+def changed(row: int | None = None, extra: Any = (), drop: int | None = None, **new: Any) -> Any:
+    names = ("kind", *COLUMNS[1:])
+    rows = [list(values) for values in ROWS]
+    if row is not None:
+        for name, value in new.items():
+            rows[row][names.index(name)] = value
+    if drop is not None:
+        del rows[drop]
+    return Schedule.of_rows(PROBLEM.machines, [tuple(r) for r in [*rows, *extra]])  # type: ignore[misc]
+
+
+def rules(problem: Reduction, schedule: Schedule) -> set[str]:
+    return {violation.rule for violation in makespan.check(problem, schedule).violations}
+
+
+def test_the_plan_is_valid() -> None:
+    """The schedule that the other tests break passes."""
+    assert rules(PROBLEM, changed()) == set()
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rule"),
+    [
+        (changed(0, kind="compute"), "kind"),
+        (changed(0, item=2), "segment"),
+        (changed(0, peer=-1), "peer"),
+        (changed(0, peer=1), "self-send"),
+        (changed(drop=6), "once"),
+        (changed(extra=[("send", 0, 1, 0, 1.0, 7.0, 8.0)]), "once"),
+        (changed(drop=7), "reduction"),
+        (changed(0, end=1.25), "duration"),
+        (changed(7, end=8.0), "duration"),
+        (changed(0, amount=2.0), "amount"),
+        (changed(2, start=0.5, end=1.5), "send-port"),
+        (changed(6, start=3.0, end=4.0), "send-port"),
+        (changed(4, start=3.0, end=4.0), "ready"),
+        (changed(3, start=2.0, end=4.0), "arrival"),
+        (changed(5, start=4.75, end=6.75), "arrival"),
+        (changed(7, start=6.0, end=8.0), "reduction-unit"),
+    ],
+)
+def test_every_rule(schedule: Schedule, rule: str) -> None:
+    """One change breaks the rule that is named."""
+    assert rule in rules(PROBLEM, schedule)
+
+
+def test_receiving_ports_are_shifted_by_the_latency() -> None:
+    """Two sends that start apart overlap where they arrive, through different latencies."""
+    problem = Reduction(
+        machines=3, segments=1, transfer=1, reduce=0, latency=[[0, 0, 0], [2, 0, 0], [0, 0, 0]]
+    )
+    rows = [
+        ("send", 1, 0, 0, 1.0, 0.0, 1.0),
+        ("reduce", 0, 1, 0, 1.0, 3.0, 3.0),
+        ("send", 2, 0, 0, 1.0, 1.5, 2.5),
+        ("reduce", 0, 2, 0, 1.0, 2.5, 2.5),
+    ]
+    assert rules(problem, Schedule.of_rows(problem.machines, rows)) == {"receive-port"}
+
+
+def test_combinations_follow_the_order_of_arrival() -> None:
+    """A later arrival may not be combined first."""
+    rows = [list(row) for row in ROWS]
+    rows[5][5:], rows[7][5:] = [8.5, 10.5], [6.5, 8.5]
+    found = rules(PROBLEM, Schedule.of_rows(PROBLEM.machines, [tuple(r) for r in rows]))  # type: ignore[misc]
+    assert found == {"order-of-arrival"}
+
+
+def test_cycles_are_found_even_where_nothing_takes_time() -> None:
+    """Two machines that send to each other never reach the root."""
+    problem = Reduction(machines=3, segments=1, transfer=0)
+    rows = [
+        ("send", 1, 2, 0, 1.0, 0.0, 0.0),
+        ("reduce", 2, 1, 0, 1.0, 0.0, 0.0),
+        ("send", 2, 1, 0, 1.0, 0.0, 0.0),
+        ("reduce", 1, 2, 0, 1.0, 0.0, 0.0),
+    ]
+    assert rules(problem, Schedule.of_rows(problem.machines, rows)) == {"tree"}
+
+
+def test_given_plans_are_compared() -> None:
+    """Given destinations, sequences and rules must be kept to."""
+    base: dict[str, Any] = {
+        "machines": 3, "segments": 2, "latency": 0.5, "transfer": 1, "reduce": 2,
+    }  # fmt: skip
+    other = Reduction(**base, destinations=[[1, 1], [1, 1], [1, 1]])
+    assert "destinations" in rules(other, changed())
+    same = Reduction(**base, sequences=[[], [[1, 3], [2, 1]], [[1, 1], [2, 1]]])
+    assert rules(same, changed()) == set()
+    turned = Reduction(**base, sequences=[[], [[2, 1], [1, 3]], [[1, 1], [2, 1]]])
+    assert rules(turned, changed()) == {"order"}
+    assert rules(Reduction(**base, order="greedy"), changed()) == set()
+    assert rules(Reduction(**base, order="backfilling"), changed()) == {"order"}
+
+
+def test_broadcasts_and_all_reduces_are_refereed() -> None:
+    """A machine can't pass on what it has not got, in either half."""
+    for collective in ("broadcast", "all-reduce"):
+        problem = Reduction(
+            machines=4, segments=3, latency=1, transfer=1, reduce=1,
+            collective=collective,  # type: ignore[arg-type]
+        )  # fmt: skip
+        result = makespan.solve(problem, method="auto", time_limit=2)
+        assert result.schedule is not None
+        assert makespan.check(problem, result.schedule).ok
+        columns = {name: np.array(getattr(result.schedule, name)) for name in COLUMNS}
+        last = int(np.argmax(columns["start"] * (columns["kind"] == 0)))
+        columns["start"][last] -= 2.0
+        columns["end"][last] -= 2.0
+        broken = Schedule.of_columns(problem.machines, **columns)
+        assert not makespan.check(problem, broken).ok
+
+
+def test_timing_removes_idle_time_and_keeps_the_order() -> None:
+    """A stretched schedule is pulled together again, never later than it was."""
+    schedule = changed()
+    stretched = Schedule.of_rows(
+        PROBLEM.machines,
+        [(k, a, b, i, x, 2 * s, 2 * s + (e - s)) for k, a, b, i, x, s, e in ROWS],
+    )
+    assert makespan.check(PROBLEM, stretched).ok
+    tight = retimed(PROBLEM, stretched)
+    assert tight.makespan == schedule.makespan == 9.0
+    assert makespan.check(PROBLEM, tight).ok
+
+
+def test_answer_lines_and_picture() -> None:
+    """Destinations count from 1; the picture has three lanes a machine, segments from 1."""
+    result = makespan.solve(Reduction(machines=3, segments=2, latency=1, transfer=1, reduce=1))
+    answer = result.answer
+    assert np.shape(answer["destinations"]) == (3, 2)
+    assert answer["destinations"][0] == [1, 1]
+    assert len(answer["sends"]) == 4
+    assert result.schedule is not None
+    text = "\n".join(lines(result.problem, result.schedule))  # type: ignore[arg-type]
+    assert "2 segments over 3 machines" in text
+    drawn = picture(result.problem, result.schedule)  # type: ignore[arg-type]
+    assert [row.lanes for row in drawn.rows] == [("reduce", "receive", "send")] * 3
+    assert len(drawn.bars) == 12
+    assert set(drawn.labels) == {"1", "2"}
