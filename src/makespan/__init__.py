@@ -27,9 +27,11 @@ if TYPE_CHECKING:
         MissingExtra,
         ProblemError,
     )
+    from makespan.core.noise import Noise
     from makespan.core.report import Report, Violation
     from makespan.core.result import Bound, Result
     from makespan.core.schedule import Schedule
+    from makespan.core.simulation import Simulation
     from makespan.divisible.platform import Master, Star, Worker
     from makespan.divisible.problem import DivisibleLoad
     from makespan.divisible.tree import Tree
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from makespan.flow._files import read_problem, read_result, save
     from makespan.flow._methods import methods
     from makespan.flow._plot import plot
+    from makespan.flow._simulate import simulate
     from makespan.flow._solve import solve
     from makespan.independent.problem import IndependentTasks
     from makespan.partition.problem import Partition
@@ -59,9 +62,11 @@ _HOMES = {
         "MissingExtra",
         "ProblemError",
     ),
+    "makespan.core.noise": ("Noise",),
     "makespan.core.report": ("Report", "Violation"),
     "makespan.core.result": ("Bound", "Result"),
     "makespan.core.schedule": ("Schedule",),
+    "makespan.core.simulation": ("Simulation",),
     "makespan.divisible.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
     "makespan.divisible.tree": ("Tree",),
@@ -71,6 +76,7 @@ _HOMES = {
     "makespan.flow._files": ("read_problem", "read_result", "save"),
     "makespan.flow._methods": ("methods",),
     "makespan.flow._plot": ("plot",),
+    "makespan.flow._simulate": ("simulate",),
     "makespan.flow._solve": ("solve",),
     "makespan.independent.problem": ("IndependentTasks",),
     "makespan.partition.problem": ("Partition",),

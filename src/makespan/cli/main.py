@@ -18,6 +18,7 @@ COMMANDS = {
     "solve": "Plan, and print a summary or the result as JSON.",
     "compare": "Run every method that applies, side by side.",
     "check": "Referee a result, or a schedule made elsewhere.",
+    "simulate": "Carry out a plan many times under errors: how its makespan spreads.",
     "plot": "Draw a result as a Gantt chart.",
     "generate": "Make a random problem.",
     "convert": "Write a problem, a result or a schedule in another format.",

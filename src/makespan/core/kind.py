@@ -11,12 +11,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.problem import Problem
+from makespan.core.replay import Replay
 from makespan.core.report import Violation
 from makespan.core.result import Bound
 from makespan.core.schedule import Schedule
 
 if TYPE_CHECKING:
     from makespan.core.picture import Picture
+
+Policy = Callable[..., Any]
+"""``(problem, noise, repetitions, generator)`` gives the makespans and the one without noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Kind:
     |---|---|---|
     | referee | ``violations(problem, schedule)`` | yields what breaks the statement |
     | bounds | ``bounds(problem)`` | lower bounds, each cited |
-    | timing | ``retimed(problem, schedule)`` | the same decisions, started as early as possible |
+    | timing | ``retimed(problem, schedule, factors)`` | the same decisions, as early as possible |
     | answer | ``answer(problem, schedule)`` | what people read |
     | pictures | ``picture(problem, schedule)`` | rows and bars |
     | file | ``read(data)``, ``write(problem)``, ``schema()`` | the form in files |
@@ -51,6 +55,26 @@ class Kind:
     def retimed(self, problem: Problem, schedule: Schedule) -> Schedule:
         timed: Schedule = self._room("timing").retimed(problem, schedule)
         return timed
+
+    def replay(self, problem: Problem, schedule: Schedule, repetitions: int) -> Replay:
+        """Return the plan's decisions, to be carried out with other durations.
+
+        A kind whose ``timing`` has a ``replay`` prepares it once for many repetitions.
+        """
+        timing = self._room("timing")
+        if hasattr(timing, "replay"):
+            prepared: Replay = timing.replay(problem, schedule, repetitions)
+            return prepared
+        return Replay(lambda factors: float(timing.retimed(problem, schedule, factors).makespan))
+
+    def policy(self, name: str) -> Policy | None:
+        """Return the simulation of a policy that decides while it runs; None if there is none."""
+        try:
+            room = self._room("policies")
+        except ModuleNotFoundError:
+            return None
+        found: Policy | None = room.SIMULATIONS.get(name)
+        return found
 
     def answer(self, problem: Problem, schedule: Schedule) -> dict[str, Any]:
         derived: dict[str, Any] = self._room("answer").answer(problem, schedule)

@@ -19,6 +19,7 @@ from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
 
 COMPILE_FROM = 5_000  # rows; below, the compiler would take longer than the loop
+COMPILE_REPEATED_FROM = 200_000  # rows, over all repetitions
 NOTHING = -1
 HELD = 3  # things that an activity holds at most
 
@@ -130,9 +131,13 @@ class Dispatch:
             shares=sends & (limit is not None),
         )
 
-    def starts(self, duration: Floats) -> Floats:
-        """Return the start of every row for these durations, seconds."""
-        run = _compiled() if len(duration) >= COMPILE_FROM else dispatch
+    def starts(self, duration: Floats, repetitions: int = 1) -> Floats:
+        """Return the start of every row for these durations, seconds.
+
+        ``repetitions`` is how often that will be asked: a reason to compile.
+        """
+        many = len(duration) * repetitions >= COMPILE_REPEATED_FROM
+        run = _compiled() if many or len(duration) >= COMPILE_FROM else dispatch
         started: Floats = run(
             self.order,
             duration,

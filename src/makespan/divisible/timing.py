@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.costs import Affine
+from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.divisible.dispatch import Dispatch
 from makespan.divisible.plan import Plan
@@ -37,16 +38,42 @@ def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> 
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
-    """Return ``schedule`` with the same decisions and orders, everything as early as possible."""
+    """Return ``schedule`` with the same decisions and orders, everything as early as possible.
+
+    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
+    """
     if not problem.is_star:
-        return retimed_tree(problem, schedule)
+        return retimed_tree(problem, schedule, factors)
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
     if _is_simple(problem, schedule):
         return _earliest(problem, schedule, schedule.rows_of(Activity.SEND), factors)
+    return _earliest(problem, schedule, _order_in_time(schedule), factors)
+
+
+def _order_in_time(schedule: Schedule) -> Integers:
+    """Return the rows by start; at one time, sends come before what builds on them."""
     stage = np.where(schedule.kind == Activity.COMPUTE, 1, schedule.kind * 2)
-    order = np.lexsort((stage, schedule.end, schedule.start))
-    return _earliest(problem, schedule, order, factors)
+    return np.lexsort((stage, schedule.end, schedule.start))
+
+
+def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Replay:
+    """Return the decisions of a schedule, to be carried out so many times.
+
+    Complexity: O(rows) a repetition, compiled where there are many.
+    """
+    if not problem.is_star:
+        return Replay(lambda factors: retimed_tree(problem, schedule, factors).makespan)
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    nominal = _lasting(problem, schedule)
+    fixed = Dispatch.of(problem, schedule, _order_in_time(schedule))
+
+    def end(factors: Floats) -> float:
+        duration = nominal * factors
+        return float((fixed.starts(duration, repetitions) + duration).max(initial=0.0))
+
+    return Replay(end)
 
 
 def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> DivisibleLoad:
@@ -132,14 +159,20 @@ def master_cost(star: Star) -> Affine:
     return cost if isinstance(cost, Affine) else Affine()
 
 
-def _earliest(
-    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
-) -> Schedule:
+def _lasting(problem: DivisibleLoad, rows: Schedule) -> Floats:
+    """Return the seconds that rows last; under an uplink sends stay as slow as they are."""
     duration = durations(problem, rows)
     master = problem.star.master
     if isinstance(master, Master) and master.uplink is not None:
-        sends = rows.kind == Activity.SEND  # their rates are decisions: they stay as they are
+        sends = rows.kind == Activity.SEND  # their rates are decisions
         duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
+    return duration
+
+
+def _earliest(
+    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
+) -> Schedule:
+    duration = _lasting(problem, rows)
     if factors is not None:
         duration = duration * factors
     if _is_simple(problem, rows):

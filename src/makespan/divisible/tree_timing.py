@@ -65,8 +65,13 @@ def subtree_loads(tree: Tree, amount: Floats) -> Floats:
     return carried
 
 
-def retimed_tree(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
-    """Return ``schedule`` with the same loads and orders of service, everything at its earliest."""
+def retimed_tree(
+    problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None
+) -> Schedule:
+    """Return ``schedule`` with the same loads and orders of service, everything at its earliest.
+
+    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
+    """
     tree = problem.platform
     assert isinstance(tree, Tree)
     schedule = schedule.renamed(tree.names)
@@ -77,4 +82,9 @@ def retimed_tree(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     served: list[list[int]] = [[] for _ in range(len(tree))]
     for row in schedule.rows_of(Activity.SEND).tolist():
         served[int(schedule.machine[row])].append(int(schedule.peer[row]))
-    return timed_tree(problem, amount, tuple(map(tuple, served)))
+    by_node = None
+    if factors is not None:
+        by_node = np.ones((2, len(tree)))
+        by_node[0, schedule.peer[~computes]] = factors[~computes]
+        by_node[1, schedule.machine[computes]] = factors[computes]
+    return timed_tree(problem, amount, tuple(map(tuple, served)), by_node)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
 
@@ -74,6 +75,23 @@ def retimed(
         start=start,
         end=start + duration,
     )
+
+
+def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> Replay:
+    """Return the decisions of a schedule, to be carried out many times.
+
+    Without preemption a machine ends when the sum of its durations is over.
+    Complexity: O(rows) a repetition.
+    """
+    schedule = schedule.renamed(problem.machines)
+    if problem.preemptive:
+        return Replay(lambda factors: retimed(problem, schedule, factors).makespan)
+
+    def end(factors: Floats) -> float:
+        busy = np.bincount(schedule.machine, weights=schedule.amount * factors)
+        return float(busy.max(initial=0.0))
+
+    return Replay(end)
 
 
 def _back_to_back(machine: Integers, duration: Floats) -> Floats:
