@@ -91,9 +91,6 @@ class Order:
             return transfer.activity
         return transfer.activity, transfer.worker
 
-    def __contains__(self, transfer: tuple[Activity, int]) -> bool:
-        return transfer in self._group
-
     async def turn(self, activity: Activity, item: int) -> None:
         """Wait for a transfer's turn; one that the plan does not have need not wait."""
         if (activity, item) in self._group:
@@ -121,3 +118,23 @@ def planned_transfers(schedule: Schedule) -> tuple[Planned, ...]:
                 )
             )
     return tuple(sorted(found, key=lambda transfer: (transfer.start, transfer.end)))
+
+
+class OnePort:
+    """Sends one at a time, first come first served; where nothing else is planned."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._holder: int | None = None
+
+    async def turn(self, activity: Activity, item: int) -> None:
+        """Wait until no send is under way; returns need not wait."""
+        if activity is Activity.SEND:
+            await self._lock.acquire()
+            self._holder = item
+
+    async def done(self, activity: Activity, item: int) -> None:
+        """Say that a transfer is over."""
+        if activity is Activity.SEND and self._holder == item:
+            self._holder = None
+            self._lock.release()

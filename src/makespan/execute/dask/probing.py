@@ -132,7 +132,7 @@ class Probe:
         traffic = self.traffic
         units = self.items.load_of(low, high)
         async with self.port:
-            held = await traffic.send(member, self.items.payload(low, high))
+            held = await traffic.send(member, self.items, low, high)
         submitted = time.time()
         tasks = traffic.start(held, low, 0)
         done = await traffic.finished(member, tasks)
@@ -150,7 +150,7 @@ class Probe:
         """Measure what passes between tasks that wait for one another."""
         traffic = self.traffic
         async with self.port:
-            held = await traffic.send(member, self.items.payload(0, 1))
+            held = await traffic.send(member, self.items, 0, 1)
         batches = [traffic.start(held, 0, -rank) for rank in range(WAITING_TASKS)]
         tasks = [task for batch in batches for task in batch]
         await traffic.finished(member, tasks)
@@ -182,14 +182,12 @@ class Probe:
 
     async def _sends(self, members: list[Member], lengths: list[int]) -> float:
         """Send to all these workers at once; return the seconds until the last has it."""
-        payloads = [self.items.payload(0, length) for length in lengths]
-        start = time.time()
         held = await _all(
-            self.traffic.send(member, payload)
-            for member, payload in zip(members, payloads, strict=True)
+            self.traffic.send(member, self.items, 0, length)
+            for member, length in zip(members, lengths, strict=True)
         )
         self.traffic.release(*(one.future for one in held))
-        return max(one.window.end for one in held) - start
+        return max(one.window.end for one in held) - min(one.window.start for one in held)
 
     def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load

@@ -8,8 +8,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from makespan.core.errors import ExecutionError, InputError
-from makespan.execute.dask.cluster import Crew, Member, WorkerLost
+from makespan.core.errors import ExecutionError
+from makespan.execute.dask.cluster import Crew, Member, WorkerLost, refuse_unpicklable
+from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
 
 
@@ -60,17 +61,18 @@ class Traffic:
         self._count += 1
         return f"{self._prefix}-{what}-{self._count}"
 
-    async def send(self, member: Member, payload: Any) -> Held:
-        """Send a chunk; returns when the worker has acknowledged it.
+    async def send(self, member: Member, items: Items, low: int, high: int) -> Held:
+        """Send the items from ``low`` to ``high``; returns when the worker has acknowledged them.
 
         Raises
         ------
         WorkerLost
             If the worker left.
         InputError
-            If the chunk can't be pickled.
+            If an item can't be pickled.
         """
         key = self._key("chunk")
+        payload = items.payload(low, high)
         start = time.time()
         scattered = self.client.scatter(
             {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
@@ -81,7 +83,9 @@ class Traffic:
             await self.crew.look()
             raise WorkerLost(f"{member.name}: {error}") from error
         except TypeError as error:
-            raise InputError(f"data: a chunk can't be pickled: {error}") from error
+            for index in range(low, high):
+                refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
+            raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
         self._alive[key] = futures[key]
         return Held(member, futures[key], Window(start, time.time()))
 
@@ -120,13 +124,7 @@ class Traffic:
         """
         from distributed import wait
 
-        try:
-            await self.crew.while_there(member, wait(futures))
-        except asyncio.CancelledError as error:
-            if asyncio.current_task().cancelling():  # type: ignore[union-attr]
-                raise
-            await self.crew.look()
-            raise WorkerLost(member.name) from error
+        await self.crew.while_there(member, wait(futures))
         now = time.time()
         for future in futures:
             if future.status == "error":

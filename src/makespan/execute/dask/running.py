@@ -1,0 +1,318 @@
+"""A run: chunks to workers in the order of a plan, and what becomes of those that get lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from makespan.core.errors import ExecutionError
+from makespan.core.schedule import Activity
+from makespan.execute.dask.cluster import Crew, Member, WorkerLost
+from makespan.execute.dask.estimates import Estimates
+from makespan.execute.dask.items import Items
+from makespan.execute.dask.order import OnePort, Order
+from makespan.execute.dask.pool import MOST_LOSSES, Pool, Range, piece
+from makespan.execute.dask.record import Computed, Record
+from makespan.execute.dask.remote import Failure, Outcome
+from makespan.execute.dask.transfers import Traffic, Window
+
+AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
+PATIENCE = 10.0  # seconds to wait for a worker when all are gone
+
+log = logging.getLogger("makespan")
+
+
+class Turns(Protocol):
+    """What decides when a transfer may start."""
+
+    async def turn(self, activity: Activity, item: int) -> None:
+        """Wait for a transfer's turn."""
+
+    async def done(self, activity: Activity, item: int) -> None:
+        """Say that it is over, or will never be."""
+
+
+class Replan(Protocol):
+    """What plans a load anew for the workers that are there, with what is known of them now.
+
+    Returns the (worker, amount) of each chunk in the order of the sends, numbered from
+    ``first``, and their order; None where there is nothing better than to deal the load out.
+    """
+
+    def __call__(
+        self, load: float, names: Sequence[str], first: int
+    ) -> tuple[Sequence[tuple[str, float]], Turns] | None:
+        """Plan."""
+
+
+class NoWorkerLeft(ExecutionError):
+    """All workers are gone before the run was done; ``execution`` holds what there is."""
+
+    execution: Any = None
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Items for a worker; ``sent`` once its transfer has begun, ``revoked`` if it never shall."""
+
+    item: int
+    worker: str
+    range: Range
+    sent: bool = False
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Chunks, and what decides when they are sent and returned."""
+
+    chunks: tuple[Chunk, ...]
+    turns: Turns
+
+
+class Run:
+    """One run.
+
+    Parameters
+    ----------
+    crew, traffic, items
+        The workers, what goes to them, and the data.
+    record
+        Where activities are noted.
+    estimates
+        What is known of the workers' costs.
+    one_send
+        Whether only one chunk may be sent at a time, also when the pool is dealt out.
+    replan
+        Plans again what is not sent when costs are in doubt or a worker joins; None to keep to
+        the plan. Called in a thread.
+    tell
+        Called with the share of the load that is done, and what it does.
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        traffic: Traffic,
+        items: Items,
+        record: Record,
+        estimates: Estimates,
+        *,
+        one_send: bool = False,
+        replan: Replan | None = None,
+        tell: Callable[[float, str], None] = lambda share, what: None,
+    ) -> None:
+        self.crew = crew
+        self.traffic = traffic
+        self.items = items
+        self.record = record
+        self.estimates = estimates
+        self.replan = replan
+        self.tell = tell
+        self.pool = Pool(items)
+        self.pieces: dict[int, Any] = {}
+        self.failures: list[Failure] = []
+        self.events: list[str] = []
+        self._dealing: Turns = OnePort() if one_send else Order((), None)
+        self._leg = Leg((), self._dealing)
+        self._next_item = 0
+        self._done = 0.0
+        self._under_way = 0
+        self._held: Counter[str] = Counter()
+        self._held_load: dict[str, float] = {}
+        self._changed = asyncio.Event()
+        self._in_doubt = False
+        self._group = asyncio.TaskGroup()
+
+    async def go(self, leg: Leg) -> None:
+        """Run a leg, and whatever has to be planned again, to the end."""
+        self.crew.joined, self.crew.left = self._joined, self._left
+        try:
+            async with self._group:
+                self._begin(leg)
+                while self._under_way or self.pool:
+                    self._changed.clear()
+                    if not await self._act():
+                        await self._changed.wait()
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+        finally:
+            self.crew.joined = self.crew.left = None
+
+    def idle_leg(self) -> Leg:
+        """Return a leg without chunks: everything is dealt out of the pool."""
+        return Leg((), self._dealing)
+
+    def _begin(self, leg: Leg) -> None:
+        self._leg = leg
+        self._next_item = max([self._next_item, *(chunk.item + 1 for chunk in leg.chunks)])
+        for chunk in leg.chunks:
+            self._start(chunk, leg.turns)
+
+    def _start(self, chunk: Chunk, turns: Turns) -> None:
+        self._under_way += 1
+        self._hold(chunk, 1)
+        self._group.create_task(self._deliver(chunk, turns))
+
+    def _hold(self, chunk: Chunk, sign: int) -> None:
+        load = self.items.load_of(chunk.range.low, chunk.range.high)
+        self._held[chunk.worker] += sign
+        self._held_load[chunk.worker] = self._held_load.get(chunk.worker, 0.0) + sign * load
+
+    async def _act(self) -> bool:
+        """Do one thing that can be done now; return whether there was any."""
+        if not self.crew.members:
+            await self._wait_for_a_worker()
+            return True
+        if self._in_doubt:
+            self._in_doubt = False
+            return self._revoke() and await self._plan_again()
+        return bool(self.pool) and not self._unsent() and self._deal()
+
+    def _unsent(self) -> list[Chunk]:
+        """Return the chunks of the leg whose transfer has not begun."""
+        return [chunk for chunk in self._leg.chunks if not (chunk.sent or chunk.revoked)]
+
+    def _revoke(self) -> bool:
+        """Take back what is not sent yet; return whether there was any."""
+        unsent = self._unsent()
+        for chunk in unsent:
+            chunk.revoked = True
+            self._hold(chunk, -1)
+            self.pool.put(chunk.range)
+        return bool(unsent)
+
+    async def _plan_again(self) -> bool:
+        assert self.replan is not None
+        load, first = self.pool.load, self._next_item
+        found = await asyncio.to_thread(self.replan, load, self.crew.names, first)
+        if found is None:
+            self.events.append(f"{load:g} units were dealt out, as costs are in doubt")
+            return True
+        amounts, turns = found
+        chunks: list[Chunk] = []
+        for worker, amount in amounts:
+            if self.pool:
+                chunks.append(Chunk(first + len(chunks), worker, self.pool.take(amount)))
+        for number in range(first + len(chunks), first + len(amounts)):
+            await turns.done(Activity.SEND, number)
+            await turns.done(Activity.RETURN, number)
+        self.events.append(f"{load:g} units were planned again, in {len(chunks)} chunks")
+        self._begin(Leg(tuple(chunks), turns))
+        return True
+
+    def _deal(self) -> bool:
+        """Give a piece of the pool to the worker that will be idle first, if any has room."""
+        free = [name for name in self.crew.names if self._held[name] < AT_A_TIME]
+        if not free:
+            return False
+        speeds = {name: self.estimates.speed(name) for name in self.crew.names}
+        name = min(free, key=lambda one: self._held_load.get(one, 0.0) / speeds[one])
+        least = self.estimates.least_piece(name)
+        amount = piece(self.pool.load, speeds[name], sum(speeds.values()), least)
+        chunk = Chunk(self._next_item, name, self.pool.take(amount))
+        self._next_item += 1
+        self._start(chunk, self._dealing)
+        return True
+
+    async def _wait_for_a_worker(self) -> None:
+        self.tell(self._share, "no worker is left; waiting for one")
+        for _ in range(int(PATIENCE / 0.1)):
+            if self.crew.members:
+                return
+            await asyncio.sleep(0.1)
+        done = f"{self._done:g} of {self.items.load:g} units are done"
+        raise NoWorkerLeft(f"no worker is left, and none came in {PATIENCE:g} s; {done}")
+
+    async def _deliver(self, chunk: Chunk, turns: Turns) -> None:
+        """Carry a chunk through: send, compute, return."""
+        try:
+            await turns.turn(Activity.SEND, chunk.item)
+            if not chunk.revoked:
+                member = self.crew.member(chunk.worker)
+                chunk.sent = True
+                await self._carry_out(chunk, member, turns)
+        except WorkerLost:
+            self._lost(chunk)
+        finally:
+            await turns.done(Activity.SEND, chunk.item)
+            await turns.done(Activity.RETURN, chunk.item)
+            if not chunk.revoked:
+                self._hold(chunk, -1)
+            self._under_way -= 1
+            self._changed.set()
+
+    async def _carry_out(self, chunk: Chunk, member: Member, turns: Turns) -> None:
+        traffic, record = self.traffic, self.record
+        low, high = chunk.range.low, chunk.range.high
+        units = self.items.load_of(low, high)
+        held = await traffic.send(member, self.items, low, high)
+        await turns.done(Activity.SEND, chunk.item)
+        record.transfer("send", chunk.worker, chunk.item, units, held.window)
+        self._observe(chunk.worker, Activity.SEND, units, held.window.seconds)
+        tasks = traffic.start(held, low, -chunk.item)
+        known = await traffic.finished(member, tasks)
+        await turns.turn(Activity.RETURN, chunk.item)
+        outcomes, window = await traffic.fetch(member, tasks)
+        traffic.release(held.future, *tasks)
+        record.transfer("return", chunk.worker, chunk.item, units, window)
+        start, end = min(o.start for o in outcomes), max(o.end for o in outcomes)
+        within = Window(held.window.end, known)
+        record.computed(Computed(chunk.worker, chunk.item, units, start, end, within))
+        self._observe(chunk.worker, Activity.COMPUTE, units, end - start)
+        self._keep(chunk, outcomes)
+
+    def _keep(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
+        """Put results where they belong."""
+        low, count = chunk.range.low, len(chunk.range)
+        for part, outcome in enumerate(outcomes):
+            start = low + part * count // len(outcomes)
+            if len(outcome.values):
+                self.pieces[start] = outcome.values
+            self.failures += outcome.failures
+        self._done += self.items.load_of(low, chunk.range.high)
+        self.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
+
+    @property
+    def _share(self) -> float:
+        return self._done / self.items.load if self.items.load else 1.0
+
+    def _observe(self, worker: str, activity: Activity, units: float, seconds: float) -> None:
+        if self.estimates.observe(worker, activity, units, seconds) and self.replan is not None:
+            self._in_doubt = True
+
+    def _lost(self, chunk: Chunk) -> None:
+        """Give a lost chunk back, or give it up."""
+        one = chunk.range
+        losses = one.losses + chunk.sent
+        log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
+        if losses < MOST_LOSSES:
+            self.pool.put(Range(one.low, one.high, losses))
+            return
+        error = ExecutionError(f"{losses} workers died while they had it")
+        self.failures.append(Failure(one.low, one.high - 1, error, str(error)))
+        self.pieces[one.low] = [None] * len(one)
+
+    def _joined(self, member: Member) -> None:
+        self.events.append(f"worker {member.name} joined")
+        self._in_doubt = self.replan is not None
+        self._changed.set()
+
+    def _left(self, member: Member) -> None:
+        units = self._held_load.get(member.name, 0.0)
+        self.events.append(
+            f"worker {member.name} left; the {units:g} units that it had or was to get are "
+            "given to others"
+        )
+        self._in_doubt = self.replan is not None
+        self._changed.set()
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error of a group of groups."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
