@@ -56,6 +56,12 @@ class Rule:
         has_back = self.back_rank is not None or self.discipline is not None
         return self.send_rank is not None and (has_back or not any(self.returns))
 
+    @property
+    def fixes_one(self) -> bool:
+        """Whether at most one order is open."""
+        fixed = (self.send_rank, self.back_rank, self.discipline)
+        return any(each is not None for each in fixed) or not any(self.returns)
+
     def arranged(self, send: Iterable[int], back: Iterable[int], own: bool) -> Orders:
         """Return orders of the workers in ``send``, as near to these as the rule allows."""
         served = tuple(send)

@@ -21,7 +21,8 @@ from makespan.divisible.returns import Orders, Terms, orders_of, plan_of
 from makespan.divisible.timing import timed
 
 DENSE = 80  # workers; above, programmes are sparse and orders are not searched
-EXACT = 8  # workers; above, the proof is given up after so many programmes
+EXACT_PAIRS = 6  # workers; above, the proof is given up after so many programmes
+EXACT_ORDERS = 8  # the same where one order is open
 PROGRAMMES_ABOVE = 20_000
 NEIGHBOURS = 20_000
 NEIGHBOURS_IN_PASSING = 1_000
@@ -103,7 +104,7 @@ def _searched(
         starts = [each for each in starts if len(each.send) == len(whole)]
     values = [search.evaluate(orders) for orders in starts]
     ranked = sorted(range(len(starts)), key=values.__getitem__)
-    exact = len(terms) <= EXACT
+    exact = len(terms) <= (EXACT_ORDERS if rule.fixes_one else EXACT_PAIRS) or rule.fixes_all
     for index in ranked[:1] if exact or in_passing else ranked:
         search.improve(starts[index], NEIGHBOURS_IN_PASSING if in_passing else NEIGHBOURS)
     search.tighten()

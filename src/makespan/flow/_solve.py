@@ -146,7 +146,8 @@ def _is_better(solution: Solution, incumbent: Solution) -> bool:
     """
     if solution.infeasible is not None:
         return True
-    if solution.optimal and solution.rank <= incumbent.rank * (1 + BOUND_IS_MET):
+    slack = BOUND_IS_MET * abs(incumbent.rank)  # a rank is negative where more is better
+    if solution.optimal and solution.rank <= incumbent.rank + slack:
         return True
     return solution.rank < incumbent.rank
 

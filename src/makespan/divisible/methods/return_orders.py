@@ -24,7 +24,7 @@ def _given(problem: DivisibleLoad) -> str | None:
     name="return-orders",
     needs=(*RETURNS_ONE_ROUND, Need("an order that is open", _given)),
     proves="branch and bound over pairs of orders, with the programme of those placed so far",
-    complexity="exponential in the workers; above 8 the proof is given up early",
+    complexity="exponential in the workers; above 6 the proof is given up early",
     source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "
     "heterogeneous master-worker platforms, HiPC 2005 (the programme for given orders); "
     "paper 002, return messages: neither FIFO nor LIFO is optimal",
