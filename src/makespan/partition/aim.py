@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.partition.problem import Partition
 from makespan.partition.search import LARGEST, bits_of, least_feasible, value_of
-from makespan.partition.sums import Ends, Sums
+from makespan.partition.sums import Ends, Expired, Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,15 @@ def aim_of(problem: Partition, sums: Sums, control: Control) -> Aim:
 
 def explanation(problem: Partition, sums: Sums, control: Control) -> str:
     """Say why all tasks can't be split, for a problem of which that was found."""
+    try:
+        return _explanation(problem, sums, control)
+    except Expired:
+        return f"no allowed counts add up to {problem.tasks}" + (
+            "" if problem.deadline is None else f" by the deadline {problem.deadline!r}"
+        )
+
+
+def _explanation(problem: Partition, sums: Sums, control: Control) -> str:
     ends = _ends(problem, sums, cap_of(problem))
     if problem.deadline is not None:
         without = _ends(problem, sums, LARGEST)

@@ -10,19 +10,14 @@ from makespan.partition.choices import Choices
 from makespan.partition.sums import Ends, added_sums
 
 
-def fewest_resources(
-    choices: Choices, ends: Ends, tasks: int, control: Control
-) -> tuple[Integers | None, bool]:
-    """Return the entries of a plan that gives tasks to the fewest resources, and the proof.
+def fewest_resources(choices: Choices, ends: Ends, tasks: int, control: Control) -> Integers | None:
+    """Return the entries of a plan that gives tasks to the fewest resources.
 
     The sums of every number of resources are kept apart: ``used[k]`` holds the totals that
     k resources with tasks, of those seen so far, can reach. At least as many are needed as the
     greatest counts take to add up to the tasks.
 
-    Returns
-    -------
-    entries, proved
-        None where the time was up first.
+    Returns None where the time was up first.
 
     Complexity: O(n k) sums of sets for an optimum of k resources.
     """
@@ -34,8 +29,8 @@ def fewest_resources(
         if control.expired():
             break
         if entries is not None:
-            return entries, True
-    return None, False
+            return entries
+    return None
 
 
 def _with_at_most(

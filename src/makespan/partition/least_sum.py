@@ -76,7 +76,7 @@ def least_sum(
         return None
     origin, price = relaxed
     reduced = _reduced(choices, weights, limit, origin, price)
-    sums = sums_of(choices, reduced.view(np.int64))
+    sums = sums_of(choices, reduced.view(np.int64), control)
     ends = least_feasible(sums, tasks, LARGEST, control)
     if ends is None:
         return None

@@ -11,7 +11,7 @@ from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices
 from makespan.partition.least_sum import LeastSum, least_sum
 from makespan.partition.search import least_feasible
-from makespan.partition.sums import Sums
+from makespan.partition.sums import Expired, Sums
 
 SAME = 1e-12
 """Sums of energies that differ by less than this share are the same but for rounding."""
@@ -53,7 +53,10 @@ def energy_then_time(
     first, last = 0, len(times)  # the answer's time is times[first:last] or ``high``
     while first < last and best.proved and not control.expired():
         middle = (first + last) // 2
-        found = least_sum(choices, energies, int(times[middle]), tasks, control)
+        try:
+            found = least_sum(choices, energies, int(times[middle]), tasks, control)
+        except Expired:
+            break
         if found is not None and found.value <= least:
             best = found
             last = int(np.searchsorted(times, time_of(choices, found.entries)))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from contextlib import suppress
 
 from makespan.core.control import Control
 from makespan.core.schedule import Integers
 from makespan.partition.fewest import fewest_resources
-from makespan.partition.least_sum import least_sum
+from makespan.partition.least_sum import LATE, least_sum
 from makespan.partition.problem import Partition
-from makespan.partition.sums import Ends, Sums
+from makespan.partition.sums import Ends, Expired, Sums
+
+NOT_PREFERRED = "the time was up before the preferred of the optimal plans was found"
 
 
 def preferred(
@@ -17,16 +19,17 @@ def preferred(
 ) -> tuple[Integers, tuple[str, ...]]:
     """Return the entries of the preferred plan at a feasible limit, and notes about it."""
     if problem.prefer == "fewest-resources":
-        chosen, proved = fewest_resources(problem.choices, ends, tasks, control)
+        chosen = fewest_resources(problem.choices, ends, tasks, control)
         if chosen is not None:
-            unproved = "the time was up before it was proved that no fewer resources suffice"
-            return chosen, () if proved else (unproved,)
+            return chosen, ()
     if problem.prefer == "least-total":
-        found = least_sum(problem.choices, problem.choices.table.values, ends.limit, tasks, control)
-        if found is not None:
-            unproved = "the time was up before it was proved that no total is less"
-            return found.entries, () if found.proved else (unproved,)
+        weights = problem.choices.table.values
+        with suppress(Expired):
+            found = least_sum(problem.choices, weights, ends.limit, tasks, control)
+            if found is not None and found.proved:
+                return found.entries, ()
+            if found is not None:
+                return found.entries, (LATE,)
     entries = sums.trace(ends, tasks)
     assert entries is not None
-    assert np.all(entries >= 0)
-    return entries, ()
+    return entries, () if problem.prefer == "lexicographic" else (NOT_PREFERRED,)

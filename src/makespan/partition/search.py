@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.partition.sums import Ends, Sums
+from makespan.partition.sums import Ends, Expired, Sums
 
 ONE_OCTAVE = 1 << 52
 """Adding this to the bit pattern of a positive float doubles it."""
@@ -27,14 +27,6 @@ def value_of(bits: int) -> float:
 
 
 LARGEST = bits_of(float(np.finfo(np.float64).max))
-
-
-class Expired(Exception):
-    """The time is up; ``bound`` is a limit at which the tasks can't be split yet, in bits."""
-
-    def __init__(self, bound: int) -> None:
-        self.bound = bound
-        super().__init__("the time is up")
 
 
 def first_containing(sums: Sums, tasks: int, cap: int) -> Ends | None:

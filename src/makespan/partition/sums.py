@@ -16,12 +16,24 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices, least_of_block
 
 FEW = 1 << 14
+LONG = 1 << 14
+"""Sets of more sums than this are added in slices of rows, between which the clock is read."""
+SLICE = 8
 NO_COUNTS = np.empty(0, dtype=np.int64)
 NO_COUNTS.flags.writeable = False
+
+
+class Expired(Exception):
+    """The time is up; ``bound`` is a limit that no plan is below, in bits."""
+
+    def __init__(self, bound: int) -> None:
+        self.bound = bound
+        super().__init__("the time is up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,13 +87,14 @@ class Sums(Protocol):
         """Return the greatest sum up to ``width`` of steps from the given side."""
 
 
-def sums_of(choices: Choices, bits: Integers | None = None) -> Sums:
+def sums_of(choices: Choices, bits: Integers | None = None, control: Control | None = None) -> Sums:
     """Return the sums for the costs of ``choices``, or for other costs with these ``bits``.
 
-    Compiled for large tables, NumPy and Python integers for small ones.
+    Compiled for large tables, NumPy and Python integers for small ones. With a ``control``,
+    ``reach`` raises :class:`Expired` where the time is up.
     """
     if choices.is_large:
-        return CompiledSums(choices, bits)
+        return CompiledSums(choices, bits, control)
     return PlainSums(choices, choices.bits if bits is None else bits)
 
 
@@ -203,8 +216,11 @@ def added_sums(reached: int, steps: list[int], target: int) -> int:
 class CompiledSums:
     """Bit sets in 64-bit words, in compiled loops that skip blocks of too high costs."""
 
-    def __init__(self, choices: Choices, bits: Integers | None) -> None:
+    def __init__(
+        self, choices: Choices, bits: Integers | None, control: Control | None = None
+    ) -> None:
         self.choices = choices
+        self.control = control
         self.bits = choices.bits
         self.least = choices.least_of_block
         if bits is not None:
@@ -311,7 +327,14 @@ class CompiledSums:
             stored[-1, 0] = 1
             room.append(stored)
         state = np.array([0, target + 1], dtype=np.int64)
-        reaches(*(*arguments, unit, steps, reached, stored, state, 0, rows, early))
+        slice_ = SLICE if target > LONG and self.control is not None else rows
+        for last in range(rows, 0, -slice_):
+            part = max(0, last - slice_), last
+            done = reaches(*(*arguments, unit, steps, reached, stored, state, *part, early))
+            if early and done:
+                break
+            if early and part[0] > 0 and self.control is not None and self.control.expired():
+                raise Expired(self.largest_least())
         return _Reached(bits=reached, unit=unit, target=target)
 
 

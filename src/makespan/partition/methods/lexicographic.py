@@ -11,8 +11,7 @@ from makespan.partition.needs import A_PAIR, NO_OTHER_PREFERENCE
 from makespan.partition.pairs import energy_then_time, time_then_energy
 from makespan.partition.plan import no_plan, plan, total_objective
 from makespan.partition.problem import Partition
-from makespan.partition.search import Expired
-from makespan.partition.sums import sums_of
+from makespan.partition.sums import Expired, sums_of
 
 
 @register(
@@ -26,13 +25,13 @@ from makespan.partition.sums import sums_of
 )
 def lexicographic(problem: Partition, control: Control) -> Solution:
     """Least energy among the plans of least makespan, or least makespan at the least energy."""
-    sums = sums_of(problem.choices)
-    aim = aim_of(problem, sums, control)
-    if aim.infeasible is not None:
-        return no_plan(aim.infeasible)
+    sums = sums_of(problem.choices, control=control)
     time_first = problem.objective == "time-then-energy"
     solve = time_then_energy if time_first else energy_then_time
     try:
+        aim = aim_of(problem, sums, control)
+        if aim.infeasible is not None:
+            return no_plan(aim.infeasible)
         found = solve(problem.choices, sums, aim.tasks, aim.cap, control)
     except Expired:
         return Solution(schedule=None)

@@ -7,13 +7,13 @@ from typing import Any
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.aim import aim_of, explanation
+from makespan.partition.aim import Aim, aim_of, explanation
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.pairs import front
 from makespan.partition.plan import no_plan, plan
 from makespan.partition.problem import Partition
-from makespan.partition.search import Expired, value_of
-from makespan.partition.sums import sums_of
+from makespan.partition.search import value_of
+from makespan.partition.sums import Expired, sums_of
 
 
 @register(
@@ -30,14 +30,14 @@ def pareto(problem: Partition, control: Control) -> Solution:
 
     The details hold ``front``: time, energy and counts by increasing time.
     """
-    sums = sums_of(problem.choices)
-    aim = aim_of(problem, sums, control)
-    if aim.infeasible is not None:
-        return no_plan(aim.infeasible)
+    sums = sums_of(problem.choices, control=control)
     points: list[dict[str, Any]] = []
-    last, proved = None, True
+    last, proved, aim = None, True, Aim(tasks=0)
     names = problem.machines
     try:
+        aim = aim_of(problem, sums, control)
+        if aim.infeasible is not None:
+            return no_plan(aim.infeasible)
         for time, found in front(problem.choices, aim.tasks, aim.cap, control):
             last, proved = found, proved and found.proved
             counts = problem.choices.table.counts_at(found.entries).tolist()

@@ -10,8 +10,8 @@ from makespan.partition.needs import LEAST_MAKESPAN
 from makespan.partition.plan import no_plan, plan
 from makespan.partition.prefer import preferred
 from makespan.partition.problem import Partition
-from makespan.partition.search import Expired, least_feasible, value_of
-from makespan.partition.sums import sums_of
+from makespan.partition.search import least_feasible, value_of
+from makespan.partition.sums import Expired, sums_of
 
 
 @register(
@@ -29,11 +29,11 @@ def threshold(problem: Partition, control: Control) -> Solution:
     A threshold is feasible if the tasks are a sum of one count per resource that costs no more.
     Sums are sets of bits; only comparisons of given costs decide, so the makespan is exact.
     """
-    sums = sums_of(problem.choices)
-    aim = aim_of(problem, sums, control)
-    if aim.infeasible is not None:
-        return no_plan(aim.infeasible)
+    sums = sums_of(problem.choices, control=control)
     try:
+        aim = aim_of(problem, sums, control)
+        if aim.infeasible is not None:
+            return no_plan(aim.infeasible)
         ends = least_feasible(sums, aim.tasks, aim.cap, control)
     except Expired as expired:
         return Solution(schedule=None, lower_bound=value_of(expired.bound))

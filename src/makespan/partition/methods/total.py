@@ -12,8 +12,7 @@ from makespan.partition.least_sum import LATE, least_sum
 from makespan.partition.needs import A_TABLE, LEAST_TOTAL, NO_OTHER_PREFERENCE
 from makespan.partition.plan import no_plan, plan, total_objective
 from makespan.partition.problem import Partition
-from makespan.partition.search import Expired
-from makespan.partition.sums import sums_of
+from makespan.partition.sums import Expired, sums_of
 
 
 @register(
@@ -27,12 +26,12 @@ from makespan.partition.sums import sums_of
 )
 def total(problem: Partition, control: Control) -> Solution:
     """Least sum of all resources' times, by the deadline if there is one, for any costs."""
-    sums = sums_of(problem.choices)
-    aim = aim_of(problem, sums, control)
-    if aim.infeasible is not None:
-        return no_plan(aim.infeasible)
+    sums = sums_of(problem.choices, control=control)
     weights = problem.choices.table.values
     try:
+        aim = aim_of(problem, sums, control)
+        if aim.infeasible is not None:
+            return no_plan(aim.infeasible)
         found = least_sum(problem.choices, weights, aim.cap, aim.tasks, control)
     except Expired:
         return Solution(schedule=None)

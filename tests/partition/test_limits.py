@@ -1,0 +1,42 @@
+"""Time limits: the best so far, its bound, and no false proof."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import Partition, solve
+
+OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("prefer", ["lexicographic", "fewest-resources", "least-total"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_without_time_nothing_is_claimed(objective, prefer):
+    """With no time at all, a plan may be found, but only proved plans are called optimal."""
+    if objective != "makespan" and prefer != "lexicographic":
+        prefer = "lexicographic"
+    rng = np.random.default_rng(0)
+    costs, energy = rng.random((8, 201)), rng.random((8, 201))
+    for costs_now in (costs, np.where(np.arange(201) % 2, costs + 1.0, costs)):
+        problem = Partition(
+            tasks=199, costs=costs_now, energy=energy, objective=objective, prefer=prefer
+        )
+        late = solve(problem, time_limit=0.0)
+        full = solve(problem)
+        assert full.status == "optimal"
+        assert late.status in ("optimal", "feasible", "limit")
+        if late.status == "optimal" and late.objective is not None:
+            assert late.objective.value == pytest.approx(full.objective.value, rel=1e-12)
+        elif late.status == "optimal":
+            assert late.makespan == full.makespan
+        elif late.lower_bound is not None:
+            assert late.lower_bound <= full.makespan
+
+
+def test_a_late_table_finds_nothing():
+    """The published table has no plan before its last row."""
+    problem = Partition(tasks=5, costs=[[1.0] * 6] * 3)
+    result = solve(problem, method="dynamic-programming", time_limit=0.0)
+    assert (result.status, result.schedule) == ("limit", None)
