@@ -159,3 +159,20 @@ ORDERED_ONE_ROUND = (
     NO_WORKER_DEADLINES,
     NO_BUDGET,
 )
+OPEN_ROUNDS = Need(
+    "rounds = 'auto'", lambda problem: None if problem.rounds == "auto" else "rounds are given"
+)
+POLICY = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    OPEN_ROUNDS,
+    NO_RETURNS,
+    ONE_SEND_AT_A_TIME,
+    ANY_WORKERS,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_ORDER,
+    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
+    Need("a worker", lambda problem: None if len(problem.star) else "there is no worker"),
+    *NO_WINDOWS,
+)

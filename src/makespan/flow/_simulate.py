@@ -10,6 +10,7 @@ from makespan.core.errors import InputError, MethodError
 from makespan.core.mistakes import shown
 from makespan.core.noise import Noise, as_noise
 from makespan.core.problem import Problem
+from makespan.core.registry import applicability, find_method
 from makespan.core.result import Result
 from makespan.core.schedule import Floats, Schedule
 from makespan.core.simulation import Simulation
@@ -123,6 +124,9 @@ def _policy(problem: Problem, name: str, noise: Noise, count: int, control: Cont
     simulated = kind.policy(name)
     if simulated is None:
         raise MethodError(f"there is no policy {name!r} for {kind.name} problems")
+    verdict = applicability(find_method(kind.name, name), problem)
+    if not verdict.applies:
+        raise MethodError(str(verdict))
     makespans, nominal = simulated(problem, noise, count, control.rng)
     return _simulation(makespans, nominal, noise, control)
 

@@ -1,0 +1,33 @@
+"""Weighted factoring: batches divided by the speeds of the workers."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.divisible.needs import POLICY
+from makespan.divisible.policies import weighted_factoring as policy
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import timed
+
+
+@register(
+    "divisible",
+    name="weighted-factoring",
+    needs=POLICY,
+    published=True,
+    complexity="O(workers) a chunk",
+    source="S. Flynn Hummel, J. Schmidt, R. N. Uma and J. Wein, Load-sharing in heterogeneous "
+    "systems via weighted factoring, SPAA 1996",
+)
+def weighted_factoring(
+    problem: DivisibleLoad, control: Control, *, unit: float | None = None, ahead: int = 1
+) -> Solution:
+    """Weighted factoring: batches of half of what is left, shared by the speeds of the workers.
+
+    The plan is the chunks of a run without errors, each sent as early as the port allows;
+    ``simulate(problem, "weighted-factoring", ...)`` decides anew in every run. Chunks are multiples
+    of ``unit`` (default: 1 for whole units, else a thousandth of the load).
+    """
+    plan = policy(problem, unit=unit, ahead=ahead).plan()
+    return Solution(schedule=timed(problem, plan))

@@ -1,0 +1,216 @@
+"""Policies: who gets how much is decided while the plan runs, by who is free.
+
+A policy is a few chunks that are sent first, and a rule for the rest. Its nominal run, in which
+everything takes as long as predicted, is a plan; its simulation decides anew in every run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import MethodError
+from makespan.core.mistakes import number_fault, shown
+from makespan.core.noise import Noise
+from makespan.core.schedule import Floats
+from makespan.divisible.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.serving import (
+    COMPILE_FROM,
+    FACTORING,
+    FIXED,
+    GUIDED,
+    WEIGHTED,
+    compiled_serve,
+    serve,
+)
+from makespan.divisible.uniform_rounds import uniform_rounds
+
+UNITS = 1000
+MOST_CHUNKS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Policy:
+    """A policy for one problem.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    rule
+        How large the chunks are: one of the rules of :mod:`makespan.divisible.serving`.
+    size
+        The chunk of the rule ``FIXED``, units.
+    unit
+        Chunks are rounded up to multiples of it; None: 1 for whole units, otherwise a
+        thousandth of the load.
+    ahead
+        1: a worker asks when it is idle. 2: one chunk ahead.
+    head
+        What is sent first, in this order; None for nothing.
+    """
+
+    problem: DivisibleLoad
+    rule: int
+    size: float = 0.0
+    unit: float | None = None
+    ahead: int = 1
+    head: Plan | None = None
+
+    @property
+    def load(self) -> float:
+        assert self.problem.load is not None
+        return self.problem.load
+
+    @property
+    def grain(self) -> float:
+        """The unit that chunks are multiples of."""
+        if self.unit is not None:
+            return self.unit
+        return 1.0 if self.problem.integral else self.load / UNITS
+
+    @property
+    def most_chunks(self) -> int:
+        """More chunks than the policy ever needs (the last takes the rest beyond a million)."""
+        first = 0 if self.head is None else len(self.head)
+        smallest = max(self.grain, self.size) if self.rule == FIXED else self.grain
+        rest = self.load / smallest if smallest else 0.0
+        return first + int(min(MOST_CHUNKS, math.ceil(rest) + 1))
+
+    def __post_init__(self) -> None:
+        for name, fault in (
+            ("chunk" if self.rule == FIXED else "unit", number_fault(self.grain, strictly=True)),
+            ("ahead", None if self.ahead in (1, 2) else "is not 1 or 2"),
+        ):
+            if fault is not None and self.load > 0:
+                value = self.grain if name != "ahead" else self.ahead
+                raise MethodError(f"{name}: {shown(value)} {fault}")
+
+    def plan(self) -> Plan:
+        """Return the chunks of the nominal run in the order of sending."""
+        most, workers = self.most_chunks, len(self.problem.star)
+        worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
+        ones = np.ones((2, most)), np.ones((2, workers))
+        run: Any = serve
+        count, _ = run(*self._fixed(), *ones, worker, amount)
+        return Plan.of(worker[:count], amount[:count])
+
+    def makespans(
+        self, noise: Noise, repetitions: int, generator: np.random.Generator
+    ) -> tuple[Floats, float]:
+        """Return the makespan of every run, and the one without noise.
+
+        Complexity: O(workers) a chunk, compiled where there is much to do.
+        """
+        most, workers = self.most_chunks, len(self.problem.star)
+        run: Any = compiled_serve() if most * repetitions * workers >= COMPILE_FROM else serve
+        room = np.zeros(most, dtype=np.int64), np.zeros(most)
+        fixed = self._fixed()
+        nominal = run(*fixed, np.ones((2, most)), np.ones((2, workers)), *room)
+        found = np.empty(repetitions)
+        for repetition in range(repetitions):
+            factors = self._factors(noise, generator)
+            found[repetition] = run(*fixed, *factors, *room)[1]
+        return found, float(nominal[1])
+
+    def _factors(self, noise: Noise, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        shapes = {"activity": (2, self.most_chunks), "machine": (2, len(self.problem.star))}
+        factors = {per: np.ones(shape) for per, shape in shapes.items()}
+        drawn = noise.drawn(generator, shapes[noise.per])
+        for row, what in enumerate(("transfers", "compute")):
+            if noise.of in ("all", what):
+                factors[noise.per][row] = drawn[row]
+        return factors["activity"], factors["machine"]
+
+    def _fixed(self) -> tuple[Any, ...]:
+        """Return what is the same in every run, as :func:`serve` takes it."""
+        star = self.problem.star
+        head = Plan.of([], []) if self.head is None else self.head
+        speed = 1.0 / (star.send_per_unit + star.compute_per_unit)
+        costs = np.array(
+            [star.send_fixed, star.send_per_unit, star.compute_fixed, star.compute_per_unit]
+        )
+        left = self.load - head.total
+        return (
+            head.worker,
+            head.amount,
+            left if left > 1e-9 * self.load else 0.0,
+            self.rule,
+            float(self.size),
+            self.grain,
+            self.ahead,
+            speed * (len(speed) / speed.sum()),
+            costs,
+        )
+
+
+def self_scheduling(
+    problem: DivisibleLoad, *, chunk: float | None = None, ahead: int = 1
+) -> Policy:
+    """Chunks of one size (a 64th of the load by default) to whoever asks."""
+    assert problem.load is not None
+    size = chunk if chunk is not None else problem.load / 64
+    if problem.integral:
+        size = max(1.0, math.ceil(size))
+    unit = size if size > 0 else None
+    return Policy(problem=problem, rule=FIXED, size=size, unit=unit, ahead=ahead)
+
+
+def guided(problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1) -> Policy:
+    """A share 1/n of what is left."""
+    return Policy(problem=problem, rule=GUIDED, unit=unit, ahead=ahead)
+
+
+def factoring(problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1) -> Policy:
+    """Half of what is left in a batch of n equal chunks."""
+    return Policy(problem=problem, rule=FACTORING, unit=unit, ahead=ahead)
+
+
+def weighted_factoring(
+    problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1
+) -> Policy:
+    """Half of what is left in a batch, divided by the workers' speeds."""
+    return Policy(problem=problem, rule=WEIGHTED, unit=unit, ahead=ahead)
+
+
+def rumr(
+    problem: DivisibleLoad, *, error: float = 0.0, unit: float | None = None, ahead: int = 1
+) -> Policy:
+    """Uniform rounds that grow for a share 1 - error of the load, then weighted factoring.
+
+    Where the second phase would be too small to pay its start-ups, there is none.
+    """
+    assert problem.load is not None
+    star = problem.star
+    share = min(1.0, max(0.0, error))
+    start_ups = float(star.compute_fixed.max() + star.send_fixed.sum())
+    slowest = float(star.compute_per_unit.max())
+    if share * problem.load / len(star) * slowest < start_ups:
+        share = 0.0
+    head = uniform_rounds(star, (1.0 - share) * problem.load) if share < 1.0 else None
+    return Policy(problem=problem, rule=WEIGHTED, unit=unit, ahead=ahead, head=head)
+
+
+def _simulation(make: Callable[..., Policy]) -> Callable[..., tuple[Floats, float]]:
+    def simulated(
+        problem: DivisibleLoad, noise: Noise, repetitions: int, generator: np.random.Generator
+    ) -> tuple[Floats, float]:
+        options = {"error": noise.error} if make is rumr else {}
+        return make(problem, **options).makespans(noise, repetitions, generator)
+
+    return simulated
+
+
+SIMULATIONS = {
+    "self-scheduling": _simulation(self_scheduling),
+    "guided": _simulation(guided),
+    "factoring": _simulation(factoring),
+    "weighted-factoring": _simulation(weighted_factoring),
+    "rumr": _simulation(rumr),
+}
+"""The policies by name; rumr expects the error that it is simulated with."""
