@@ -26,6 +26,20 @@ def test_all_is_what_type_checkers_see():
     assert seen == set(makespan.__all__) - {"__version__"}
 
 
+SURFACE = """
+    solve check plot simulate compare lower_bound methods read_problem read_result save
+    Affine Worker Master Star Tree DivisibleLoad Partition Dag Network TaskGraph Reduction
+    IndependentTasks Noise Schedule Result Report Violation Bound
+    MakespanError InputError ProblemError FileError MethodError MissingExtra InvalidSchedule
+    ExecutionError __version__
+""".split()
+
+
+def test_the_public_surface():
+    """Exactly the documented names are public."""
+    assert sorted(makespan.__all__) == sorted(SURFACE)
+
+
 def test_every_name_resolves_and_is_documented():
     """Every public name can be had and has a docstring."""
     for name in makespan.__all__:

@@ -16,39 +16,42 @@ from typing import TYPE_CHECKING, Any
 from makespan._version import __version__
 
 if TYPE_CHECKING:
-    from makespan.core.costs import Affine
+    from makespan.core.costs import Affine as Affine
     from makespan.core.errors import (
-        ExecutionError,
-        FileError,
-        InputError,
-        InvalidSchedule,
-        MakespanError,
-        MethodError,
-        MissingExtra,
-        ProblemError,
+        ExecutionError as ExecutionError,
+        FileError as FileError,
+        InputError as InputError,
+        InvalidSchedule as InvalidSchedule,
+        MakespanError as MakespanError,
+        MethodError as MethodError,
+        MissingExtra as MissingExtra,
+        ProblemError as ProblemError,
     )
-    from makespan.core.noise import Noise
-    from makespan.core.report import Report, Violation
-    from makespan.core.result import Bound, Result
-    from makespan.core.schedule import Schedule
-    from makespan.core.simulation import Simulation
-    from makespan.divisible.platform import Master, Star, Worker
-    from makespan.divisible.problem import DivisibleLoad
-    from makespan.divisible.tree import Tree
-    from makespan.flow._bound import lower_bound
-    from makespan.flow._check import check
-    from makespan.flow._compare import compare
-    from makespan.flow._files import read_problem, read_result, save
-    from makespan.flow._methods import methods
-    from makespan.flow._plot import plot
-    from makespan.flow._simulate import simulate
-    from makespan.flow._solve import solve
-    from makespan.independent.problem import IndependentTasks
-    from makespan.partition.problem import Partition
-    from makespan.reduction.problem import Reduction
-    from makespan.taskgraph.dag import Dag
-    from makespan.taskgraph.network import Network
-    from makespan.taskgraph.problem import TaskGraph
+    from makespan.core.noise import Noise as Noise
+    from makespan.core.report import Report as Report, Violation as Violation
+    from makespan.core.result import Bound as Bound, Result as Result
+    from makespan.core.schedule import Schedule as Schedule
+    from makespan.divisible.platform import Master as Master, Star as Star, Worker as Worker
+    from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
+    from makespan.divisible.tree import Tree as Tree
+    from makespan.flow._bound import lower_bound as lower_bound
+    from makespan.flow._check import check as check
+    from makespan.flow._compare import compare as compare
+    from makespan.flow._files import (
+        read_problem as read_problem,
+        read_result as read_result,
+        save as save,
+    )
+    from makespan.flow._methods import methods as methods
+    from makespan.flow._plot import plot as plot
+    from makespan.flow._simulate import simulate as simulate
+    from makespan.flow._solve import solve as solve
+    from makespan.independent.problem import IndependentTasks as IndependentTasks
+    from makespan.partition.problem import Partition as Partition
+    from makespan.reduction.problem import Reduction as Reduction
+    from makespan.taskgraph.dag import Dag as Dag
+    from makespan.taskgraph.network import Network as Network
+    from makespan.taskgraph.problem import TaskGraph as TaskGraph
 
 _HOMES = {
     "makespan.core.costs": ("Affine",),
@@ -66,7 +69,6 @@ _HOMES = {
     "makespan.core.report": ("Report", "Violation"),
     "makespan.core.result": ("Bound", "Result"),
     "makespan.core.schedule": ("Schedule",),
-    "makespan.core.simulation": ("Simulation",),
     "makespan.divisible.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
     "makespan.divisible.tree": ("Tree",),
