@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import makespan
 from makespan import MethodError, Reduction
@@ -235,6 +235,7 @@ def test_segment_count_bound_holds_for_every_count() -> None:
     assert 0 < value <= min(fixed) * (1 + 1e-12)
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow uncompiled")
 def test_large_instance_is_close_to_the_bound() -> None:
     """A hundred machines and segments within 8 % of the bound."""
     result = makespan.solve(uniform(100, 100, 1, 1, 1), method="rarest-first", restarts=2)

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from makespan.reduction.prediction import estimate
     from makespan.reduction.evaluation import evaluate
+    from makespan.reduction.prediction import estimate
 
 _HOME_OF = {
     "evaluate": "makespan.reduction.evaluation",

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-call,no-untyped-def"
 """The loop of the order-aware branch and bound: can a broadcast end by a given time?
 
 Copies are added in the order of their starts, each as early as the copies before it allow. A copy
@@ -20,7 +21,7 @@ PRIME = 2147483647
 
 
 @kernel
-def growth_table(longest, length, period, prepare):  # type: ignore[no-untyped-def]
+def growth_table(longest, length, period, prepare):
     """Return the most copies that descend from one holder within 0, 1, … ``longest`` units.
 
     The holder can start its first copy at 0; it arrives after ``length`` units, and its receiver
@@ -38,7 +39,7 @@ def growth_table(longest, length, period, prepare):  # type: ignore[no-untyped-d
 
 
 @kernel
-def hopeless(  # type: ignore[no-untyped-def]
+def hopeless(
     now, deadline, latency, transfer, prepare, period, growth, last_growth, hold, unit, out_port,
     in_port, starts,
 ):  # fmt: skip
@@ -132,9 +133,7 @@ def hopeless(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def signature(  # type: ignore[no-untyped-def]
-    now, latency, prepare, hold, unit, out_port, in_port, marks, columns, order, places
-):
+def signature(now, latency, prepare, hold, unit, out_port, in_port, marks, columns, order, places):
     """Return a number for the state up to renaming machines and segments.
 
     Times count from ``now``; what lies before it counts as just before. Machines and segments are
@@ -198,7 +197,7 @@ def signature(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def alike(hold, unit, out_port, in_port, now, latency, prepare, one, two):  # type: ignore[no-untyped-def]
+def alike(hold, unit, out_port, in_port, now, latency, prepare, one, two):
     """Whether two machines are in the same state, as far as it matters from ``now`` on."""
     early = now - 1
     if max(out_port[one], early) != max(out_port[two], early):
@@ -218,7 +217,7 @@ def alike(hold, unit, out_port, in_port, now, latency, prepare, one, two):  # ty
 
 
 @kernel
-def decide(  # type: ignore[no-untyped-def]
+def decide(
     deadline, latency, transfer, prepare, growth, hold, unit, out_port, in_port, now, cursor,
     choices, keys, known, rooms, depth, steps,
 ):  # fmt: skip

@@ -78,8 +78,8 @@ class Reduction:
 
     Source: paper 000 (array reductions, an R notebook), corrected.
 
-    >>> Reduction(machines=4, segments=3, latency=1, transfer=1, reduce=1).machines
-    ('M1', 'M2', 'M3', 'M4')
+    >>> list(Reduction(machines=4, segments=3, latency=1, transfer=1, reduce=1).machines)
+    ['M1', 'M2', 'M3', 'M4']
     """
 
     kind: ClassVar[str] = "reduction"

@@ -127,7 +127,9 @@ class _Search:
 
         machines, segments, levels = self.machines, self.segments, self.levels
         period, length = max(self.transfer, self.prepare), self.latency + self.transfer
-        growth = growth_table(end, length, period, self.prepare)
+        decided: Any = decide
+        table: Any = growth_table
+        growth = table(end, length, period, self.prepare)
         hold = np.full((levels + 1, machines, segments), -1, dtype=np.int64)
         hold[0, 0] = 0
         unit, out_port, in_port = (
@@ -138,7 +140,7 @@ class _Search:
         choices = np.zeros((levels + 1, machines * machines * segments + 1, 5), dtype=np.int64)
         depth = 0
         while True:
-            code, depth = decide(
+            code, depth = decided(
                 end, self.latency, self.transfer, self.prepare, growth, hold, unit, out_port,
                 in_port, now, cursor, choices, keys, self.known, self.rooms, depth, STEPS_AT_ONCE,
             )  # fmt: skip
