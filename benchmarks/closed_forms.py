@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.table import Table, cpu_seconds, ratio
 from makespan import DivisibleLoad, Star, check, solve
+from makespan.core.schedule import Floats
 from makespan.divisible.linear import by_send_cost, equal_finish_shares
+
+REPEAT = 20
+
+
+def _read(send: Floats, compute: Floats) -> None:
+    for _ in range(REPEAT):
+        _ = send.sum() + compute.sum()
+
+
+def _shares(star: Star) -> None:
+    for _ in range(REPEAT):
+        order = by_send_cost(star)
+        equal_finish_shares(star.send_per_unit[order], star.compute_per_unit[order])
 
 
 def main() -> None:
@@ -27,17 +43,10 @@ def main() -> None:
         problem = DivisibleLoad(load=1e6, platform=star)
         result = solve(problem)
 
-        def shares(star: Star = star) -> None:
-            order = by_send_cost(star)
-            equal_finish_shares(star.send_per_unit[order], star.compute_per_unit[order])
-
-        def read(send: np.ndarray = send, compute: np.ndarray = compute) -> float:
-            return float(send.sum() + compute.sum())
-
-        reading = cpu_seconds(lambda read=read: [read() for _ in range(100)]) / 100
-        sharing = cpu_seconds(lambda shares=shares: [shares() for _ in range(5)]) / 5
-        solving = cpu_seconds(lambda problem=problem: solve(problem))
-        checking = cpu_seconds(lambda result=result: check(result))
+        reading = cpu_seconds(partial(_read, send, compute)) / REPEAT
+        sharing = cpu_seconds(partial(_shares, star)) / REPEAT
+        solving = cpu_seconds(partial(solve, problem))
+        checking = cpu_seconds(partial(check, result))
         table.add(
             f"{count:,}",
             reading,
