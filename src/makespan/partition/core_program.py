@@ -150,7 +150,7 @@ class _Program:
         return entries
 
     def _by_array(self, low: int, high: int) -> Integers | None:
-        from makespan.partition.kernels import core_row
+        from makespan.partition.sum_kernels import core_row
 
         best, new = np.full((2, high - low + 1), np.inf)
         choice = np.empty(len(best), dtype=np.int32)

@@ -152,7 +152,7 @@ def _weighted_select(slope: Floats, width: Integers, missing: int) -> float:
 def _corners(choices: Choices, weights: Floats, limit: int) -> tuple[Integers, Integers]:
     """Return the entries at the corners of the rows' lower hulls, and where each row begins."""
     if choices.is_large:
-        from makespan.partition.kernels import hulls
+        from makespan.partition.sum_kernels import hulls
 
         corners = np.empty(choices.size, dtype=np.int64)
         begin = np.empty(len(choices) + 1, dtype=np.int64)
@@ -202,7 +202,7 @@ def _reduced(
     """Return the reduced cost of every entry, infinite where it is not allowed."""
     counts = choices.table.counts
     if choices.is_large:
-        from makespan.partition.kernels import reduce_costs
+        from makespan.partition.sum_kernels import reduce_costs
 
         reduced = np.empty(len(weights))
 

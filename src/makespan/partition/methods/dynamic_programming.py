@@ -87,7 +87,7 @@ RowFunction = Callable[[int, Floats, int, int, int, bool, Floats], None]
 def _row_function(choices: Choices, tasks: int) -> RowFunction:
     if choices.size * (tasks + 1) < COMPILED_FROM:
         return lambda *arguments: _plain_row(choices, *arguments)
-    from makespan.partition.kernels import table_row
+    from makespan.partition.sum_kernels import table_row
 
     table = choices.table
     counts = NO_COUNTS if table.counts is None else table.counts
