@@ -12,6 +12,7 @@ import pytest
 from makespan import ProblemError, Reduction
 from makespan.reduction import file
 from makespan.reduction.exact import common_unit
+from makespan.reduction.generate import generate
 
 GOOD: dict[str, Any] = {"machines": 3, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
 
@@ -112,3 +113,15 @@ def test_equality_compares_tables() -> None:
     assert one == Reduction(**{**GOOD, "latency": np.array(table)})
     assert one != Reduction(**GOOD)
     assert hash(one) == hash(Reduction(**{**GOOD, "latency": table}))
+
+
+def test_generated_problems_follow_the_seed() -> None:
+    """The same seed gives the same problem; a spread gives tables with a common unit."""
+    one = generate(np.random.default_rng(3), machines=4, spread=0.5)
+    assert one == generate(np.random.default_rng(3), machines=4, spread=0.5)
+    assert one != generate(np.random.default_rng(4), machines=4, spread=0.5)
+    assert one.times is None
+    assert one.unit == Fraction(1, 10)
+    assert generate(np.random.default_rng(3)).times == (1, 1, 1)
+    with pytest.raises(ProblemError, match="spread"):
+        generate(np.random.default_rng(3), spread=2.0)

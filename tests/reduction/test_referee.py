@@ -12,7 +12,7 @@ from makespan import Reduction
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.reduction.answer import lines
 from makespan.reduction.pictures import picture
-from makespan.reduction.timing import retimed
+from makespan.reduction.timing import replay, retimed
 
 PROBLEM = Reduction(machines=3, segments=2, latency=0.5, transfer=1, reduce=2)
 ROWS = [
@@ -151,6 +151,20 @@ def test_timing_removes_idle_time_and_keeps_the_order() -> None:
     tight = retimed(PROBLEM, stretched)
     assert tight.makespan == schedule.makespan == 9.0
     assert makespan.check(PROBLEM, tight).ok
+
+
+def test_replay_scales_with_its_factors() -> None:
+    """All durations doubled and no latency: the makespan doubles; retiming agrees with replay."""
+    problem = Reduction(machines=4, segments=3, transfer=1, reduce=2)
+    result = makespan.solve(problem)
+    assert result.schedule is not None
+    doubled = np.full(len(result.schedule), 2.0)
+    late = retimed(problem, result.schedule, doubled)
+    assert late.makespan == pytest.approx(2 * result.schedule.makespan)
+    assert replay(problem, result.schedule, 1).end(doubled) == late.makespan
+    noisy = np.linspace(0.5, 1.5, len(result.schedule))
+    one = retimed(problem, result.schedule, noisy).makespan
+    assert replay(problem, result.schedule, 1).end(noisy) == pytest.approx(one)
 
 
 def test_answer_lines_and_picture() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.replay import Replay
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import (
     SendCosts,
@@ -22,20 +24,80 @@ COMPILED_FROM = 20_000
 MOST_PASSES = 100
 
 
-def retimed(problem: Reduction, schedule: Schedule) -> Schedule:
+def retimed(problem: Reduction, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return the same sends, in the same order on every port, as early as possible.
 
     Combinations follow in the order of arrival. The makespan is never later than that of a valid
     ``schedule``.
 
+    Parameters
+    ----------
+    factors
+        What the duration of each row of ``schedule`` is multiplied by; None for 1.
+
     Complexity: O(sends log sends).
     """
-    schedule = schedule.renamed(problem.machines)
-    problem = problem.with_segments(segment_count(problem, schedule))
-    sends, rows = sends_of(problem, schedule)
-    arrival = schedule.start[rows] + problem.latencies[sends.sender, sends.receiver]
-    timed = in_order(problem, sends, np.argsort(arrival, kind="stable"))
-    return schedule if timed is None else timed
+    plan = _Plan.of(problem, schedule)
+    costs = plan.costs if factors is None else plan.disturbed(factors)
+    settled = _settle(plan.before, costs)
+    if settled is None:
+        return schedule
+    return schedule_of(plan.problem, plan.sends, costs, *settled)
+
+
+def replay(problem: Reduction, schedule: Schedule, repetitions: int) -> Replay:
+    """Return the plan's decisions, to be carried out with other durations."""
+    plan = _Plan.of(problem, schedule)
+
+    def end(factors: Floats) -> float:
+        settled = _settle(plan.before, plan.disturbed(factors))
+        return schedule.makespan if settled is None else float(settled[1].max(initial=0.0))
+
+    return Replay(end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The decisions of a schedule: its sends, what each waits for, and the rows behind them."""
+
+    problem: Reduction
+    sends: Sends
+    before: Before
+    costs: SendCosts
+    send_rows: Integers
+    reduce_rows: Integers
+
+    @classmethod
+    def of(cls, problem: Reduction, schedule: Schedule) -> _Plan:
+        schedule = schedule.renamed(problem.machines)
+        problem = problem.with_segments(segment_count(problem, schedule))
+        sends, rows = sends_of(problem, schedule)
+        arrival = schedule.start[rows] + problem.latencies[sends.sender, sends.receiver]
+        before = _predecessors(sends, np.argsort(arrival, kind="stable"))
+        reductions = schedule.rows_of(Activity.REDUCE)
+        matched = np.empty(len(rows), dtype=np.int64)
+        if len(reductions) == len(rows):
+            ours = np.lexsort((sends.segment, sends.sender, sends.receiver))
+            theirs = np.lexsort(
+                (
+                    schedule.item[reductions],
+                    schedule.peer[reductions],
+                    schedule.machine[reductions],
+                )
+            )
+            matched[ours] = reductions[theirs]
+        return cls(problem, sends, before, costs_of(problem, sends), rows, matched)
+
+    def disturbed(self, factors: Floats) -> SendCosts:
+        """Return the costs in seconds, those of each row times its factor."""
+        costs = self.costs
+        return SendCosts(
+            costs.seconds(costs.latency),
+            costs.seconds(costs.transfer) * factors[self.send_rows],
+            costs.seconds(costs.reduce) * factors[self.reduce_rows],
+            0,
+            1,
+        )
 
 
 def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None) -> Schedule | None:

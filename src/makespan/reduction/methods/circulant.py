@@ -109,39 +109,36 @@ def takes_of(machine: int, skips: list[int]) -> list[int]:
     """
     count = len(skips) - 1
     target = machine + skips[count]
-    following = {e: e - 1 for e in range(count + 1)}
     base = base_of(machine, skips)
+    # the numbers of skips not used yet, from the greatest on; -1 ends the list
+    following = {e: e - 1 for e in range(count + 2)}
+    _unlink(following, base)
     found: list[int] = []
 
-    def unlink(e: int) -> None:
-        for before in range(e + 1, count + 2):
-            if following.get(before) == e or before == count + 1:
-                following[before] = following[e]
-                break
-
-    following[count + 1] = count
-    unlink(base)
-
     def search(reached: int, least: int, e: int) -> int:
-        """Extend the path at ``reached`` by skips of at most number ``e``."""
+        """Extend the path at ``reached`` by skips of at most number ``e``.
+
+        Paths end before ``least``, the end of the path found last; return the new one.
+        """
         while e != -1:
-            k = len(found)
             step = reached + skips[e]
-            if k < count and step <= target - skips[k] and step < least:
-                if step <= target - skips[k + 1]:
-                    least = min(least, search(step, least, following[e]))
-                if len(found) < count and reached > target - skips[len(found) + 1]:
+            if len(found) < count and step <= target - skips[len(found)] and step < least:
+                if step <= target - skips[len(found) + 1]:
+                    least = search(step, least, following[e])
+                if len(found) == count or reached > target - skips[len(found) + 1]:
                     return least
-                fits = len(found) < count and step <= target - skips[len(found)]
-                if e not in found and fits and step < least:
+                if e not in found and step <= target - skips[len(found)] and step < least:
                     least = step
                     found.append(e)
-                    for before in sorted(following):
-                        if before > e and following[before] == e:
-                            following[before] = following[e]
-                            break
+                    _unlink(following, e)
             e = following[e]
         return least
 
     search(0, 2 * skips[count], following[count + 1])
     return [base if e == count else e - count for e in found]
+
+
+def _unlink(following: dict[int, int], number: int) -> None:
+    """Take a number out of the list."""
+    before = next(e for e, after in following.items() if after == number and e > number)
+    following[before] = following[number]

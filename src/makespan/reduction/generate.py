@@ -1,0 +1,66 @@
+"""Random reductions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from makespan.core.mistakes import Mistakes
+from makespan.reduction.problem import Collective, Reduction
+
+
+def generate(
+    rng: np.random.Generator,
+    *,
+    machines: int = 8,
+    segments: int = 4,
+    latency: float = 1.0,
+    transfer: float = 1.0,
+    reduce: float = 1.0,
+    spread: float = 0.0,
+    collective: Collective = "reduce",
+    decimals: Literal[0, 1, 2, 3] = 1,
+) -> Reduction:
+    """Return a reduction with times around the given ones.
+
+    Parameters
+    ----------
+    rng
+        The generator.
+    machines, segments, collective
+        As in :class:`~makespan.Reduction`.
+    latency, transfer, reduce
+        Mean times, seconds.
+    spread
+        0: the same times everywhere. Up to 1: uniform times from ``1 - spread`` to ``1 + spread``
+        of the means, one per pair of machines and one per machine.
+    decimals
+        What times are rounded to, so that they have a common unit.
+    """
+    mistakes = Mistakes()
+    mistakes.number("spread", spread, "a spread is from 0 to 1")
+    if spread > 1:
+        mistakes.add("spread", f"{spread!r} is above 1; a spread is from 0 to 1")
+    mistakes.raise_if_any()
+    if spread == 0:
+        return Reduction(
+            machines=machines,
+            segments=segments,
+            latency=latency,
+            transfer=transfer,
+            reduce=reduce,
+            collective=collective,
+        )
+
+    def around(mean: float, shape: tuple[int, ...]) -> np.ndarray:
+        return np.round(mean * rng.uniform(1 - spread, 1 + spread, shape), decimals)
+
+    return Reduction(
+        machines=machines,
+        segments=segments,
+        latency=around(latency, (machines, machines)),
+        transfer=around(transfer, (machines, machines)),
+        reduce=around(reduce, (machines,)),
+        collective=collective,
+    )
