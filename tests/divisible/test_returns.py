@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from fractions import Fraction
 from pathlib import Path
 
@@ -427,3 +428,15 @@ def test_windows_are_refused():
         worker = Worker(send=1.0, compute=1.0, return_=1.0, **{window: value})
         with pytest.raises(MethodError, match=rf"{window} is {value}"):
             solve(DivisibleLoad(load=1.0, platform=Star([worker])), method="return-orders")
+
+
+def test_example_counts_every_star(capsys):
+    """The script of the docs' table counts each star once, and two workers never need a mixture."""
+    script = Path(__file__).parents[2] / "examples" / "neither_fifo_nor_lifo.py"
+    table = runpy.run_path(str(script))
+    table["main"](3)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    counts = [[int(cell) for cell in row[-5:-1]] for row in rows]
+    assert len(rows) == len(table["ROWS"])
+    assert [sum(each) for each in counts] == [3] * len(rows)
+    assert counts[0][-1] == 0

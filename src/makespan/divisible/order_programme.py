@@ -26,8 +26,9 @@ class OrderProgramme:
     """The programme for one pair of orders after another, dense: for up to some dozens of workers.
 
     Workers that are *undecided* have no place in the orders yet: they are held to what is true
-    wherever they go. The value is then a bound for all ways to decide them. An undecided worker
-    that may be left out spreads its fixed costs over the most it can do before ``horizon``.
+    wherever they go. The value is then a bound for all ways to decide them; so it is where a
+    worker that returns is among the sends only. An undecided worker that may be left out spreads
+    its fixed costs over the most it can do before ``horizon``.
 
     Parameters
     ----------
@@ -96,7 +97,10 @@ class OrderProgramme:
         pays = here | (open_ & self._pays_anyway)
         high[1 : count + 1] = -np.where(
             here,
-            before @ terms.send_fixed + terms.compute_fixed + behind @ terms.back_fixed,
+            before @ terms.send_fixed
+            + terms.compute_fixed
+            + behind @ terms.back_fixed
+            + np.where(back < 0, terms.back_fixed, 0.0),
             np.where(pays, terms.start_up, 0.0),
         )
         self._ports(matrix, high, here, open_, pays)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,15 +79,26 @@ class Rule:
 
     def insertions(self, orders: Orders, worker: int) -> Iterator[Orders]:
         """Iterate over the orders with one more worker in every place that the rule allows."""
+        for sent in self.send_insertions(orders, worker):
+            if self.returns_by_choice(worker):
+                for back in self.back_insertions(orders.back, worker):
+                    yield replace(sent, back=back)
+            else:
+                yield sent
+
+    def returns_by_choice(self, worker: int) -> bool:
+        """Whether a worker returns, at a place that its place among the sends leaves open."""
+        return self.discipline is None and self.returns[worker]
+
+    def send_insertions(self, orders: Orders, worker: int) -> Iterator[Orders]:
+        """Iterate over the orders in which one more worker is sent load.
+
+        It returns where the discipline says so; else it has no place among the returns yet.
+        """
         for place in self._send_places(orders.send, worker):
             send = _inserted(orders.send, worker, place)
-            if self.discipline is not None:
-                yield Orders(send=send, back=self._tied(send), own=orders.own)
-            elif not self.returns[worker]:
-                yield Orders(send=send, back=orders.back, own=orders.own)
-            else:
-                for back in self.back_insertions(orders.back, worker):
-                    yield Orders(send=send, back=back, own=orders.own)
+            back = orders.back if self.discipline is None else self._tied(send)
+            yield Orders(send=send, back=back, own=orders.own)
 
     def back_insertions(self, back: Rank, worker: int) -> Iterator[Rank]:
         """Iterate over the orders of returns with one more worker."""

@@ -1,9 +1,9 @@
 """The search over pairs of orders: local search first, then branch and bound.
 
 A node of the tree has an order of sends and one of returns for some of the workers; a child has
-one worker more, in some place of each. The programme without the workers that have no place yet,
-but for what holds wherever they go, bounds all that is below. Workers who get nothing in it need
-no place.
+one worker more among the sends, and its children the same worker among the returns. The programme
+without the workers that have no place yet, but for what holds wherever they go, bounds all that is
+below. Workers who get nothing in it need no place.
 """
 
 from __future__ import annotations
@@ -158,10 +158,15 @@ class OrderSearch:
                 break
             _, _, orders, undecided, worker = heapq.heappop(heap)
             rest = tuple(other for other in undecided if other != worker)
+            if worker in orders.send:
+                for back in self.rule.back_insertions(orders.back, worker):
+                    self._push(heap, counter, replace(orders, back=back), rest)
+                continue
             if self.optional[worker]:
                 self._push(heap, counter, orders, rest)
-            for child in self.rule.insertions(orders, worker):
-                self._push(heap, counter, child, rest)
+            pending = worker if self.rule.returns_by_choice(worker) else None
+            for child in self.rule.send_insertions(orders, worker):
+                self._push(heap, counter, child, rest, pending)
             self.control.report(None, heap[0][0] if heap else None)
         bound = min(heap[0][0], self.best.value) if heap else self.best.value
         self.best = replace(self.best, bound=bound)
@@ -177,11 +182,13 @@ class OrderSearch:
         counter: Iterator[int],
         orders: Orders,
         undecided: tuple[int, ...],
+        pending: int | None = None,
     ) -> None:
+        """Bound a node; keep it if it may lead to something better. ``pending`` has to return."""
         value = self.programme.value(orders, undecided)
         if not _beats(value, self.best.value):
             return
-        worker = self._to_decide(undecided)
+        worker = self._to_decide(undecided) if pending is None else pending
         if worker is None:
             self._keep(value, self._with_idle(orders, undecided))
         else:
