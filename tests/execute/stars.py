@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 HOST = "127.0.0.1"
 NO_LIMIT = 8000.0  # Mbit/s, faster than the relay itself
 
+NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", f"{HOST}:0")
 QUIET = {
     "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
     "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
@@ -68,8 +69,8 @@ def star_of(
         scheduler = ports.pop()
         crew: dict[str, subprocess.Popen[bytes]] = {}
         stack.callback(lambda: end_all([*crew.values()]))
-        command = ["scheduler", "--host", HOST, "--port", str(scheduler), "--no-dashboard"]
-        crew["scheduler"] = _start([*command, "--no-show"], folder)
+        command = ["scheduler", "--host", HOST, "--port", str(scheduler), "--no-show"]
+        crew["scheduler"] = _start([*command, *NO_DASHBOARD], folder)
         wait_for_port(scheduler, crew["scheduler"])
         described = []
         workers = {}
@@ -116,7 +117,7 @@ def _worker(
     name: str, scheduler: str, addresses: Sequence[str], folder: str, threads: int = 1
 ) -> subprocess.Popen[bytes]:
     command = ["worker", scheduler, "--name", name, "--nthreads", str(threads), "--no-nanny"]
-    command += ["--no-dashboard", "--memory-limit", "0", "--local-directory", folder]
+    command += [*NO_DASHBOARD, "--memory-limit", "0", "--local-directory", folder]
     return _start([*command, *(addresses or ("--host", HOST))], folder)
 
 

@@ -99,9 +99,9 @@ class Calibration:
         )
 
     def star(
-        self, *, rounds: int = 1, without: tuple[str, ...] = (), ports: Literal[1, 2, "many"] = 1
+        self, *, rounds: int | Mapping[str, int] = 1, ports: Literal[1, 2, "many"] = 1
     ) -> Star:
-        """Return the platform for plans of ``rounds`` chunks a worker.
+        """Return the platform for plans of ``rounds`` chunks a worker, or so many for each.
 
         The start-up of a computation is what a task costs between its neighbours, and a share of
         what is waited for only once a worker: from submitting its first task, and for the result
@@ -109,7 +109,8 @@ class Calibration:
         """
         shared = self.sharing.uplink if ports == "many" else None
         workers = [
-            self._worker(worker, rounds) for worker in self.workers if worker.name not in without
+            self._worker(worker, rounds if isinstance(rounds, int) else rounds.get(worker.name, 1))
+            for worker in self.workers
         ]
         return Star(workers, master=Master(name=MASTER_NAME, uplink=shared))
 

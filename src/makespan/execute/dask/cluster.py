@@ -276,7 +276,7 @@ def client_or_local(client: Any | None) -> Iterator[Any]:
             n_workers=count or 1,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
         ) as cluster,
         package.Client(cluster) as own,
     ):

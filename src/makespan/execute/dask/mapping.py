@@ -21,7 +21,7 @@ from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.following import Job, Tell, carried_out
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.order import Order, planned_transfers
-from makespan.execute.dask.planning import Ports, best_plan, plan
+from makespan.execute.dask.planning import Ports, Rounds, best_plan, plan
 from makespan.execute.dask.running import Replan
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
@@ -175,7 +175,7 @@ def _replanner(estimates: Estimates, problem: Any) -> Replan:
         off = estimates.farthest
         estimates.accept()
 
-        def platform(rounds: int, taken: Ports) -> Star:
+        def platform(rounds: Rounds, taken: Ports) -> Star:
             shared = uplink if taken == "many" else None
             return estimates.star(names, Master(name=MASTER_NAME, uplink=shared))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -18,7 +19,8 @@ SECONDS_A_PLAN = 0.25
 WORSE_AT_MOST = 2  # so many numbers of rounds in a row may bring nothing
 
 Ports = Literal[1, 2, "many"]
-Platform = Callable[[int, Ports], Star]
+Rounds = int | Mapping[str, int]
+Platform = Callable[[Rounds, Ports], Star]
 
 
 def plan(calibration: Calibration, load: float, *, most_rounds: int | None = None) -> Result:
@@ -42,7 +44,7 @@ def plan(calibration: Calibration, load: float, *, most_rounds: int | None = Non
         If no method can plan it.
     """
 
-    def platform(rounds: int, ports: Ports) -> Star:
+    def platform(rounds: Rounds, ports: Ports) -> Star:
         return calibration.star(rounds=rounds, ports=ports)
 
     return best_plan(platform, load, ports=calibration.ports, most_rounds=most_rounds)
@@ -70,10 +72,7 @@ def _best_rounds(
     for rounds in ROUNDS:
         if most_rounds is not None and rounds > max(1, most_rounds):
             break
-        problem = DivisibleLoad(
-            platform=platform(rounds, ports), load=load, rounds=rounds, ports=ports
-        )
-        found = _solved(problem)
+        found = _rounds_planned(platform, load, ports, rounds)
         if found is None:
             if rounds > 1:
                 break
@@ -85,6 +84,23 @@ def _best_rounds(
         if worse > WORSE_AT_MOST:
             break
     return best
+
+
+def _rounds_planned(
+    platform: Platform, load: float, ports: Ports, rounds: int
+) -> Result | None:
+    """Plan at most so many rounds; then again with the number of chunks that each worker got."""
+    problem = DivisibleLoad(
+        platform=platform(rounds, ports), load=load, rounds=rounds, ports=ports
+    )
+    found = _solved(problem)
+    if found is None or rounds == 1:
+        return found
+    sequence = tuple(chunk["worker"] for chunk in found.answer["chunks"])
+    again = DivisibleLoad(
+        platform=platform(Counter(sequence), ports), load=load, ports=ports, activation=sequence
+    )
+    return _solved(again) or found
 
 
 def _solved(problem: DivisibleLoad) -> Result | None:

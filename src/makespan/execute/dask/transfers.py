@@ -124,7 +124,9 @@ class Traffic:
         """
         from distributed import wait
 
-        await self.crew.while_there(member, wait(futures))
+        with self.client.as_current():
+            all_done = wait(futures)
+        await self.crew.while_there(member, all_done)
         now = time.time()
         for future in futures:
             if future.status == "error":

@@ -1,0 +1,61 @@
+"""Clusters for the tests: one inside this process, and stars of real processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+from tests.execute.stars import Cluster, Link, star_of  # noqa: E402
+
+
+def tasks_left(client: Any) -> list[str]:
+    """Return the tasks that the scheduler keeps; released ones may take a moment to go."""
+    for _ in range(100):
+        left: list[str] = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.tasks])
+        if not left:
+            break
+        time.sleep(0.05)
+    return left
+
+
+@pytest.fixture(scope="session")
+def local() -> Iterator[Any]:
+    """A cluster of three one-thread workers inside this process."""
+    with distributed.LocalCluster(
+        n_workers=3,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(local: Any) -> Iterator[Any]:
+    """A client of the cluster inside this process; nothing may be left on it afterwards."""
+    with distributed.Client(local, set_as_default=False) as own:
+        yield own
+        assert tasks_left(own) == []
+
+
+@pytest.fixture(scope="session")
+def star() -> Iterator[Cluster]:
+    """Three real workers behind links of 50, 100 and 200 Mbit/s."""
+    with star_of([Link(rate=50), Link(rate=100), Link(rate=200)]) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def star_client(star: Cluster) -> Iterator[Any]:
+    """A client of the star."""
+    with distributed.Client(star.address, set_as_default=False) as own:
+        own.wait_for_workers(3)
+        yield own

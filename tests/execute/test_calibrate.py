@@ -1,0 +1,116 @@
+"""Measuring a cluster. What a time must be is asserted in test_prediction, which is slow."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from makespan import DivisibleLoad, ExecutionError, InputError, read_problem, solve
+from makespan.execute.dask import Calibration, Files, calibrate
+from tests.execute import functions
+
+
+@pytest.fixture(scope="module")
+def calibration(star: Any) -> Calibration:
+    """The star, calibrated with little effort."""
+    from distributed import Client
+
+    with Client(star.address, set_as_default=False) as own:
+        own.wait_for_workers(3)
+        sample = functions.rows(1000)
+        return calibrate(own, functions.slept, sample, batched=True, seconds=0.5)
+
+
+def test_costs_are_near_the_truth(calibration: Calibration) -> None:
+    """Rates of 50, 100 and 200 Mbit/s, and the sleeping per item, are found again."""
+    assert [worker.name for worker in calibration.workers] == ["w1", "w2", "w3"]
+    for worker, rate in zip(calibration.workers, (50.0, 100.0, 200.0), strict=True):
+        truth = 1000 * 8 / (rate * 1e6)
+        assert worker.send.cost.per_unit == pytest.approx(truth, rel=0.5)
+        slept = functions.SECONDS_PER_ITEM[worker.name]
+        assert worker.compute.cost.per_unit == pytest.approx(slept, rel=0.3)
+        assert worker.submit > 0.0
+        assert 0.0 <= worker.band <= 1.0
+
+
+def test_a_calibration_is_a_problem_and_a_file(calibration: Calibration, tmp_path: Path) -> None:
+    """The problem can be solved, and read back from the file."""
+    problem = calibration.problem(500, ports=1)
+    assert solve(problem).makespan is not None
+    path = tmp_path / "platform.toml"
+    calibration.save(path, 500)
+    again = read_problem(path)
+    assert isinstance(again, DivisibleLoad)
+    assert again.load == 500.0
+    assert again.platform == calibration.problem(500).platform
+
+
+def test_waiting_is_shared_among_the_rounds(calibration: Calibration) -> None:
+    """More rounds, a smaller start-up each; never less than what a task costs anyway."""
+    one, many = calibration.star(rounds=1), calibration.star(rounds=10)
+    assert (many.compute_fixed < one.compute_fixed).all()
+    chosen = calibration.star(rounds={"w1": 1, "w2": 10})
+    assert chosen.compute_fixed[0] == one.compute_fixed[0]
+    assert chosen.compute_fixed[1] == many.compute_fixed[1]
+
+
+def test_a_calibration_can_be_read(calibration: Calibration) -> None:
+    """The table names every worker and says how sends overlap; the data is plain."""
+    text = str(calibration)
+    assert all(name in text for name in ("w1", "w2", "w3", "sends:"))
+    data = calibration.as_dict()
+    assert data["workers"][0]["send"]["cost"]["per_unit"] > 0
+    assert data["ports"] in (1, "many")
+
+
+def test_progress_is_told(client: Any) -> None:
+    """The share done grows up to 1."""
+    told: list[float] = []
+    calibrate(
+        client,
+        functions.slept_each,
+        list(range(64)),
+        seconds=0.05,
+        repeats=2,
+        progress=lambda share, what: told.append(share),
+    )
+    assert told[0] > 0.0
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_files_can_be_a_sample(client: Any, tmp_path: Path) -> None:
+    """The load of files is bytes."""
+    for index in range(4):
+        (tmp_path / f"{index}.txt").write_text("x" * 100)
+    sample = Files(sorted(tmp_path.iterdir()))
+    found = calibrate(client, functions.text_of, sample, repeats=2, seconds=0.05)
+    assert found.load == 400.0
+
+
+def test_a_function_that_raises_is_reported(client: Any) -> None:
+    """The message has the item, the error and the traceback."""
+    with pytest.raises(ExecutionError, match="item 7: ValueError: seven") as caught:
+        calibrate(client, functions.fails_on_seven, list(range(8)), seconds=0.05)
+    assert "in fails_on_seven" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "sample", "message"),
+    [
+        (functions.squared, [], "sample: is empty"),
+        (functions.squared, 3, "data: 3 can't be divided"),
+        (3, [1], "function: 3 can't be called"),
+        (functions.squared, [threading.Lock()], r"sample\[0\]: can't be pickled"),
+        (lambda item, lock=threading.Lock(): item, [1], "function: can't be pickled"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_at_once(
+    client: Any, function: Any, sample: Any, message: str
+) -> None:
+    """Nothing reaches the cluster."""
+    with pytest.raises(InputError, match=message):
+        calibrate(client, function, sample)
