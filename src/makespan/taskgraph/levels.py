@@ -101,10 +101,10 @@ def by_level(dag: Dag, level: Floats) -> Integers:
     place[order] = np.arange(len(order))
     if (place[dag.source] < place[dag.target]).all():
         return order
-    return _ready_by_level(dag, level)
+    return ready_by_level(dag, level)
 
 
-def _ready_by_level(dag: Dag, level: Floats) -> Integers:
+def ready_by_level(dag: Dag, level: Floats) -> Integers:
     """Return the tasks in the order in which the ready one of highest level is taken."""
     import heapq
 

@@ -6,6 +6,7 @@ the compiled loop are the same text and give the same results to the bit.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,6 +17,13 @@ Column = Callable[[Any], Any]
 
 COMPILE_FROM = 2_000_000
 """Elementary steps from which loading a compiler pays off."""
+LOADED_FROM = 1_000
+"""Elementary steps from which compiled loops are used where the compiler is there already."""
+
+
+def pays_off(steps: float, least: int = COMPILE_FROM) -> bool:
+    """Whether a compiled loop is worth it: ``least`` steps, or few where one is loaded."""
+    return steps >= (LOADED_FROM if "numba" in sys.modules else least)
 
 
 def run(
@@ -38,7 +46,7 @@ def run(
     numbers
         Scalars that the loop takes after them.
     """
-    if steps >= COMPILE_FROM:
+    if pays_off(steps):
         return compiled(loop)(*inputs, *outputs, *numbers)
     lists = [column.tolist() for column in outputs]
     value = loop(*(column.tolist() for column in inputs), *lists, *numbers)
@@ -318,3 +326,26 @@ def forced_ends(  # type: ignore[no-untyped-def]
             others = arrival[shared + 1] if shared + 1 < kept else 0.0
             begin = min(begin, max(local, others))
         ends[task] = begin + least[task]
+
+
+def optimistic_costs(  # type: ignore[no-untyped-def]
+    order, first_out, successors, transfer, seconds, table, ahead, machines
+):
+    """Write the optimistic cost table of PEFT, and each task's duration added to it in ``ahead``.
+
+    ``transfer`` is in the order of ``successors``; tables are flat, a row per task.
+    """
+    for index in range(len(order) - 1, -1, -1):
+        task = order[index]
+        for position in range(first_out[task], first_out[task + 1]):
+            row = successors[position] * machines
+            elsewhere = ahead[row]
+            for machine in range(1, machines):
+                elsewhere = min(elsewhere, ahead[row + machine])
+            elsewhere += transfer[position]
+            for machine in range(machines):
+                least = min(elsewhere, ahead[row + machine])
+                place = task * machines + machine
+                table[place] = max(table[place], least)
+        for place in range(task * machines, (task + 1) * machines):
+            ahead[place] = table[place] + seconds[place]

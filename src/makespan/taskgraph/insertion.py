@@ -1,0 +1,254 @@
+"""A growing plan in which tasks and transfers go into the first gap that is long enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.taskgraph.board import Placement
+from makespan.taskgraph.gaps import Gaps, Taken
+from makespan.taskgraph.problem import TaskGraph
+
+Undo = list[tuple[Gaps, Taken]]
+
+
+class _Hop(NamedTuple):
+    """A hop of a route: its ends, its rate and set-up, and what it occupies."""
+
+    tail: int
+    head: int
+    rate: float
+    setup: float
+    occupied: tuple[Gaps, ...]
+
+
+class Insertion:
+    """The state of machines, links and ports under a plan that grows by insertion.
+
+    Tasks are placed one after another, each behind those predecessors that are placed already, in
+    the first gap of its machine that is long enough; under contention each hop of a transfer goes
+    into the first gap of its link or ports (edge scheduling). Nothing that was placed moves.
+
+    Attributes
+    ----------
+    machine, start, end
+        Machine and times of the placed tasks; machine -1 for those not placed yet.
+
+    Source: H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task
+    scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002 (insertion); O. Sinnen and L. A.
+    Sousa, Communication contention in task scheduling, IEEE TPDS 16(6), 2005 (of edges).
+    """
+
+    def __init__(self, problem: TaskGraph) -> None:
+        dag, routing = problem.dag, problem.network.routing
+        count = len(dag)
+        self.problem = problem
+        self.machine = [-1] * count
+        self.start = [0.0] * count
+        self.end = [0.0] * count
+        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.network.cores.tolist()]
+        self._free: dict[int, Gaps] = {}
+        self._rows: list[tuple[int, int, int, float, float]] = []
+        self._plain = not problem.is_blocking and problem.contention == "none"
+        self._fixed = routing.fixed_seconds.tolist()
+        self._per_unit = routing.seconds_per_unit.tolist()
+        self._routes: dict[tuple[int, int], list[_Hop]] = {}
+        self._size, self._source = dag.size.tolist(), dag.source.tolist()
+        first, edges = dag.first_in.tolist(), dag.in_edges.tolist()
+        self._incoming = [edges[first[task] : first[task + 1]] for task in range(count)]
+        self._seconds = problem.durations.tolist()
+
+    def try_on(self, task: int, machine: int) -> Placement:
+        """Return what placing ``task`` on ``machine`` would give, and place nothing."""
+        if self._plain:
+            ready = self._ready(task, machine)
+            length = self._seconds[task][machine]
+            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            return Placement(machine, start, start, start + length, 0.0)
+        undo: Undo = []
+        placement = self._fitted(task, machine, undo, [])
+        _give_back(undo)
+        return placement
+
+    def place(self, task: int, machine: int) -> tuple[Placement, Undo]:
+        """Place ``task`` on ``machine``; return where, and what takes it away again."""
+        undo: Undo = []
+        rows: list[tuple[int, int, int, float, float]] = []
+        if self._plain:
+            placement = self.try_on(task, machine)
+        else:
+            placement = self._fitted(task, machine, undo, rows)
+        free = next(g for g in self.cores[machine] if g.fits(placement.taken, placement.end))
+        undo.append((free, free.take(placement.taken, placement.end)))
+        self._rows += rows
+        self.machine[task] = machine
+        self.start[task], self.end[task] = placement.start, placement.end
+        return placement, undo
+
+    def take_away(self, task: int, undo: Undo) -> None:
+        """Take away the task that was placed last."""
+        _give_back(undo)
+        self.machine[task] = -1
+        while self._rows and self.problem.dag.target[self._rows[-1][0]] == task:
+            self._rows.pop()
+
+    def _ready(self, task: int, machine: int) -> float:
+        """Return when all data of a task are on a machine, where nothing waits."""
+        ready = 0.0
+        for edge in self._incoming[task]:
+            source = self._source[edge]
+            origin, arrival = self.machine[source], self.end[source]
+            if origin < 0:
+                continue
+            if origin != machine:
+                fixed, per_unit = self._fixed[origin][machine], self._per_unit[origin][machine]
+                arrival += fixed + per_unit * self._size[edge]
+            ready = max(ready, arrival)
+        return ready
+
+    def _fitted(
+        self, task: int, machine: int, undo: Undo, rows: list[tuple[int, int, int, float, float]]
+    ) -> Placement:
+        """Return the first fit of a task whose transfers occupy links, ports or the machine."""
+        edges = [e for e in self._incoming[task] if self.machine[self._source[e]] >= 0]
+        length = self._seconds[task][machine]
+        ended = max((self.end[self._source[edge]] for edge in edges), default=0.0)
+        if not self.problem.is_blocking:
+            ready, waited = 0.0, 0.0
+            for edge in sorted(edges, key=lambda edge: (self.end[self._source[edge]], edge)):
+                begin = self.end[self._source[edge]]
+                arrival, wait = self._arrival(edge, machine, begin, undo, rows)
+                ready, waited = max(ready, arrival), waited + wait
+            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            return Placement(machine, start, start, start + length, waited)
+        options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
+        for taken, until in options:
+            kept, recorded = len(undo), len(rows)
+            clock, waited = taken, 0.0
+            for edge in edges:
+                clock, wait = self._arrival(edge, machine, clock, undo, rows)
+                waited += wait
+            if clock + length <= until:
+                return Placement(machine, taken, clock, clock + length, waited)
+            _give_back(undo[kept:])
+            del undo[kept:], rows[recorded:]
+        raise AssertionError("the last gap of a machine has no end")
+
+    def _arrival(
+        self,
+        edge: int,
+        machine: int,
+        earliest: float,
+        undo: Undo,
+        rows: list[tuple[int, int, int, float, float]],
+    ) -> tuple[float, float]:
+        """Return when the data of an edge reach a machine, and how long they waited."""
+        origin = self.machine[self._source[edge]]
+        size = self._size[edge]
+        if origin == machine or (size == 0 and self._fixed[origin][machine] == 0):
+            return earliest, 0.0
+        time, waited = earliest, 0.0
+        for hop in self._route(origin, machine):
+            length = size / hop.rate + hop.setup
+            begin = _common_fit(hop.occupied, time, length)
+            waited += begin - time
+            time = begin + length
+            undo += [(gaps, gaps.take(begin, time)) for gaps in hop.occupied]
+            rows.append((edge, hop.tail, hop.head, begin, time))
+        return time + float(self.problem.network.routing.delay[origin, machine]), waited
+
+    def _route(self, origin: int, machine: int) -> list[_Hop]:
+        if (origin, machine) not in self._routes:
+            routing = self.problem.network.routing
+            self._routes[origin, machine] = [
+                _Hop(tail, head, float(routing.rates[tail, head]), float(routing.setup[tail]),
+                     tuple(self._free.setdefault(key, Gaps()) for key in self._keys(tail, head)))
+                for tail, head in routing.route(origin, machine)
+            ]  # fmt: skip
+        return self._routes[origin, machine]
+
+    def _keys(self, tail: int, head: int) -> tuple[int, ...]:
+        """Return what a hop occupies: a medium, or the ports of machines."""
+        if self.problem.contention == "none":
+            return ()
+        if self.problem.contention == "links":
+            return (int(self.problem.network.medium[tail, head]),)
+        machines = len(self.problem.network)
+        sending = (tail,) if tail < machines else ()
+        return (*sending, -1 - head) if head < machines else sending
+
+    def schedule(self) -> Schedule:
+        """Return the plan: one row per task, then the hops."""
+        if self._plain:
+            return planned(self.problem, self.machine, self.start, self.end)
+        columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5)
+        edge, tail, head = (columns[:, index].astype(np.int64) for index in range(3))
+        tasks = (self.machine, self.start, self.end)
+        return _joined(self.problem, tasks, (edge, tail, head, columns[:, 3], columns[:, 4]))
+
+
+def _give_back(undo: Undo) -> None:
+    for gaps, taken in reversed(undo):
+        gaps.undo(taken)
+
+
+def _common_fit(occupied: tuple[Gaps, ...], earliest: float, length: float) -> float:
+    """Return the first start of ``length`` seconds that are free everywhere."""
+    begin = earliest
+    while True:
+        later = begin
+        for gaps in occupied:
+            later = gaps.first_fit(later, length)
+        if later == begin:
+            return begin
+        begin = later
+
+
+def planned(
+    problem: TaskGraph,
+    machine: Sequence[int] | Integers,
+    start: Sequence[float] | Floats,
+    end: Sequence[float] | Floats,
+) -> Schedule:
+    """Return the plan with these tasks and transfers that wait for nothing.
+
+    Complexity: O(n + e h), vectorised; h the hops of the longest route.
+    """
+    dag, routing = problem.dag, problem.network.routing
+    place, ends = np.asarray(machine, dtype=np.int64), np.asarray(end, dtype=np.float64)
+    tail, goal = place[dag.source], place[dag.target]
+    edge = np.flatnonzero(problem.needs_rows(np.arange(len(tail)), tail, goal))
+    tail, goal, begin = tail[edge], goal[edge], ends[dag.source[edge]]
+    parts: list[tuple[np.ndarray, ...]] = []
+    while len(edge):
+        head = routing.following[tail, goal]
+        until = begin + (dag.size[edge] / routing.rates[tail, head] + routing.setup[tail])
+        parts.append((edge, tail, head, begin, until))
+        on = np.flatnonzero(head != goal)
+        edge, tail, goal, begin = edge[on], head[on], goal[on], until[on]
+    columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+    return _joined(problem, (place, start, ends), columns or (np.zeros(0),) * 5)
+
+
+def _joined(
+    problem: TaskGraph, tasks: tuple[object, ...], transfers: tuple[np.ndarray, ...]
+) -> Schedule:
+    """Return the rows of tasks (machine, start, end), then (edge, tail, head, start, end)."""
+    dag, count = problem.dag, len(problem.dag)
+    edge, tail, head = (column.astype(np.int64, copy=False) for column in transfers[:3])
+    machine, start, end = (np.asarray(column) for column in tasks)
+    kind = np.full(count + len(edge), Activity.TRANSFER)
+    kind[:count] = Activity.COMPUTE
+    return Schedule.of_columns(
+        problem.machines,
+        kind=kind,
+        machine=np.concatenate([machine, tail]),
+        peer=np.concatenate([np.full(count, -1), head]),
+        item=np.concatenate([np.arange(count), edge]),
+        amount=np.concatenate([dag.work, dag.size[edge]]),
+        start=np.concatenate([start, transfers[3]]),
+        end=np.concatenate([end, transfers[4]]),
+    )

@@ -1,0 +1,253 @@
+"""Compiled insertion: the loop of ``insertion`` for plans in which no transfer waits.
+
+The finite gaps of a core are kept in blocks of at most ``BLOCK``; a core has a sorted row of
+blocks, and each block knows its longest gap. A gap is found by bisection over the blocks and a
+scan of those that may hold it; what follows the last task of a core is its ``tail``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.jit import kernel
+from makespan.core.schedule import Floats, Integers
+
+Blocks = NDArray[np.int32]
+
+BLOCK = 64
+PADDING = 1e-14
+"""Share of its end by which a gap is taken to be longer: sums round, and no gap may be missed."""
+
+
+@kernel
+def first_fit(
+    core: int,
+    earliest: float,
+    length: float,
+    enough: float,
+    tail: Floats,
+    rows: Blocks,
+    blocks: Integers,
+    count: Integers,
+    first: Floats,
+    last: Floats,
+    longest: Floats,
+) -> tuple[float, int, int]:
+    """Return the first start not before ``earliest``, and the block and slot of its gap.
+
+    Block -1 stands for the tail. The search gives up at gaps that begin at ``enough`` or later.
+    """
+    if earliest >= tail[core]:
+        return earliest, -1, -1
+    row, number = rows[core], blocks[core]
+    low, high = 0, number
+    while low < high:
+        middle = (low + high) // 2
+        block = row[middle]
+        if last[block, count[block] - 1] < earliest:
+            low = middle + 1
+        else:
+            high = middle
+    for index in range(low, number):
+        block = row[index]
+        if longest[block] < length:
+            continue
+        if first[block, 0] >= enough:
+            break
+        for slot in range(count[block]):
+            if last[block, slot] < earliest:
+                continue
+            begin = max(first[block, slot], earliest)
+            if begin + length <= last[block, slot]:
+                return begin, index, slot
+    return tail[core], -1, -1
+
+
+@kernel
+def measure(block: int, count: Integers, first: Floats, last: Floats, longest: Floats) -> None:
+    """Find the longest gap of a block again."""
+    most = -1.0
+    for slot in range(count[block]):
+        end = last[block, slot]
+        most = max(most, end - first[block, slot] + PADDING * end)
+    longest[block] = most
+
+
+@kernel
+def put(
+    core: int,
+    index: int,
+    slot: int,
+    begin: float,
+    end: float,
+    used: int,
+    rows: Blocks,
+    blocks: Integers,
+    count: Integers,
+    first: Floats,
+    last: Floats,
+    longest: Floats,
+) -> tuple[Blocks, int]:
+    """Insert a gap before ``slot`` of a block; return the rows and how many blocks are used."""
+    if blocks[core] == 0:
+        if rows[core, 0] < 0:  # else the core's only block, emptied before
+            rows[core, 0] = used
+            used += 1
+        longest[rows[core, 0]] = -1.0
+        blocks[core] = 1
+    block = rows[core, index]
+    if count[block] == BLOCK:  # split it in two halves
+        if blocks[core] == rows.shape[1]:
+            wider = np.full((rows.shape[0], 2 * rows.shape[1]), -1, dtype=np.int32)
+            wider[:, : rows.shape[1]] = rows
+            rows = wider
+        half = BLOCK // 2
+        for place in range(blocks[core], index + 1, -1):
+            rows[core, place] = rows[core, place - 1]
+        rows[core, index + 1] = used
+        first[used, :half] = first[block, half:]
+        last[used, :half] = last[block, half:]
+        count[used] = count[block] = half
+        blocks[core] += 1
+        measure(used, count, first, last, longest)
+        measure(block, count, first, last, longest)
+        if slot > half:
+            block, slot = used, slot - half
+        used += 1
+    for place in range(count[block], slot, -1):
+        first[block, place] = first[block, place - 1]
+        last[block, place] = last[block, place - 1]
+    first[block, slot], last[block, slot] = begin, end
+    count[block] += 1
+    longest[block] = max(longest[block], end - begin + PADDING * end)
+    return rows, used
+
+
+@kernel
+def drop(
+    core: int,
+    index: int,
+    slot: int,
+    rows: Blocks,
+    blocks: Integers,
+    count: Integers,
+    first: Floats,
+    last: Floats,
+) -> None:
+    """Remove a gap, and its block where it was the only one."""
+    block = rows[core, index]
+    count[block] -= 1
+    for place in range(slot, count[block]):
+        first[block, place] = first[block, place + 1]
+        last[block, place] = last[block, place + 1]
+    if count[block] == 0:
+        blocks[core] -= 1
+        for place in range(index, blocks[core]):
+            rows[core, place] = rows[core, place + 1]
+
+
+@kernel
+def insert_all(
+    order: Integers, pinned: Integers, bias: Floats, by_start: bool,
+    work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
+    first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
+    fixed: Floats, per_unit: Floats, uniform: bool,
+    machine: Integers, start: Floats, end: Floats,
+) -> None:  # fmt: skip
+    """Place the tasks of ``order`` one after another on the machine that suits each best.
+
+    The least end wins, or with ``by_start`` the least start; ``bias`` (empty, or a row per task)
+    is added. ``pinned`` holds the machine of tasks that have one, else -1; ``own_row`` their row
+    in ``own`` or -1. With ``uniform`` all pairs of machines exchange data alike.
+    """
+    machines, cores, count_of_tasks = len(speed), int(first_core[-1]), len(order)
+    most = cores + 2 + 4 * count_of_tasks // BLOCK + cores
+    rows = np.full((cores, 16), -1, dtype=np.int32)
+    blocks = np.zeros(cores, dtype=np.int64)
+    count = np.zeros(most, dtype=np.int64)
+    first, last = np.empty((most, BLOCK)), np.empty((most, BLOCK))
+    longest, tail = np.full(most, -1.0), np.zeros(cores)
+    ready = np.zeros(machines)
+    used, biased = 0, bias.shape[0] > 0
+    same_fixed = fixed[0, machines - 1]
+    same_per_unit = per_unit[0, machines - 1]
+    for task in order:
+        begin_in, end_in = first_in[task], first_in[task + 1]
+        low, high = 0, machines
+        if pinned[task] >= 0:
+            low, high = pinned[task], pinned[task] + 1
+        latest, place_of_latest, here = 0.0, -1, 0.0
+        if uniform:
+            for position in range(begin_in, end_in):
+                source = predecessors[position]
+                arrival = end[source] + (same_fixed + same_per_unit * size[position])
+                if arrival > latest:
+                    latest, place_of_latest = arrival, machine[source]
+            for position in range(begin_in, end_in):
+                source = predecessors[position]
+                arrival = end[source]
+                if machine[source] != place_of_latest:
+                    arrival += same_fixed + same_per_unit * size[position]
+                here = max(here, arrival)
+        else:
+            for place in range(low, high):
+                ready[place] = 0.0
+            for position in range(begin_in, end_in):
+                source = predecessors[position]
+                origin, amount, ended = machine[source], size[position], end[source]
+                for place in range(low, high):
+                    arrival = ended
+                    if origin != place:
+                        arrival += fixed[origin, place] + per_unit[origin, place] * amount
+                    ready[place] = max(ready[place], arrival)
+        row, amount = own_row[task], work[task]
+        best, best_core, best_place, best_start, best_end = np.inf, -1, -1, 0.0, 0.0
+        best_index, best_slot = -1, -1
+        for place in range(low, high):
+            earliest = ready[place]
+            if uniform:
+                earliest = here if place == place_of_latest else latest
+            seconds = own[row, place] if row >= 0 else amount / speed[place] + setup[place]
+            counted = 0.0 if by_start else seconds
+            extra = bias[task, place] if biased else 0.0
+            if earliest + counted + extra >= best:
+                continue
+            for core in range(first_core[place], first_core[place + 1]):
+                enough = np.inf if biased else best
+                begin, index, slot = first_fit(
+                    core, earliest, seconds, enough, tail, rows, blocks, count, first, last, longest
+                )
+                value = begin + counted + extra
+                if value < best:
+                    best, best_core, best_place, best_start = value, core, place, begin
+                    best_end, best_index, best_slot = begin + seconds, index, slot
+        machine[task], start[task], end[task] = best_place, best_start, best_end
+        core = best_core
+        if best_index < 0:
+            if best_start > tail[core]:
+                index = max(blocks[core] - 1, 0)
+                slot = count[rows[core, index]] if blocks[core] else 0
+                rows, used = put(
+                    core, index, slot, tail[core], best_start, used,
+                    rows, blocks, count, first, last, longest,
+                )  # fmt: skip
+            tail[core] = best_end
+            continue
+        block = rows[core, best_index]
+        gap_start, gap_end = first[block, best_slot], last[block, best_slot]
+        if gap_start < best_start:
+            last[block, best_slot] = best_start
+            measure(block, count, first, last, longest)
+            if best_end < gap_end:
+                rows, used = put(
+                    core, best_index, best_slot + 1, best_end, gap_end, used,
+                    rows, blocks, count, first, last, longest,
+                )  # fmt: skip
+        elif best_end < gap_end:
+            first[block, best_slot] = best_end
+            measure(block, count, first, last, longest)
+        else:
+            drop(core, best_index, best_slot, rows, blocks, count, first, last)
+            if count[block]:
+                measure(block, count, first, last, longest)
