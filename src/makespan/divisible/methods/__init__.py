@@ -7,6 +7,7 @@ AUTO = (
     "star",
     "fixed-order",
     "tree",
+    "independent-links",
     "return-programme",
     "lifo",
     "fifo",
