@@ -17,6 +17,7 @@ AUTO = (
     "output-only",
     "sends-first",
     "two-channels",
+    "whole-units",
     "large-load",
     "bus-exchange",
     "subset-dp",
