@@ -1,0 +1,153 @@
+"""Chunks that fit into memory, in several rounds, at the rates of the steady state."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.bounds import quick_bounds
+from makespan.divisible.linear import by_send_cost, problem_master_computes
+from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
+from makespan.divisible.needs import (
+    ANY_WORKERS,
+    NO_BUDGET,
+    NO_GIVEN_ORDER,
+    NO_RELEASE,
+    NO_WORKER_DEADLINES,
+)
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.sequences import Sized, programmed
+from makespan.divisible.timing import master_cost, timed
+
+MOST_CHUNKS = 1_500
+FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
+WORSE = 3
+
+
+def _no_limit(problem: DivisibleLoad) -> str | None:
+    if not len(problem.star):
+        return "there is no worker"
+    return None if np.isfinite(problem.star.memory).any() else "no memory is limited"
+
+
+def _one_round(problem: DivisibleLoad) -> str | None:
+    return "rounds is 1" if problem.rounds == 1 else None
+
+
+@register(
+    "divisible",
+    name="best-rate",
+    needs=(
+        *SEQUENCE_OF_CHUNKS,
+        NO_GIVEN_ORDER,
+        NO_WORKER_DEADLINES,
+        NO_BUDGET,
+        ANY_WORKERS,
+        NO_RELEASE,
+        Need("a memory limit", _no_limit),
+        Need("several rounds", _one_round),
+    ),
+    complexity="a sparse linear programme for each number of chunks tried",
+    source="bandwidth-centric rates (O. Beaumont, L. Carter, J. Ferrante, A. Legrand, Y. Robert, "
+    "Bandwidth-centric allocation of independent tasks, IPDPS 2002); amounts as in paper 002, "
+    "multi-round scheduling for a given order",
+)
+def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
+    """Chunks within memory, interleaved at each worker's best rate; amounts by linear programme.
+
+    A worker gets as many chunks as its share of the steady state needs at least, and then more
+    and more of them. With a given number of rounds, round-robin over the workers by send cost.
+    """
+    best: Sized | None = None
+    worse = 0
+    for sequence in _sequences(problem):
+        if worse >= WORSE or (best is not None and control.expired()):
+            break
+        sized = programmed(problem, sequence, control)
+        if sized is None:
+            continue
+        if best is None or sized.makespan < best.makespan * (1 - 1e-6):
+            best, worse = sized, 0
+        else:
+            worse += 1
+    if best is None:
+        return _nothing(problem)
+    return Solution(schedule=timed(problem, best.plan.without_empty()))
+
+
+def _nothing(problem: DivisibleLoad) -> Solution:
+    assert problem.load is not None
+    if problem.rounds != "auto" and not problem_master_computes(problem):
+        room = float(problem.star.memory.sum()) * int(problem.rounds)
+        if room < problem.load * (1 - 1e-12):
+            why = f"{problem.rounds} rounds have room for {room:.12g}, but the load is "
+            return Solution(schedule=None, infeasible=f"{why}{problem.load:.12g}")
+    return Solution(schedule=None, notes=("no sequence tried has room for the load in time",))
+
+
+def _sequences(problem: DivisibleLoad) -> list[Integers]:
+    """Return sequences with more and more chunks, or with more and more of the workers."""
+    star = problem.star
+    order = by_send_cost(star)
+    if problem.rounds != "auto":
+        able = order[star.memory[order] > 0]
+        rounds = int(problem.rounds)
+        counts = sorted({len(able), max(1, len(able) - 1), max(1, len(able) // 2)}, reverse=True)
+        return [np.tile(able[:count], rounds) for count in counts if count * rounds <= MOST_CHUNKS]
+    loads = _steady_loads(problem)
+    sequences: list[Integers] = []
+    for factor in FACTORS:
+        chunks = np.where(loads > 0, np.ceil(factor * loads / _largest(problem, loads)), 0)
+        chunks = np.maximum(chunks, np.where(loads > 0, math.ceil(factor), 0)).astype(np.int64)
+        if chunks.sum() > MOST_CHUNKS and sequences:
+            break
+        if chunks.sum() <= 20 * MOST_CHUNKS:
+            sequences.append(_interleaved(chunks, order))
+    return sequences
+
+
+def _largest(problem: DivisibleLoad, loads: Floats) -> Floats:
+    """Return the largest chunk of each worker: its memory, at most its load."""
+    largest: Floats = np.minimum(problem.star.memory, np.maximum(loads, 1e-300))
+    return np.maximum(largest, 1e-300)
+
+
+def _steady_loads(problem: DivisibleLoad) -> Floats:
+    """Return what each worker does if it takes part at its best rate until the load is done."""
+    star = problem.star
+    assert problem.load is not None
+    rates = np.zeros(len(star))
+    port = 1.0
+    for worker in by_send_cost(star).tolist():
+        if star.memory[worker] == 0:
+            continue
+        send, compute = float(star.send_per_unit[worker]), float(star.compute_per_unit[worker])
+        chunk = min(float(star.memory[worker]), problem.load)
+        send += float(star.send_fixed[worker]) / chunk
+        compute += float(star.compute_fixed[worker]) / chunk
+        fast = 1.0 / compute if compute > 0 else np.inf
+        rates[worker] = min(fast, port / send) if send > 0 else fast
+        if np.isinf(rates[worker]):
+            return np.where(np.arange(len(star)) == worker, problem.load, 0.0)
+        port = max(0.0, port - send * float(rates[worker]))
+    own = master_cost(star)
+    total = float(rates.sum())
+    if problem_master_computes(problem) and own.per_unit > 0:
+        total += 1.0 / own.per_unit
+    seconds = max(bound.value for bound in quick_bounds(problem))
+    return rates * max(seconds, problem.load / total if total > 0 else 0.0)
+
+
+def _interleaved(chunks: Integers, order: Integers) -> Integers:
+    """Return so many chunks of each worker, spread evenly; ties by send cost."""
+    worker = np.repeat(order, chunks[order])
+    number = np.concatenate([np.arange(count) for count in chunks[order]])
+    due = (number + 0.5) / chunks[worker]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return worker[np.lexsort((place[worker], due))]

@@ -1,0 +1,76 @@
+"""Memory limits in several rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import DivisibleLoad, Master, MethodError, Star, check, solve
+
+
+def random_star(generator, count, memory, **master):
+    return Star.from_arrays(
+        send_per_unit=generator.uniform(0.05, 0.4, count),
+        compute_per_unit=generator.uniform(0.5, 2.0, count),
+        send_fixed=generator.uniform(0.0, 0.02, count),
+        compute_fixed=generator.uniform(0.0, 0.05, count),
+        memory=memory,
+        master=Master(**master),
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("memory", [0.8, 3.0])
+def test_chunks_fit(seed, memory):
+    """Chunks fit into memory, and the plan is near the bound of the steady state."""
+    generator = np.random.default_rng(seed)
+    star = random_star(generator, 4, [memory, memory, 2 * memory, np.inf])
+    result = solve(DivisibleLoad(load=40.0, platform=star, rounds="auto"))
+    assert result.method == "best-rate"
+    assert check(result).ok
+    assert all(
+        chunk["amount"] <= star.memory[star.names.index(chunk["worker"])] * (1 + 1e-9)
+        for chunk in result.answer["chunks"]
+    )
+    assert result.makespan <= 1.25 * result.lower_bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_less_memory_is_no_better(seed):
+    """A plan with little memory ends no earlier than the best known without limits."""
+    generator = np.random.default_rng(seed)
+    wide = random_star(generator, 3, np.inf)
+    columns = {
+        name: getattr(wide, name)
+        for name in ("send_per_unit", "compute_per_unit", "send_fixed", "compute_fixed")
+    }
+    narrow = Star.from_arrays(**columns, memory=1.0)
+    free = solve(DivisibleLoad(load=30.0, platform=wide, rounds="auto"), effort=0.1)
+    tight = solve(DivisibleLoad(load=30.0, platform=narrow, rounds="auto"))
+    assert tight.makespan >= free.makespan * (1 - 1e-2)
+
+
+def test_given_rounds():
+    """Rounds given: their number is kept; too little room is infeasible and says why."""
+    star = random_star(np.random.default_rng(0), 3, 4.0)
+    result = solve(DivisibleLoad(load=20.0, platform=star, rounds=2))
+    assert check(result).ok
+    assert result.answer["rounds"] <= 2
+    none = solve(DivisibleLoad(load=50.0, platform=star, rounds=2))
+    assert none.status == "infeasible"
+    assert "room for 24" in none.notes[0]
+
+
+def test_a_master_that_computes():
+    """The master, who needs no memory, takes its share."""
+    star = random_star(np.random.default_rng(2), 3, 1.0, compute=1.0)
+    result = solve(DivisibleLoad(load=30.0, platform=star, rounds="auto"))
+    assert check(result).ok
+    assert result.answer["loads"]["P0"] > 0
+
+
+def test_refusals():
+    """Without memory limits other methods are meant."""
+    star = random_star(np.random.default_rng(2), 3, np.inf)
+    with pytest.raises(MethodError, match="no memory is limited"):
+        solve(DivisibleLoad(load=1.0, platform=star, rounds=2), method="best-rate")
