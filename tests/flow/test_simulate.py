@@ -16,7 +16,9 @@ from makespan import (
     MethodError,
     Network,
     Noise,
+    Partition,
     ProblemError,
+    Reduction,
     Star,
     TaskGraph,
     Tree,
@@ -59,6 +61,8 @@ def task_problem(**fields):
 
 
 PROBLEMS = {
+    "counts": Partition(tasks=4, costs=[[0.0, 1.0, 3.0, 4.0, 6.0], [0.0, 2.0, 3.0, 5.0, 8.0]]),
+    "reduction": Reduction(machines=4, segments=3, latency=0.0, transfer=1.0, reduce=1.0),
     "one round": star_problem(),
     "rounds": star_problem(activation=("P1", "P2", "P3", "P2", "P1", "P3", "P2")),
     "tree": tree_problem(),
