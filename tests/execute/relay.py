@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 import time
@@ -109,7 +110,7 @@ def no_waiting(writer: asyncio.StreamWriter) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-async def relay(listen: int, target: int, forward: Line, backward: Line) -> asyncio.Server:
+async def relay(listen: int, target: int, forward: Line, backward: Line) -> None:
     """Serve one relay."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -125,7 +126,7 @@ async def relay(listen: int, target: int, forward: Line, backward: Line) -> asyn
             Stream(far_reader, writer, backward).carry(),
         )
 
-    return await asyncio.start_server(connected, HOST, listen, limit=1 << 18)
+    await asyncio.start_server(connected, HOST, listen, limit=1 << 18)
 
 
 async def serve(star: dict[str, Any]) -> None:
@@ -133,20 +134,17 @@ async def serve(star: dict[str, Any]) -> None:
     uplink = star.get("uplink")
     out = None if uplink is None else Line(uplink, 0.0)
     back = None if uplink is None else Line(uplink, 0.0)
-    servers = []
     for link in star["links"]:
         down = Line(link["rate"], link["delay"], out)
         up = Line(link["rate"], link["delay"], back)
         for listen, target in link["relays"]:
-            servers.append(await relay(listen, target, down, up))
+            await relay(listen, target, down, up)
         for listen, target in link.get("reverse", ()):
-            servers.append(await relay(listen, target, up, down))
+            await relay(listen, target, up, down)
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
-    for server in servers:
-        server.close()
+    os._exit(0)  # connections are cut, as when a machine goes
 
 
 if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve(json.loads(Path(sys.argv[1]).read_text())))
+    asyncio.run(serve(json.loads(Path(sys.argv[1]).read_text())))

@@ -57,13 +57,17 @@ class NoWorkerLeft(ExecutionError):
 
 @dataclass(slots=True)
 class Chunk:
-    """Items for a worker; ``sent`` once its transfer has begun, ``revoked`` if it never shall."""
+    """Items for a worker.
+
+    ``sent`` once its transfer has begun, ``revoked`` if it never shall, ``over`` in the end.
+    """
 
     item: int
     worker: str
     range: Range
     sent: bool = False
     revoked: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ class Run:
         try:
             async with self._group:
                 self._begin(leg)
+                self._tell_missing(leg)
                 while self._under_way or self.pool:
                     self._changed.clear()
                     if not await self._act():
@@ -152,6 +157,11 @@ class Run:
         self._next_item = max([self._next_item, *(chunk.item + 1 for chunk in leg.chunks)])
         for chunk in leg.chunks:
             self._start(chunk, leg.turns)
+
+    def _tell_missing(self, leg: Leg) -> None:
+        for name in dict.fromkeys(chunk.worker for chunk in leg.chunks):
+            if name not in self.crew.members:
+                self._say_gone(name, "is not there")
 
     def _start(self, chunk: Chunk, turns: Turns) -> None:
         self._under_way += 1
@@ -175,7 +185,9 @@ class Run:
 
     def _unsent(self) -> list[Chunk]:
         """Return the chunks of the leg whose transfer has not begun."""
-        return [chunk for chunk in self._leg.chunks if not (chunk.sent or chunk.revoked)]
+        return [
+            chunk for chunk in self._leg.chunks if not (chunk.sent or chunk.revoked or chunk.over)
+        ]
 
     def _revoke(self) -> bool:
         """Take back what is not sent yet; return whether there was any."""
@@ -241,6 +253,7 @@ class Run:
         finally:
             await turns.done(Activity.SEND, chunk.item)
             await turns.done(Activity.RETURN, chunk.item)
+            chunk.over = True
             if not chunk.revoked:
                 self._hold(chunk, -1)
             self._under_way -= 1
@@ -303,13 +316,13 @@ class Run:
         self._changed.set()
 
     def _left(self, member: Member) -> None:
-        units = self._held_load.get(member.name, 0.0)
-        self.events.append(
-            f"worker {member.name} left; the {units:g} units that it had or was to get are "
-            "given to others"
-        )
+        self._say_gone(member.name, "left")
         self._in_doubt = self.replan is not None
         self._changed.set()
+
+    def _say_gone(self, name: str, how: str) -> None:
+        units = self._held_load.get(name, 0.0)
+        self.events.append(f"worker {name} {how}; its {units:g} units go to others")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

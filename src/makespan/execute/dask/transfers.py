@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +128,8 @@ class Traffic:
 
         with self.client.as_current():
             all_done = wait(futures)
-        await self.crew.while_there(member, all_done)
+        with suppress(CancelledError):  # Dask gave a task up; its status says so
+            await self.crew.while_there(member, all_done)
         now = time.time()
         for future in futures:
             if future.status == "error":
