@@ -110,7 +110,7 @@ def test_real_workflows_are_planned(path: Path) -> None:
     assert list(problem.dag.names) == [task["id"] for task in tasks]
     assert len(problem.dag.source) == sum(len(task["parents"]) for task in tasks)
     assert problem.dag.size.sum() > 0
-    assert check(solve(problem)).ok
+    assert check(solve(problem, time_limit=1)).ok
 
 
 def test_stg_round_trip() -> None:

@@ -63,7 +63,7 @@ def chosen(loop: Callable[..., Any], steps: int) -> tuple[Callable[..., Any], Co
     steps
         About how many elementary steps all calls take together.
     """
-    if steps >= COMPILE_FROM:
+    if pays_off(steps):
         return compiled(loop), np.array
     return loop, lambda values: np.asarray(values).tolist()
 

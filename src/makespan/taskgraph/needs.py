@@ -67,3 +67,11 @@ EQUAL_DURATIONS = Need("equal durations of all tasks on all machines", _unequal)
 NO_COMMUNICATION = Need("data that take no time", _communication)
 FOREST = Need("a forest, all edges towards the roots or all away from them", _tree)
 TWO_PROCESSORS = Need("two machines, or one with two cores", _not_two)
+OVERLAP = Need(
+    "communication beside computation",
+    lambda problem: "communication is blocking" if problem.is_blocking else None,
+)
+NO_CONTENTION = Need(
+    "transfers that wait for nothing",
+    lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
+)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Schedule
+from makespan.core.schedule import Schedule
 from makespan.taskgraph.board import Board, Placement
 from makespan.taskgraph.problem import TaskGraph
 
 Value = Callable[[int, Placement], tuple[float, ...]]
 
 
-def best_pairs(problem: TaskGraph, control: Control, level: Floats, value: Value) -> Schedule:
+def best_pairs(problem: TaskGraph, control: Control, value: Value) -> Schedule | None:
     """Return the plan that places the pair of ready task and machine with the least ``value``.
 
     Ties go to the lowest task, then to the lowest machine. Tasks go behind what their machine has.
     Where nothing waits for links, only values on the machine of the latest task change, and of
-    others only what became ready is new. Once ``control`` has expired, the ready task of highest
-    ``level`` is placed where its value is least.
+    others only what became ready is new. None where ``control`` expires before the last task.
 
     Complexity: O(n w m + e m), w the widest queue of ready tasks; O((n w + e) m) tries under
     contention.
@@ -33,24 +31,20 @@ def best_pairs(problem: TaskGraph, control: Control, level: Floats, value: Value
     ready = [task for task in range(len(dag)) if not waiting[task]]
     values: dict[int, list[tuple[float, ...]]] = {}
     contended = problem.contention != "none"
-    for step in count():
-        if not ready:
-            return board.schedule()
-        if step % 16 == 0 and control.expired():
-            candidates = [max(ready, key=lambda task: (level[task], -task))]
-        else:
-            candidates = ready
-        for task in candidates:
+    while ready:
+        if control.expired():
+            return None
+        for task in ready:
             if contended or task not in values:
                 values[task] = [value(task, board.try_on(task, each)) for each in machines]
-        _, task, machine = min((values[t][m], t, m) for t in candidates for m in machines)
+        _, task, machine = min((values[t][m], t, m) for t in ready for m in machines)
         board.place(task, machine)
         ready.remove(task)
         for other in ready:
-            if other in values and not contended:
+            if not contended:
                 values[other][machine] = value(other, board.try_on(other, machine))
         for successor in successors[first[task] : first[task + 1]]:
             waiting[successor] -= 1
             if not waiting[successor]:
                 ready.append(successor)
-    raise AssertionError("counting ends with the last task")
+    return board.schedule()

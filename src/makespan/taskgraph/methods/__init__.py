@@ -4,10 +4,20 @@ AUTO = (
     "given-plan",
     "hu",
     "coffman-graham",
-    "list-scheduling",
-    "mapping-heuristic",
+    "heft",
+    "peft",
+    "cpop",
+    "mcp",
+    "single-machine",
     "dominant-sequence-clustering",
     "linear-clustering",
+    "list-scheduling",
+    "mapping-heuristic",
+    "dls",
+    "etf",
+    "lookahead",
     "edge-zeroing",
+    "local-search",
+    "cp-sat",
 )
-"""What ``auto`` tries in turn."""
+"""What ``auto`` tries in turn: the quick methods, then search from the best of their plans."""

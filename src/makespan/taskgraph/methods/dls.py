@@ -37,4 +37,4 @@ def dls(problem: TaskGraph, control: Control) -> Solution:
     def value(task: int, option: Placement) -> tuple[float, ...]:
         return (option.start - static[task] - faster[task][option.machine],)
 
-    return Solution(schedule=best_pairs(problem, control, level, value))
+    return Solution(schedule=best_pairs(problem, control, value))

@@ -64,6 +64,8 @@ def list_scheduling(
     ready = Ready(problem.dag, [(value,) for value in values.tolist()])
     machines = range(len(problem.network))
     while True:
+        if control.expired():
+            return Solution(schedule=None)
         free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
         if not free:
             if not ready.advance():

@@ -24,8 +24,7 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
 
     For each machine the task is placed there on trial, then its successors one after another, by
     upward rank, each where it ends first; of predecessors that have no place yet a successor does
-    not wait. Ties go to the machine on which the task itself ends first. Once the time is up, tasks
-    go where they end first.
+    not wait. Ties go to the machine on which the task itself ends first.
     """
     dag = problem.dag
     order = by_level(dag, levels(dag, *weights(problem)))
@@ -35,7 +34,7 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     for task in order.tolist():
         ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
         if control.expired():
-            ahead = []
+            return Solution(schedule=None)
         options = []
         for machine in machines:
             placed, undo = plan.place(task, machine)

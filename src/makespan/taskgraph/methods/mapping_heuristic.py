@@ -39,6 +39,8 @@ def mapping_heuristic(
     ready = Ready(dag, list(zip(level.tolist(), successors.tolist(), strict=True)))
     machines = range(len(problem.network))
     while ready or ready.advance():
+        if control.expired():
+            return Solution(schedule=None)
         if not ready:
             continue
         task = ready.pop()

@@ -1,0 +1,291 @@
+"""The optimum by constraint programming, for small graphs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.result import Solution
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.insertion import in_order
+from makespan.taskgraph.levels import colevels, levels
+from makespan.taskgraph.methods.heft import heft
+from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import machine_of_tasks, retimed
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar
+
+    from makespan.backends.cp_sat import Scaling
+
+MOST_CONSTRAINTS = 200_000
+
+
+def _too_many(problem: TaskGraph) -> str | None:
+    found = _constraints(problem)
+    return f"there are {found}" if found > MOST_CONSTRAINTS else None
+
+
+def _constraints(problem: TaskGraph) -> int:
+    """Return the tasks on machines, and the edges times their pairs of machines."""
+    machines, edges = len(problem.network), len(problem.dag.source)
+    pairs = 2 * machines if _is_equal(*_transfer_tables(problem)) else machines * machines
+    return len(problem.dag) * machines + edges * pairs
+
+
+FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them", _too_many)
+
+
+@register(
+    "taskgraph",
+    name="cp-sat",
+    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, FEW),
+    proves="CP-SAT's complete search, where all times are whole multiples of a unit, or where "
+    "the search with times rounded down finds nothing shorter than the plan",
+    complexity="exponential",
+    source="optional intervals on machines, and a literal per edge and per pair of machines; "
+    "OR-tools CP-SAT",
+)
+def cp_sat(problem: TaskGraph, control: Control) -> Solution:
+    """Choose machines and starts together, from the best plan known or from ``heft``.
+
+    Times that have no common unit are rounded down: the optimum of that model is a lower bound,
+    and the plan is timed with the true times.
+    """
+    from makespan.backends.cp_sat import Outcome, scaling_of, search
+
+    start = control.incumbent.schedule if control.incumbent else None
+    if start is None:
+        start = heft(problem, control).schedule
+    assert start is not None
+    best = _shorter(start, retimed(problem, start))
+    least = max(bound.value for bound in bounds(problem))
+    fixed, per_unit = _transfer_tables(problem)
+    seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
+    scaling = scaling_of(np.concatenate([problem.durations.ravel(), seconds.ravel()]))
+    model = _Model.build(problem, scaling, best, least)
+    found = search(model.model, control, in_seconds=scaling.seconds)
+    if found.solved:
+        best = _shorter(best, model.schedule(found.value))
+    proved = found.outcome is Outcome.OPTIMAL
+    if found.outcome is Outcome.INFEASIBLE:  # nothing is shorter than the plan it began with
+        return Solution(schedule=best, lower_bound=best.makespan, optimal=True)
+    bound = None if found.bound is None else scaling.seconds(math.ceil(found.bound - 1e-6))
+    if scaling.exact:
+        return Solution(schedule=best, lower_bound=bound, optimal=proved)
+    return Solution(
+        schedule=best,
+        lower_bound=bound,
+        optimal=proved and bound is not None and best.makespan <= bound,
+        notes=(
+            f"the times have no common unit: they were rounded down to multiples of "
+            f"{scaling.unit:.3g} s for the search",
+        ),
+    )
+
+
+def _shorter(one: Schedule, other: Schedule) -> Schedule:
+    return other if other.makespan < one.makespan else one
+
+
+def _transfer_tables(problem: TaskGraph) -> tuple[Floats, Floats]:
+    routing = problem.network.routing
+    return routing.fixed_seconds, routing.seconds_per_unit
+
+
+def _is_equal(*tables: Floats) -> bool:
+    """Whether all pairs of different machines exchange data alike."""
+    others = ~np.eye(len(tables[0]), dtype=bool)
+    return all(np.unique(table[others]).size <= 1 for table in tables)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """The model: when each task starts, and on which machine it is."""
+
+    model: CpModel
+    problem: TaskGraph
+    start: list[IntVar]
+    on: list[list[IntVar]]
+
+    @classmethod
+    def build(cls, problem: TaskGraph, scaling: Scaling, plan: Schedule, least: float) -> _Model:
+        from ortools.sat.python.cp_model import CpModel
+
+        model, builder = CpModel(), _Builder(problem, scaling, plan)
+        end = model.new_int_var(0, builder.horizon, "makespan")
+        if scaling.exact:
+            model.add(end >= math.ceil(least / scaling.unit - 1e-6))
+        start, on = builder.tasks(model, end)
+        builder.transfers(model, start, on)
+        builder.symmetry(model, on)
+        builder.hint(model, start, on, end)
+        model.minimize(end)
+        return cls(model=model, problem=problem, start=start, on=on)
+
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
+        """Return the plan with these machines and this order, in true times."""
+        machine = np.array([[value(x) for x in row].index(1) for row in self.on], dtype=np.int64)
+        start = np.array([value(each) for each in self.start], dtype=np.int64)
+        return in_order(self.problem, machine, start)
+
+
+class _Builder:
+    """The parts of the model, in units of time; ``horizon`` is where the known plan ends."""
+
+    def __init__(self, problem: TaskGraph, scaling: Scaling, plan: Schedule) -> None:
+        dag = problem.dag
+        self.problem = problem
+        self.machines = range(len(problem.network))
+        self.seconds = scaling.down(problem.durations)
+        fixed, per_unit = _transfer_tables(problem)
+        times = fixed[None, :, :] + per_unit[None, :, :] * dag.size[:, None, None]
+        self.transfer = scaling.down(times)
+        computes = plan.kind == Activity.COMPUTE
+        item = plan.item[computes]
+        self.alike = self._alike()
+        self.machine_of = self._renamed(machine_of_tasks(problem, plan))
+        rounded = self._rounded_starts(plan.start[computes], item)
+        self.start_of = rounded
+        ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
+        self.horizon = int(ends.max(initial=0))
+        least = self.seconds.min(axis=1).astype(np.float64)
+        none = np.zeros(len(dag.source))
+        self.earliest = (colevels(dag, least, none) - least).astype(np.int64)
+        self.behind = levels(dag, least, none).astype(np.int64)
+
+    def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
+        """Return the starts of the plan's decisions in rounded times: a solution of the model."""
+        dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
+        free = [[0] * cores for cores in self.problem.network.cores.tolist()]
+        order = item[np.lexsort((dag.position[item], start))]
+        for task in order.tolist():
+            machine = int(self.machine_of[task])
+            begin = min(free[machine])
+            core = free[machine].index(begin)
+            for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
+                source = int(dag.source[edge])
+                origin = int(self.machine_of[source])
+                arrival = int(found[source] + self.seconds[source, origin])
+                if origin != machine:
+                    arrival += int(self.transfer[edge, origin, machine])
+                begin = max(begin, arrival)
+            found[task] = begin
+            free[machine][core] = begin + int(self.seconds[task, machine])
+        return found
+
+    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
+        """Add tasks as optional intervals on every machine; a machine has so many at a time."""
+        start, on = [], []
+        intervals: list[list[Any]] = [[] for _ in self.machines]
+        for task in range(len(self.problem.dag)):
+            latest = self.horizon - int(self.behind[task])
+            begin = model.new_int_var(int(self.earliest[task]), latest, "")
+            row = [model.new_bool_var("") for _ in self.machines]
+            model.add_exactly_one(row)
+            for machine in self.machines:
+                lasts = int(self.seconds[task, machine])
+                intervals[machine].append(
+                    model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
+                )
+            model.add(begin + self._duration(task, row) <= end)
+            model.add(begin + int(self.behind[task]) <= end)
+            start.append(begin)
+            on.append(row)
+        for machine, cores in enumerate(self.problem.network.cores.tolist()):
+            if cores == 1:
+                model.add_no_overlap(intervals[machine])
+            else:
+                model.add_cumulative(intervals[machine], [1] * len(intervals[machine]), cores)
+        self._area(model, on, end)
+        return start, on
+
+    def _area(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
+        """A machine's tasks take no longer than there is: what CP-SAT bounds best with."""
+        from ortools.sat.python.cp_model import LinearExpr
+
+        for machine, cores in enumerate(self.problem.network.cores.tolist()):
+            work = LinearExpr.weighted_sum(
+                [row[machine] for row in on], self.seconds[:, machine].tolist()
+            )
+            model.add(work <= cores * end)
+
+    def _duration(self, task: int, row: list[IntVar]) -> Any:
+        from ortools.sat.python.cp_model import LinearExpr
+
+        return LinearExpr.weighted_sum(row, self.seconds[task].tolist())
+
+    def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
+        """A task starts behind its predecessors, and behind their data from other machines."""
+        dag = self.problem.dag
+        equal = _is_equal(*_transfer_tables(self.problem))
+        for edge, (source, target) in enumerate(
+            zip(dag.source.tolist(), dag.target.tolist(), strict=True)
+        ):
+            ended = start[source] + self._duration(source, on[source])
+            times = self.transfer[edge]
+            model.add(start[target] >= ended)
+            if len(self.machines) == 1 or not times.any():
+                continue
+            if equal:
+                together = model.new_bool_var("")
+                for machine in self.machines:
+                    here, there = on[source][machine], on[target][machine]
+                    model.add_implication(here, there).only_enforce_if(together)
+                    model.add_bool_or(here.negated(), there.negated(), together)
+                lasts = int(times[0, 1])
+                model.add(start[target] >= ended + lasts).only_enforce_if(together.negated())
+                continue
+            for a in self.machines:
+                for b in self.machines:
+                    if a != b and times[a, b]:
+                        model.add(
+                            start[target]
+                            >= start[source] + int(self.seconds[source, a] + times[a, b])
+                        ).only_enforce_if(on[source][a], on[target][b])
+
+    def _alike(self) -> list[list[int]]:
+        """Return groups of machines that can change places."""
+        problem = self.problem
+        if not _is_equal(*_transfer_tables(problem)):
+            return []
+        columns = np.vstack([self.seconds, problem.network.cores[None, :]])
+        group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+        found = [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
+        return [machines for machines in found if len(machines) > 1]
+
+    def _renamed(self, machine_of: Integers) -> Integers:
+        """Return the machines such that of those alike the first is used by the first task."""
+        found = machine_of.copy()
+        for group in self.alike:
+            used = dict.fromkeys(machine for machine in machine_of.tolist() if machine in group)
+            for new, old in zip(group, used, strict=False):
+                found[machine_of == old] = new
+        return found
+
+    def symmetry(self, model: CpModel, on: list[list[IntVar]]) -> None:
+        """Of machines that are alike, one is used only behind a task on the one before."""
+        for group in self.alike:
+            for before, machine in pairwise(group):
+                for task, row in enumerate(on):
+                    earlier = [other[before] for other in on[:task]]
+                    model.add_bool_or(row[machine].negated(), *earlier)
+
+    def hint(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
+        """Begin with the known plan."""
+        for task, row in enumerate(on):
+            model.add_hint(start[task], int(self.start_of[task]))
+            for machine in self.machines:
+                model.add_hint(row[machine], int(self.machine_of[task]) == machine)
+        model.add_hint(end, self.horizon)

@@ -1,0 +1,95 @@
+"""Local search: tasks change machines and places in the order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph import loops
+from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.improving import improve
+from makespan.taskgraph.insertion import in_order
+from makespan.taskgraph.methods.heft import heft
+from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import machine_of_tasks
+
+REACH = 0.003
+FEW, MANY = 2_000, 20_000
+LARGE = 1_000
+MOST_STEPS = 500_000_000
+SLICE = 20_000_000
+
+
+@register(
+    "taskgraph",
+    name="local-search",
+    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION),
+    complexity="O(k (n + e)), k the moves tried; compiled for large graphs",
+    source="threshold accepting, G. Dueck and T. Scheuer, Journal of Computational Physics 90, "
+    "1990, over an order of the tasks and the machine of each",
+)
+def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
+    """Improve the best plan known, or that of ``heft``, by moving tasks.
+
+    Parameters
+    ----------
+    moves
+        How many to try; None: 2,000 for graphs of up to 1,000 tasks and edges, else up to 20,000.
+    """
+    schedule = control.incumbent.schedule if control.incumbent else None
+    if schedule is None:
+        schedule = heft(problem, control).schedule
+    assert schedule is not None
+    least = max(bound.value for bound in bounds(problem))
+    if schedule.makespan <= least or control.expired():
+        return Solution(schedule=schedule)
+    improved = _improved(problem, control, schedule, moves)
+    return Solution(schedule=improved if improved.makespan < schedule.makespan else schedule)
+
+
+def _improved(
+    problem: TaskGraph, control: Control, schedule: Schedule, moves: int | None
+) -> Schedule:
+    dag, network, count = problem.dag, problem.network, len(problem.dag)
+    large = count + len(dag.source)
+    if moves is None:
+        moves = FEW if large <= LARGE else max(1, min(MANY, MOST_STEPS // large))
+    first_core = np.zeros(len(network) + 1, dtype=np.int64)
+    np.cumsum(network.cores, out=first_core[1:])
+    start = np.zeros(count)
+    computes = schedule.kind == Activity.COMPUTE
+    start[schedule.item[computes]] = schedule.start[computes]
+    order = np.lexsort((dag.position, start))
+    place = np.empty(count, dtype=np.int64)
+    place[order] = np.arange(count)
+    machine = machine_of_tasks(problem, schedule)
+    best_order, best_machine = order.copy(), machine.copy()
+    cores = int(first_core[-1])
+    seed = 1 + int(control.rng.integers(2**31 - 3))
+    numbers = np.array([0.0, float(seed), schedule.makespan])
+    routing = network.routing
+    loop, column = loops.chosen(improve, moves * large)
+    inputs = [
+        column(each)
+        for each in (
+            dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
+            problem.durations.ravel(), routing.fixed_seconds.ravel(),
+            routing.seconds_per_unit.ravel(), first_core,
+            order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
+            np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine, numbers,
+        )
+    ]  # fmt: skip
+    steps = max(1, SLICE // large)
+    for first, last in pairwise([*range(0, moves, steps), moves]):
+        loop(*inputs, last - first, moves, REACH, len(network))
+        if control.expired():
+            break
+    found = np.empty(count, dtype=np.int64)
+    found[np.asarray(inputs[17])] = np.arange(count)
+    return in_order(problem, np.asarray(inputs[18]), found)
