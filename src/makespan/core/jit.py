@@ -13,12 +13,17 @@ from typing import Any, TypeVar
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
+def compiles() -> bool:
+    """Whether kernels are compiled: not with ``NUMBA_DISABLE_JIT=1``."""
+    return os.environ.get("NUMBA_DISABLE_JIT") != "1"
+
+
 def kernel(function: Kernel) -> Kernel:
     """Compile ``function`` with Numba (cached on disk where possible, without the GIL).
 
     With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
     """
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    if not compiles():
         return function
     import numba
 

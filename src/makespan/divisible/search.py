@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.jit import compiles
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.chain import Costs, chain
 from makespan.divisible.sequences import is_sound
@@ -19,6 +20,7 @@ from makespan.divisible.sequences import is_sound
 COMPILE_FROM = 60  # chunks times workers; below, plain loops are done before a compiler
 WORK = 300_000_000  # chunks that the compiled search sizes
 SLICE = 4_000_000  # chunks between two looks at the clock
+SLOWER = 300  # how much slower the search is where nothing is compiled: it then tries fewer
 STEP = 150  # chunks that the rest of a step costs as much as
 PHASES = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)
 """By how much a neighbour may be worse and still be taken, in turn."""
@@ -106,7 +108,7 @@ def search(
         return None
     if len(seeds[0][1]) * task.workers < COMPILE_FROM:
         return np.array(_descended(task, seeds, control), dtype=np.int64)
-    return _searched(task, seeds[:SEEDS], effort * WORK, control)
+    return _searched(task, seeds[:SEEDS], effort * _affordable(WORK), control)
 
 
 def _round_robins(
@@ -224,6 +226,10 @@ def _neighbours(sequence: list[int], workers: int) -> Iterator[list[int]]:
             yield [*rest[:goal], sequence[place], *rest[goal:]]
 
 
+def _affordable(work: float) -> float:
+    return work if compiles() else work / SLOWER
+
+
 def _searched(
     task: Task, seeds: list[tuple[float, list[int]]], work: float, control: Control
 ) -> Integers:
@@ -252,7 +258,7 @@ def _improved(
         length, value = best_length, best_value
         left = work / len(PHASES)
         while left > 0 and not control.expired():
-            steps = max(1, SLICE // (length + STEP))
+            steps = max(1, int(_affordable(SLICE)) // (length + STEP))
             draws = control.rng.random((steps, 4))
             trial = best.copy()
             length, value, found_length, found = improve(
