@@ -181,5 +181,5 @@ def _shapes(
         monotone[index] &= bool((row[1:] >= row[:-1]).all())
         with np.errstate(invalid="ignore"):
             bends = (row[2:] - row[1:-1]) - (row[1:-1] - row[:-2])
-            convex[index] &= not bool((bends < -ROUNDING * (row[2:] + row[:-2])).any())
+            convex[index] &= bool((bends >= -ROUNDING * (row[2:] + row[:-2])).all())
     return monotone, convex

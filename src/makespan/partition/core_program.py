@@ -14,16 +14,46 @@ WIDEST = 1 << 26
 """Sums in a wider range are kept in dictionaries, not in arrays."""
 SMALL = 20_000
 """Up to this many entries times sums, a plain loop is quicker than loading a compiled one."""
+BUDGET = 4_000_000
+"""After this many extended sums the clock is read."""
+POOL = 4.0
+"""Entries are collected up to this multiple of the limit, so that the table is seldom read."""
+GROWTH = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Core:
-    """Reduced costs; every row's ``origin`` has none, and ``missing`` tasks lack at the origins."""
+    """Entries with small reduced costs, in the order of the table: rows, counts, costs."""
 
-    choices: Choices
-    reduced: Floats
-    origin: Integers
-    missing: int
+    entries: Integers
+    row: Integers
+    counts: Integers
+    costs: Floats
+    large: bool
+
+    def where(self, flags: np.ndarray) -> Core:
+        """Return the entries at which ``flags`` are true."""
+        return Core(
+            entries=self.entries[flags],
+            row=self.row[flags],
+            counts=self.counts[flags],
+            costs=self.costs[flags],
+            large=self.large,
+        )
+
+
+def core_of(choices: Choices, reduced: Floats, limit: float) -> Core:
+    """Return the entries with a reduced cost up to ``limit``."""
+    entries = np.flatnonzero(reduced <= limit)
+    row = np.searchsorted(choices.high, entries, side="right")
+    counts = choices.table.counts
+    return Core(
+        entries=entries,
+        row=row,
+        counts=entries + choices.table.base[row] if counts is None else counts[entries],
+        costs=reduced[entries],
+        large=choices.is_large,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,152 +64,163 @@ class CoreResult:
     bound: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Moves:
-    """One row's entries in the core: how many tasks more than the origin, at which cost.
-
-    ``least`` and ``most`` bound the sums from which the later rows can still get to the end.
-    """
-
-    row: int
-    entries: Integers
-    moves: Integers
-    costs: Floats
-    least: int
-    most: int
-
-
-def solve_core(core: Core, least: float, worst: float, control: Control) -> CoreResult:
-    """Return the entries with the least sum of reduced costs that supply the missing tasks.
+def solve_core(
+    choices: Choices, reduced: Floats, tasks: int, least: float, worst: float, control: Control
+) -> CoreResult:
+    """Return the entries with the least sum of reduced costs whose counts add up to the tasks.
 
     Parameters
     ----------
+    reduced
+        The reduced cost of every entry.
     least
         A lower bound on that sum, above 0.
     worst
         The sum of a known plan.
     """
-    limit, bound = least, least
+    worst *= 1 + 1e-12
+    limit, bound, reach = least, least, 0.0
     while True:
-        limit = min(limit, worst * (1 + 1e-12))
-        program = _Program(core, limit, control)
-        entries = program.run()
+        limit = min(limit, worst)
+        if limit > reach:
+            reach = min(POOL * limit, worst)
+            pool = core_of(choices, reduced, reach)
+        entries = best_of(pool.where(pool.costs <= limit), len(choices), tasks, limit, control)
         if entries is not None:
             return CoreResult(entries=entries, bound=bound)
-        if program.expired or limit >= worst:
+        if limit >= worst or control.expired():
             return CoreResult(entries=None, bound=bound)
-        bound, limit = limit, 1.5 * limit
+        bound, limit = limit, GROWTH * limit
 
 
+def best_of(core: Core, rows: int, tasks: int, limit: float, control: Control) -> Integers | None:
+    """Return the plan from the core with the least sum, if that is at most ``limit``.
+
+    Returns None if there is no such plan, or if the time was up first.
+    """
+    sizes = np.bincount(core.row, minlength=rows)
+    if not sizes.all():
+        return None
+    order = np.lexsort((core.costs, core.row))
+    origin = order[np.cumsum(sizes) - sizes]
+    missing = tasks - int(core.counts[origin].sum())
+    limit -= float(core.costs[origin].sum())
+    entries = core.entries[origin]
+    moving = np.flatnonzero(sizes > 1)
+    moving = moving[np.argsort(sizes[moving], kind="stable")]
+    moves = core.counts - core.counts[origin[core.row]]
+    ends = np.cumsum(sizes) - 1
+    farthest, nearest = moves[ends[moving]], moves[ends[moving] - sizes[moving] + 1]
+    least = missing - _after(farthest)
+    most = missing - _after(nearest)
+    if len(moving) == 0 or not least[0] <= farthest[0] or not nearest[0] <= most[0]:
+        return entries if missing == 0 and limit >= 0 else None
+    position = np.full(rows, -1, dtype=np.int64)
+    position[moving] = np.arange(len(moving))
+    order = order[np.argsort(position[core.row[order]], kind="stable")]
+    order = order[len(core.row) - int(sizes[moving].sum()) :]
+    program = _Program(
+        begin=np.concatenate([[0], np.cumsum(sizes[moving])]),
+        moves=moves[order],
+        costs=core.costs[order] - core.costs[origin[core.row[order]]],
+        least=least,
+        most=most,
+        missing=missing,
+        limit=limit,
+    )
+    chosen = program.run(core.large, control)
+    if chosen is None:
+        return None
+    entries[moving] = core.entries[order[chosen]]
+    return entries
+
+
+def _after(values: Integers) -> Integers:
+    """Return the sum of the values after each."""
+    found: Integers = values.sum() - np.cumsum(values)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Program:
-    """One pass over the rows of a core, from the sum 0 to the missing tasks."""
+    """One pass over rows of moves, from the sum 0 to the missing tasks.
 
-    def __init__(self, core: Core, limit: float, control: Control) -> None:
-        self.core = core
-        self.limit = limit
-        self.control = control
-        self.rows = self._rows()
-        self.expired = False
+    The moves of row i are ``moves[begin[i]:begin[i + 1]]``, the cheapest first: how many tasks
+    more than at the row's origin, and at which cost. Sums outside ``[least[i], most[i]]`` can't
+    get to the end by the later rows.
+    """
 
-    def run(self) -> Integers | None:
-        """Return the best entries whose reduced costs add up to ``limit`` at most, or None."""
-        low = min([0, *(row.least for row in self.rows)])
-        high = max([0, *(row.most for row in self.rows)])
-        work = sum(len(row.moves) for row in self.rows) * (high - low + 1)
-        if high - low > WIDEST or (work <= SMALL and not self.core.choices.is_large):
-            return self._by_dictionary()
-        return self._by_array(low, high)
+    begin: Integers
+    moves: Integers
+    costs: Floats
+    least: Integers
+    most: Integers
+    missing: int
+    limit: float
 
-    def _rows(self) -> list[_Moves]:
-        """Return the rows that can move at all, those with the fewest moves first."""
-        core, choices = self.core, self.core.choices
-        inside = np.flatnonzero(core.reduced <= self.limit)
-        row_of = np.searchsorted(choices.high, inside, side="right")
-        counts = choices.table.counts
-        moves = (
-            inside - core.origin[row_of]
-            if counts is None
-            else counts[inside] - counts[core.origin[row_of]]
-        )
-        begin = np.searchsorted(row_of, np.arange(len(choices) + 1))
-        sizes = np.diff(begin)
-        order = [row for row in np.argsort(sizes, kind="stable").tolist() if sizes[row] > 1]
-        least = most = core.missing
-        rows = []
-        for row in reversed(order):
-            part = slice(int(begin[row]), int(begin[row + 1]))
-            rows.append(
-                _Moves(
-                    row=row,
-                    entries=inside[part],
-                    moves=moves[part],
-                    costs=core.reduced[inside[part]],
-                    least=least,
-                    most=most,
-                )
-            )
-            least -= int(moves[part][-1])
-            most -= int(moves[part][0])
-        return rows[::-1] if least <= 0 <= most else []
+    def run(self, large: bool, control: Control) -> Integers | None:
+        """Return the move of each row, cheapest in sum and within the limit, or None."""
+        low, high = min(0, int(self.least.min())), max(0, int(self.most.max()))
+        work = len(self.moves) * (high - low + 1)
+        if high - low > WIDEST or (work <= SMALL and not large):
+            return self._by_dictionary(control)
+        return self._by_array(low, high, control)
 
-    def _by_dictionary(self) -> Integers | None:
+    def _by_dictionary(self, control: Control) -> Integers | None:
         best: dict[int, float] = {0: 0.0}
-        steps: list[dict[int, tuple[int, int]]] = []
-        for row in self.rows:
-            if self._is_late():
+        steps: list[dict[int, int]] = []
+        moves, costs = self.moves.tolist(), self.costs.tolist()
+        begin = self.begin.tolist()
+        for row in range(len(self.least)):
+            if control.expired():
                 return None
+            least, most = int(self.least[row]), int(self.most[row])
             new: dict[int, float] = {}
-            step: dict[int, tuple[int, int]] = {}
-            moves = list(zip(row.moves.tolist(), row.costs.tolist(), strict=True))
-            for index, (move, cost) in enumerate(moves):
-                for total, value in best.items():
-                    after, sum_ = total + move, value + cost
-                    inside = row.least <= after <= row.most and sum_ <= self.limit
-                    if inside and sum_ < new.get(after, np.inf):
+            step: dict[int, int] = {}
+            for total, value in best.items():
+                for move in range(begin[row], begin[row + 1]):
+                    after, sum_ = total + moves[move], value + costs[move]
+                    if sum_ > self.limit:
+                        break
+                    if least <= after <= most and sum_ < new.get(after, np.inf):
                         new[after] = sum_
-                        step[after] = (total, index)
+                        step[after] = move
             best = new
             steps.append(step)
-        if self.core.missing not in best:
+        if self.missing not in best:
             return None
-        entries = self.core.origin.copy()
-        total = self.core.missing
-        for row, step in zip(reversed(self.rows), reversed(steps), strict=True):
-            total, index = step[total]
-            entries[row.row] = row.entries[index]
-        return entries
+        chosen, total = [], self.missing
+        for step in reversed(steps):
+            chosen.append(step[total])
+            total -= moves[step[total]]
+        return np.array(chosen[::-1], dtype=np.int64)
 
-    def _by_array(self, low: int, high: int) -> Integers | None:
-        from makespan.partition.sum_kernels import core_row
+    def _by_array(self, low: int, high: int, control: Control) -> Integers | None:
+        from makespan.partition.sum_kernels import core_rows
 
-        best, new = np.full((2, high - low + 1), np.inf)
-        choice = np.empty(len(best), dtype=np.int32)
-        room = np.empty(len(best), dtype=np.int64)
-        active = np.zeros(1, dtype=np.int64)
-        best[-low] = 0.0
-        steps: list[tuple[Integers, np.ndarray]] = []
-        for row in self.rows:
-            if self._is_late():
+        rows = len(self.least)
+        best = np.full((2, high - low + 1), np.inf)
+        best[0, -low] = 0.0
+        choice = np.empty(best.shape[1], dtype=np.int32)
+        room = int(np.diff(self.begin).max())
+        sums, moved = np.zeros(1 + 2 * room, np.int64), np.zeros(1 + 2 * room, np.int32)
+        ends = np.zeros(rows + 2, dtype=np.int64)
+        state = np.array([0, 0, 1], dtype=np.int64)
+        ends[1:] = 1
+        while state[0] < rows:
+            if control.expired():
                 return None
-            number = core_row(
-                active, best, low, row.least, row.most, row.moves, row.costs, self.limit,
-                room, new, choice,
+            if len(sums) - state[2] < room:
+                sums, moved = (np.concatenate([part, np.zeros_like(part)]) for part in (sums, moved))
+            core_rows(
+                self.begin, self.moves, self.costs, self.least, self.most, self.limit, low,
+                best, choice, sums, moved, ends, state, BUDGET,
             )  # fmt: skip
-            best[active - low] = np.inf
-            active = np.sort(room[:number])
-            steps.append((active, choice[active - low]))
-            best, new = new, best
-        if not len(active) or best[self.core.missing - low] == np.inf:
+        if best[rows & 1, self.missing - low] == np.inf:
             return None
-        entries = self.core.origin.copy()
-        total = self.core.missing
-        for position in range(len(self.rows) - 1, -1, -1):
-            row, (sums, chosen) = self.rows[position], steps[position]
-            at = int(np.searchsorted(sums, total))
-            entries[row.row] = row.entries[chosen[at]]
-            total -= int(row.moves[chosen[at]])
-        return entries
-
-    def _is_late(self) -> bool:
-        self.expired = self.control.expired()
-        return self.expired
+        chosen, total = np.empty(rows, dtype=np.int64), self.missing
+        for row in range(rows - 1, -1, -1):
+            part = slice(int(ends[row + 1]), int(ends[row + 2]))
+            chosen[row] = moved[part][int(np.argmax(sums[part] == total))]
+            total -= int(self.moves[chosen[row]])
+        return chosen

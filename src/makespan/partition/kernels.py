@@ -63,7 +63,7 @@ def scan(
                 bends = False
                 for k in range(len(one)):
                     bend = (three[k] - two[k]) - (two[k] - one[k])
-                    bends |= bend < -ROUNDING * (three[k] + one[k])
+                    bends |= not bend >= -ROUNDING * (three[k] + one[k])
                 convex[row] = not bends
             p = end
     return smallest, greatest

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices
-from makespan.partition.least_sum import LeastSum, least_sum
+from makespan.partition.least_sum import LeastSum, least_above, least_reduced, least_sum
+from makespan.partition.plan import sum_at
+from makespan.partition.relaxation import relaxation
 from makespan.partition.search import least_feasible
 from makespan.partition.sums import Expired, Sums
 
@@ -38,37 +40,43 @@ def energy_then_time(
 ) -> LeastSum | None:
     """Return the plan with the least makespan among those with the least energy.
 
-    The least energy grows as the time shrinks: its value at ``cap`` is sought at lower times by
-    bisection over the times that occur.
+    The relaxation of the least energy at ``cap`` holds at lower times too: whether a time allows
+    the least energy, is decided among the entries whose reduced costs are within that of the
+    plan found. Bisection over the times of these entries.
     """
     energies = choices.table.energies
     assert energies is not None
-    best = least_sum(choices, energies, cap, tasks, control)
-    fastest = least_feasible(sums, tasks, cap, control)
-    if best is None or fastest is None:
-        return None
-    least = best.value * (1 + SAME)
-    high, low = time_of(choices, best.entries), fastest.limit
-    times = _times_between(choices, low, high)
-    first, last = 0, len(times)  # the answer's time is times[first:last] or ``high``
-    while first < last and best.proved and not control.expired():
+    relaxed = relaxation(choices, energies, cap, tasks)
+    best = None if relaxed is None else least_above(choices, energies, relaxed, tasks, control)
+    if relaxed is None or best is None or not best.proved:
+        return best
+    entries, reduced = best.entries, relaxed.reduced
+    most = sum_at(reduced, entries) + relaxed.noise + SAME * abs(best.value)
+    high = time_of(choices, entries)
+    times = np.unique(choices.bits[(reduced <= most) & (choices.bits < high)])
+    first, last = 0, len(times)  # the answer's time is times[first:last] or that of the entries
+    while first < last and not control.expired():
         middle = (first + last) // 2
-        try:
-            found = least_sum(choices, energies, int(times[middle]), tasks, control)
-        except Expired:
-            break
-        if found is not None and found.value <= least:
-            best = found
-            last = int(np.searchsorted(times, time_of(choices, found.entries)))
+        within = np.where(choices.bits <= times[middle], reduced, np.inf)
+        found = _reduced_or_none(choices, within, tasks, most, control)
+        if found is not None:
+            entries = found
+            last = int(np.searchsorted(times, time_of(choices, entries)))
         else:
             first = middle + 1
-    return best
+    return LeastSum(
+        entries=entries, value=sum_at(energies, entries), bound=best.bound, proved=first >= last
+    )
 
 
-def _times_between(choices: Choices, low: int, high: int) -> Integers:
-    """Return the distinct times from ``low`` to below ``high`` that occur, sorted."""
-    inside = (choices.bits >= low) & (choices.bits < high)
-    return np.unique(choices.bits[inside])
+def _reduced_or_none(
+    choices: Choices, reduced: Floats, tasks: int, most: float, control: Control
+) -> Integers | None:
+    try:
+        found = least_reduced(choices, reduced, tasks, most, most, control)
+    except Expired:
+        return None
+    return None if found is None else found.entries
 
 
 def front(

@@ -120,14 +120,16 @@ def reduce_costs(
     high: Any,
     origin: Any,
     price: Any,
+    floor: Any,
     reduced: Any,
 ) -> Any:
     """Fill in by how much each entry costs more than its row's origin at a price per task.
 
-    What is not allowed is infinite.
+    What is not allowed is infinite, and what is negative, 0. Return how many are below ``floor``.
     """
     sparse = len(counts) > 0
     done = np.int64(0)
+    below = np.int64(0)
     for row in range(len(low)):
         o, begin, end = origin[row], low[row], high[row]
         reduced[done:begin] = np.inf
@@ -136,51 +138,80 @@ def reduce_costs(
         base = weights[o]
         if sparse:
             for k in range(len(weight)):
-                more = max(0.0, (weight[k] - base) - price * (counts[begin + k] - counts[o]))
-                result[k] = more if cost_bits[k] <= limit else np.inf
+                more = (weight[k] - base) - price * (counts[begin + k] - counts[o])
+                more = more if cost_bits[k] <= limit else np.inf
+                below += more < floor
+                result[k] = more if more > 0.0 else 0.0
         else:
             shift = begin - o
             for k in range(len(weight)):
                 more = (weight[k] - base) - price * (k + shift)
-                more = more if more > 0.0 else 0.0
-                result[k] = more if cost_bits[k] <= limit else np.inf
+                more = more if cost_bits[k] <= limit else np.inf
+                below += more < floor
+                result[k] = more if more > 0.0 else 0.0
     reduced[done:] = np.inf
+    return below
 
 
 @kernel
-def core_row(
-    active: Any,
-    best: Any,
-    offset: Any,
-    least: Any,
-    most: Any,
+def core_rows(
+    begin: Any,
     moves: Any,
     costs: Any,
+    least: Any,
+    most: Any,
     limit: Any,
-    new_active: Any,
-    new_best: Any,
+    offset: Any,
+    best: Any,
     choice: Any,
-) -> Any:
-    """One row of the dynamic programme over the core: extend every active sum by every move.
+    sums: Any,
+    moved: Any,
+    ends: Any,
+    state: Any,
+    budget: Any,
+) -> None:
+    """Go on with the dynamic programme over the core: extend every sum by every move of a row.
 
-    Sums outside ``[least, most]`` and values above ``limit`` are dropped. Return how many sums
-    are active now; ``choice`` says by which move each was reached.
+    The sums after i rows are ``sums[ends[i]:ends[i + 1]]``, reached last by ``moved``; their
+    values are in ``best[i & 1]``. Sums outside ``[least, most]`` and values above ``limit`` are
+    dropped. ``state`` holds the row, which of the sums before it comes next, and how many sums
+    are stored. The loop stops when the ``budget`` of extended sums is spent, or when ``sums``
+    may not have room for the next.
     """
-    number = 0
-    for move in range(len(moves)):
-        for index in range(len(active)):
-            value = best[active[index] - offset] + costs[move]
-            total = active[index] + moves[move]
-            if value > limit or total < least or total > most:
-                continue
-            at = total - offset
-            if value < new_best[at]:
-                if new_best[at] == np.inf:
-                    new_active[number] = total
-                    number += 1
-                new_best[at] = value
-                choice[at] = move
-    return number
+    row, at, number = state[0], state[1], state[2]
+    while row < len(least):
+        old, new = best[row & 1], best[1 - (row & 1)]
+        low, high = least[row], most[row]
+        first, last = begin[row], begin[row + 1]
+        while at < ends[row + 1]:
+            if budget < 0 or len(sums) - number < last - first:
+                state[0], state[1], state[2] = row, at, number
+                return
+            value = old[sums[at] - offset]
+            for move in range(first, last):
+                extended = value + costs[move]
+                if extended > limit:
+                    break
+                total = sums[at] + moves[move]
+                if total < low or total > high:
+                    continue
+                place = total - offset
+                if extended < new[place]:
+                    if new[place] == np.inf:
+                        sums[number] = total
+                        number += 1
+                    new[place] = extended
+                    choice[place] = move
+            budget -= move - first + 1
+            at += 1
+        for k in range(ends[row], ends[row + 1]):
+            old[sums[k] - offset] = np.inf
+        for k in range(ends[row + 1], number):
+            moved[k] = choice[sums[k] - offset]
+        at = ends[row + 1]
+        row += 1
+        ends[row + 1] = number
+    state[0], state[1], state[2] = row, at, number
 
 
 @kernel
