@@ -21,6 +21,7 @@ from makespan.reduction.trees import all_trees
 
 ALL_UP_TO = 30_000
 SENDS_IN_ALL = 2_000_000
+MOST_FREE_SENDS = 5_000
 SHAPES = (classical.star, classical.chain, classical.binary, classical.two_tree)
 
 
@@ -31,10 +32,24 @@ def _order_is(*allowed: str) -> Need:
     )
 
 
+def _too_many(problem: Reduction) -> str | None:
+    """Say that there are better methods for many sends in free order."""
+    if problem.segments == "auto" or problem.order != "free":
+        return None
+    sends = (len(problem.machines) - 1) * problem.segments
+    return f"there are {sends}" if sends > MOST_FREE_SENDS else None
+
+
 @register(
     "reduction",
     name="backfilling",
-    needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, _order_is("backfilling", "free")),
+    needs=(
+        A_REDUCTION,
+        GIVEN_COUNT,
+        OPEN_PLAN,
+        _order_is("backfilling", "free"),
+        Need(f"at most {MOST_FREE_SENDS} sends where order = 'free'", _too_many),
+    ),
     proves="all destinations, where there are few (order = 'backfilling')",
     complexity="O(n m log(n m)) for each destination matrix tried",
     source="paper 000, last section: the leaves of all segments at each step",

@@ -18,7 +18,7 @@ from makespan.reduction.spreading import NEEDIEST, RELEASE_FIRST, spread
 
 COMPILED_FROM = 400
 STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
-COPIES_IN_ALL = 6_000_000
+COPIES_IN_ALL = 1_500_000
 MOST_RESTARTS = 400
 MOST_REBUILDS = 2_000
 
@@ -86,7 +86,7 @@ def rarest_first(
     lower_bound = best_bound(problem)
     bound = _in_units(problem, lower_bound)
     share = COPIES_IN_ALL // spreader.count
-    restarts = max(2, min(MOST_RESTARTS, share)) if restarts is None else restarts
+    restarts = max(1, min(MOST_RESTARTS, share)) if restarts is None else restarts
     rebuilds = min(MOST_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
     for turn in range(max(1, restarts)):
