@@ -26,7 +26,45 @@ def test_all_is_what_type_checkers_see():
     assert seen == set(makespan.__all__) - {"__version__"}
 
 
-SURFACE = ["solve", "check", "plot", "simulate", "compare", "lower_bound", "methods", "read_problem", "read_result", "save", "Affine", "Worker", "Master", "Star", "Tree", "DivisibleLoad", "Partition", "Dag", "Network", "TaskGraph", "Reduction", "IndependentTasks", "Noise", "Schedule", "Result", "Report", "Violation", "Bound", "MakespanError", "InputError", "ProblemError", "FileError", "MethodError", "MissingExtra", "InvalidSchedule", "ExecutionError", "__version__"]
+SURFACE = [
+    "solve",
+    "check",
+    "plot",
+    "simulate",
+    "compare",
+    "lower_bound",
+    "methods",
+    "read_problem",
+    "read_result",
+    "save",
+    "Affine",
+    "Worker",
+    "Master",
+    "Star",
+    "Tree",
+    "DivisibleLoad",
+    "Partition",
+    "Dag",
+    "Network",
+    "TaskGraph",
+    "Reduction",
+    "IndependentTasks",
+    "Noise",
+    "Schedule",
+    "Result",
+    "Report",
+    "Violation",
+    "Bound",
+    "MakespanError",
+    "InputError",
+    "ProblemError",
+    "FileError",
+    "MethodError",
+    "MissingExtra",
+    "InvalidSchedule",
+    "ExecutionError",
+    "__version__",
+]
 
 
 def test_the_public_surface():

@@ -8,8 +8,7 @@ import threading
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from ortools.sat.python.cp_model import CpModel
 
 from makespan.backends.cp_sat import LARGEST_SUM, Outcome, scaling_of, search

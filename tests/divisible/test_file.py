@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker
 from makespan.divisible.file import read, schema, write

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import DivisibleLoad, Master, Schedule, Star, Worker, check, solve
 from makespan.core.schedule import COLUMNS

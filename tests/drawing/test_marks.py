@@ -3,8 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan.core.picture import Mark
 from makespan.drawing.marks import combined, horizon, placed

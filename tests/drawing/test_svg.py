@@ -4,8 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan.core.picture import Mark, Picture, Role, Row
 from makespan.drawing.colours import FILL

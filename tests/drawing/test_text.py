@@ -3,8 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan.drawing.text import elided, percent, short, text_width
 from makespan.drawing.ticks import ticks

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import DivisibleLoad, Schedule, Star, Worker, save, solve
 from makespan.drawing.trace import trace_scale

@@ -1,8 +1,7 @@
 """Overlapping bars are put beside each other."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan.drawing.tracks import MOST_TRACKS, tracks
 from tests.drawing.test_merge import bars_of

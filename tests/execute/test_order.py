@@ -6,8 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan import DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.pool import Pool, Range, piece

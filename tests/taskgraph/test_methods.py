@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from makespan import Dag, MethodError, Network, TaskGraph, check, lower_bound, methods, solve
 from makespan.taskgraph import generators

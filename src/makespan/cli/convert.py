@@ -32,13 +32,13 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     from makespan.core.result import Result
     from makespan.flow._files import (
         PICTURES,
+        _suffixes as suffixes_of,
         as_text,
         read_problem,
         refuse_suffix,
         refuse_target,
         save,
     )
-    from makespan.flow._files import _suffixes as suffixes_of
     from makespan.flow._plot import write_picture
     from makespan.flow._reading import read_any
 

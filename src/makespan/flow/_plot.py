@@ -22,8 +22,7 @@ from makespan.drawing.gantt_svg import gantt_svg
 from makespan.drawing.layout import MOST_ROWS
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
-from makespan.flow._check import _broken_rows as broken_rows
-from makespan.flow._check import _foreign_machines as foreign_machines
+from makespan.flow._check import _broken_rows as broken_rows, _foreign_machines as foreign_machines
 from makespan.flow._kinds import kind_of
 
 if TYPE_CHECKING:
