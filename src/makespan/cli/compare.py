@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INTERRUPTED
+
+if TYPE_CHECKING:
+    from makespan.core.problem import Problem
 
 COMPARISON_FORMAT = "makespan.comparison/1"
 
@@ -37,14 +43,16 @@ def command(
 ) -> int:
     """Solve each FILE by every method that applies, and print them side by side.
 
-    A star marks the best. The gap is to the best bound that any of the methods proved. Of several
-    files, a summary follows: how often each method was best, its values over the best ones
-    (geometric mean and largest), its mean gap, its time in all.
+    A folder stands for all problem files in it. A star marks the best. The gap is to the best
+    bound that any of the methods proved. Of several files, a summary follows: how often each
+    method was best, its values over the best ones (geometric mean and largest), its mean gap, its
+    time in all; and a performance profile: on which share of the problems it was within x % of
+    the best.
     """
     from makespan.flow._compare import compare
-    from makespan.flow._files import read_problem, refuse_target
+    from makespan.flow._files import refuse_target
     from makespan.flow._ranking import SUFFIXES, write_comparisons
-    from makespan.flow._summary import summarise, summary_table
+    from makespan.flow._summary import profile, profile_table, summarise, summary_table
 
     if picture is not None:
         refuse_target(picture, *SUFFIXES)
@@ -54,7 +62,7 @@ def command(
         chosen = [name.strip() for name in methods.split(",") if name.strip()]
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
-    problems = [(file, read_problem(file)) for file in files]
+    problems = _problems(files)
     found, comparisons = [], {}
     interrupted = False
     for number, (file, problem) in enumerate(problems, 1):
@@ -63,18 +71,21 @@ def command(
         comparisons[file if file not in comparisons else f"{file} ({number})"] = comparison
         found.append({"file": file, **comparison.as_dict()})
         if not as_json:
-            heading = f"{file}\n" if len(files) > 1 else ""
-            parameters.print_text(f"{heading}{comparison}" + "\n" * (file != files[-1]))
+            heading = f"{file}\n" if len(problems) > 1 else ""
+            parameters.print_text(f"{heading}{comparison}" + "\n" * (number < len(problems)))
         if interrupted:
             break
-    summaries = summarise(list(comparisons.values())) if len(comparisons) > 1 else ()
+    several = list(comparisons.values()) if len(comparisons) > 1 else []
+    summaries, shares = summarise(several), profile(several)
     if as_json:
         data = {"format": COMPARISON_FORMAT, "comparisons": found}
         if summaries:
             data["summary"] = [one.as_dict() for one in summaries]
+            data["profile"] = [row.as_dict() for row in shares]
         parameters.print_json(data)
     elif summaries:
         parameters.print_text(f"\n{len(comparisons)} problems\n{summary_table(summaries)}")
+        parameters.print_text(f"\n{profile_table(shares)}")
     if picture is not None:
         write_comparisons(comparisons, picture)
         if not as_json:
@@ -82,3 +93,19 @@ def command(
     if interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
     return INTERRUPTED if interrupted else DONE
+
+
+def _problems(files: tuple[str, ...]) -> list[tuple[str, Problem]]:
+    """Read the files, and those of the folders; say which files of folders hold no problem."""
+    from makespan.flow._files import problems_in, read_problem
+
+    problems: list[tuple[str, Problem]] = []
+    for file in files:
+        if not Path(file).is_dir():
+            problems.append((file, read_problem(file)))
+            continue
+        found, others = problems_in(file)
+        problems += found.items()
+        for other in others:
+            click.echo(f"left out: {other}", err=True)
+    return problems

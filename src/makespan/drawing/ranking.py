@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,16 +60,28 @@ class Ranking:
         return max([*values, self.bound or 0.0]) * 1.02 or 1.0
 
 
-def ranking_svg(rankings: Sequence[Ranking], *, width: float = 900.0) -> str:
-    """Return rankings as one SVG element, below each other."""
+def ranking_svg(
+    rankings: Sequence[Ranking],
+    *,
+    width: float = 900.0,
+    below: Callable[[Canvas, float, float], None] | None = None,
+    below_height: float = 0.0,
+) -> str:
+    """Return rankings as one SVG element, below each other.
+
+    ``below(canvas, top, width)`` draws what follows them in ``below_height`` pixels.
+    """
     canvas = Canvas("; ".join(ranking.title for ranking in rankings))
     heights = [_height(ranking) for ranking in rankings]
-    canvas.rectangle((0, 0, width, sum(heights)), PAPER)
+    total = sum(heights) + below_height
+    canvas.rectangle((0, 0, width, total), PAPER)
     top = 0.0
     for ranking, height in zip(rankings, heights, strict=True):
         _Panel(canvas, ranking, top, width).draw()
         top += height
-    return canvas.document(width, sum(heights))
+    if below is not None:
+        below(canvas, top, width)
+    return canvas.document(width, total)
 
 
 def _height(ranking: Ranking) -> float:

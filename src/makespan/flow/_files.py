@@ -21,6 +21,7 @@ from makespan.flow._results import result_of, schedule_of
 PathLike = str | os.PathLike[str]
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
+PROBLEMS = (".toml", ".json", ".stg", ".dot", ".gv")
 GRAPHS = (".stg", ".dot", ".gv")
 MEASURED = "partition"  # the kind whose problems stand in CSV files
 PICTURES = (".svg", ".png", ".html", ".trace.json")
@@ -61,6 +62,35 @@ def read_problem(path: PathLike, **parts: Any) -> Problem:
         return problem_of(data, Path(path).parent)
     except InputError as error:
         raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+
+
+def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
+    """Read the problem files of a folder, in the order of their names.
+
+    Returns the problems by path, and a line for each file that holds none: a result, say, or a
+    file named by another problem.
+
+    Raises
+    ------
+    FileError
+        If no file holds a problem, or the folder can't be read.
+    ProblemError
+        If a problem breaks its own statement.
+    """
+    try:
+        files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in PROBLEMS)
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}") from None
+    problems: dict[str, Problem] = {}
+    others = []
+    for path in files:
+        try:
+            problems[str(path)] = read_problem(path)
+        except FileError as error:
+            others.append(" ".join(str(error).split()))
+    if not problems:
+        raise FileError(f"{folder}: holds no problem; their files end with {', '.join(PROBLEMS)}")
+    return problems, tuple(others)
 
 
 def problem_of(data: Mapping[str, Any], folder: Path | None = None) -> Problem:

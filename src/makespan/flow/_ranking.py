@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import FileError
 from makespan.core.files import write_whole
-from makespan.drawing.colours import DARK, LIGHT
+from makespan.drawing.colours import DARK, LIGHT, PAPER
+from makespan.drawing.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.ranking import Entry, Ranking, ranking_axes, ranking_svg
-from makespan.drawing.svg import escaped
+from makespan.drawing.svg import Canvas, escaped
 from makespan.drawing.text import percent
 from makespan.flow._compare import Comparison, objective_of, shortened
-from makespan.flow._summary import summarise
+from makespan.flow._summary import THRESHOLDS, profile, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SUFFIXES = (".svg", ".png", ".html")
+MOST_RANKINGS = 20
+"""Problems up to which a picture shows each; of more, it shows the profile alone."""
 DOTS_PER_INCH = 144
 COLUMNS = ("method", "status", "value", "gap", "runtime", "note")
 
@@ -83,25 +86,62 @@ def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.Path
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FileError(f"{path}: can't write {suffix!r} here; allowed are {', '.join(SUFFIXES)}")
+    over_all = profile_of(list(comparisons.values())) if len(comparisons) > 1 else None
+    if len(comparisons) > MOST_RANKINGS and suffix != ".html":
+        assert over_all is not None
+        write_whole(path, profile_svg(over_all) if suffix == ".svg" else _png([], over_all))
+        return
     rankings = [ranking(comparison, name) for name, comparison in comparisons.items()]
     if suffix == ".svg":
-        write_whole(path, ranking_svg(rankings))
+        write_whole(path, _svg(rankings, over_all))
     elif suffix == ".png":
-        write_whole(path, _png(rankings))
+        write_whole(path, _png(rankings, over_all))
     else:
-        write_whole(path, _page(comparisons, rankings))
+        write_whole(path, _page(comparisons, rankings, over_all))
 
 
-def _png(rankings: Sequence[Ranking]) -> bytes:
+def profile_of(comparisons: Sequence[Comparison]) -> Profile:
+    """Return what a picture of methods over several problems shows."""
+    rows = profile(comparisons)
+    return Profile(
+        title=f"How often within x % of the best, on {len(comparisons)} problems",
+        thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
+        shares=tuple((row.method, row.shares) for row in rows),
+    )
+
+
+def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:
+    """Return a performance profile as one SVG element."""
+    canvas = Canvas(drawn.title)
+    canvas.rectangle((0, 0, width, drawn.height), PAPER)
+    draw_profile(canvas, drawn, 0.0, width)
+    return canvas.document(width, drawn.height)
+
+
+def _svg(rankings: Sequence[Ranking], over_all: Profile | None) -> str:
+    if over_all is None:
+        return ranking_svg(rankings)
+
+    def below(canvas: Canvas, top: float, width: float) -> None:
+        draw_profile(canvas, over_all, top, width)
+
+    return ranking_svg(rankings, below=below, below_height=over_all.height)
+
+
+def _png(rankings: Sequence[Ranking], over_all: Profile | None) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     heights = [1.4 + 0.32 * len(one.entries) for one in rankings]
+    if over_all is not None:
+        heights.append(1.6 + 0.32 * len(over_all.shares))
     figure = Figure(figsize=(9.0, sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.subplots(len(rankings), squeeze=False, gridspec_kw={"height_ratios": heights})
-    for one, ax in zip(rankings, grid[:, 0], strict=True):
+    grid = figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})
+    for one, ax in zip(rankings, grid[:, 0], strict=False):
         ranking_axes(one, ax)
+    if over_all is not None:
+        profile_axes(over_all, grid[-1, 0])
     image = BytesIO()
     figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
     return image.getvalue()
@@ -117,18 +157,24 @@ th:first-child, td:first-child, td:last-child { text-align: left; }
 """
 
 
-def _page(comparisons: Mapping[str, Comparison], rankings: Sequence[Ranking]) -> str:
+def _page(
+    comparisons: Mapping[str, Comparison], rankings: Sequence[Ranking], over_all: Profile | None
+) -> str:
     """Return a page without scripts: a picture and a table for each problem, and a summary."""
     parts = []
     for one, comparison in zip(rankings, comparisons.values(), strict=True):
         parts.append(ranking_svg([one]))
         lines = [[_shown(name, getattr(row, name)) for name in COLUMNS] for row in comparison.rows]
         parts.append(_table(COLUMNS, lines))
-    if len(comparisons) > 1:
+    if over_all is not None:
         summaries = [one.as_dict() for one in summarise(list(comparisons.values()))]
         parts.append("<h2>All problems</h2>")
         lines = [[_shown(*cell) for cell in one.items()] for one in summaries]
         parts.append(_table(list(summaries[0]), lines))
+        parts.append(profile_svg(over_all))
+        heads = ["method", *over_all.thresholds]
+        shares = [[name, *map(percent, each)] for name, each in over_all.shares]
+        parts.append(_table(heads, shares))
     light, dark = ("".join(f"--{k}: {v}; " for k, v in theme.items()) for theme in (LIGHT, DARK))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

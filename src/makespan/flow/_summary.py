@@ -9,6 +9,10 @@ from typing import Any
 
 from makespan.flow._compare import Comparison, Row
 
+THRESHOLDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Distances to the best value, as shares of it, at which a performance profile is read."""
+SAME = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodSummary:
@@ -84,6 +88,62 @@ def _ratio(value: float, best: float) -> float:
     if low == high:
         return 1.0
     return high / low if low > 0 else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRow:
+    """How often a method was near the best.
+
+    Parameters
+    ----------
+    method
+        Its name.
+    shares
+        The shares of all problems on which its value was within each of ``THRESHOLDS`` of the
+        best; a problem on which it gave no plan counts as far.
+    """
+
+    method: str
+    shares: tuple[float, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        within = {f"{100 * x:g}": s for x, s in zip(THRESHOLDS, self.shares, strict=True)}
+        return {"method": self.method, "within_percent": within}
+
+
+def profile(comparisons: Sequence[Comparison]) -> tuple[ProfileRow, ...]:
+    """Return the performance profile of the methods, those that are nearest most often first.
+
+    Source: E. D. Dolan and J. J. Moré, Benchmarking optimization software with performance
+    profiles, Mathematical Programming 91, 2002.
+    """
+    names = dict.fromkeys(row.method for each in comparisons for row in each.rows)
+    found = []
+    for name in names:
+        ratios = _ratios(name, comparisons)
+        limits = [1 + threshold + SAME for threshold in THRESHOLDS]
+        near = [sum(ratio <= limit for ratio in ratios) for limit in limits]
+        shares = tuple(count / len(comparisons) for count in near)
+        found.append(ProfileRow(method=name, shares=shares))
+    return tuple(sorted(found, key=lambda row: (tuple(-s for s in row.shares), row.method)))
+
+
+def _ratios(method: str, comparisons: Sequence[Comparison]) -> list[float]:
+    """Return the values of a method over the best ones, where it gave a plan."""
+    ratios = []
+    for comparison in comparisons:
+        row = next((row for row in comparison.rows if row.method == method), None)
+        best = next((other.value for other in comparison.rows if other.best), None)
+        if row is not None and row.value is not None and best is not None:
+            ratios.append(_ratio(row.value, best))
+    return ratios
+
+
+def profile_table(rows: Sequence[ProfileRow]) -> str:
+    """Return a performance profile as lines of text."""
+    head = ("within … of the best", *(f"{100 * threshold:g} %" for threshold in THRESHOLDS))
+    lines = [(row.method, *(f"{100 * share:.0f} %" for share in row.shares)) for row in rows]
+    return text_table((head, *lines))
 
 
 def summary_table(summaries: Sequence[MethodSummary]) -> str:
