@@ -23,7 +23,7 @@ from makespan.cli.codes import DONE, INFEASIBLE
     help="What to write where OUT is '-'.",
 )
 def command(source: str, out: str, problem: str | None, to: str | None) -> int:
-    r"""Write what IN holds as OUT; the suffix of OUT decides.
+    """Write what IN holds as OUT; the suffix of OUT decides.
 
     \b
     a problem               .toml or .json

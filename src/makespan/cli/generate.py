@@ -23,7 +23,7 @@ from makespan.cli.codes import DONE
 def command(
     *, kind: str | None, options: dict[str, Any], seed: int | None, output: str | None
 ) -> int:
-    r"""Make a random problem of KIND; without KIND, list the kinds and their options.
+    """Make a random problem of KIND; without KIND, list the kinds and their options.
 
     \b
     makespan generate divisible -O workers=20 -O latency=0.1 --seed 7 -o star.toml

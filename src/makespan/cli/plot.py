@@ -18,7 +18,7 @@ from makespan.cli.codes import DONE, INFEASIBLE
     help="A second result, or a schedule, drawn below on a page (.html).",
 )
 def command(result: str, out: str, beside: str | None) -> int:
-    r"""Draw RESULT, a result's JSON file, into OUT.
+    """Draw RESULT, a result's JSON file, into OUT.
 
     \b
     .svg, .png    a Gantt chart

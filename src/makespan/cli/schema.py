@@ -10,7 +10,7 @@ from makespan.cli.codes import DONE
 @click.command("schema")
 @click.argument("kind", required=False)
 def command(kind: str | None) -> int:
-    r"""Print the JSON Schema (2020-12) of problem files: of one KIND, or of all in one.
+    """Print the JSON Schema (2020-12) of problem files: of one KIND, or of all in one.
 
     Editors check and complete files with it, TOML files, too.
 

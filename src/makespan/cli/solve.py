@@ -59,7 +59,7 @@ def command(
     picture: str | None,
     log: bool,
 ) -> int:
-    r"""Plan the problem in FILE; print a summary, or the result with --json.
+    """Plan the problem in FILE; print a summary, or the result with --json.
 
     \b
     makespan solve star.toml
