@@ -22,8 +22,8 @@ def convex_plan(
     of costs that never fall. Tasks that add exactly the price go to the last resources.
 
     Returns None where the rows are not convex, where there is no plan or no choice, where the
-    time was up, or where the weights are convex only to within rounding and that matters: the plan is returned
-    only if at its price no entry of any row would be better than the one taken.
+    time was up, or where the weights are convex only to within rounding and that matters: the
+    plan is returned only if at its price no entry of any row would be better than the one taken.
 
     Complexity: O(n log T) evaluations of 32 marginal costs, and one pass over the table.
     """

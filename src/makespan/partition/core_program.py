@@ -18,7 +18,7 @@ BUDGET = 4_000_000
 """After this many extended sums the clock is read."""
 POOL = 4.0
 """Entries are collected up to this multiple of the limit, so that the table is seldom read."""
-GROWTH = 1.5
+GROWTH = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,7 +105,7 @@ def best_of(core: Core, rows: int, tasks: int, limit: float, control: Control) -
     origin = order[np.cumsum(sizes) - sizes]
     missing = tasks - int(core.counts[origin].sum())
     limit -= float(core.costs[origin].sum())
-    entries = core.entries[origin]
+    entries: Integers = core.entries[origin]
     moving = np.flatnonzero(sizes > 1)
     moving = moving[np.argsort(sizes[moving], kind="stable")]
     moves = core.counts - core.counts[origin[core.row]]
@@ -211,7 +211,7 @@ class _Program:
             if control.expired():
                 return None
             if len(sums) - state[2] < room:
-                sums, moved = (np.concatenate([part, np.zeros_like(part)]) for part in (sums, moved))
+                sums, moved = np.tile(sums, 2), np.tile(moved, 2)
             core_rows(
                 self.begin, self.moves, self.costs, self.least, self.most, self.limit, low,
                 best, choice, sums, moved, ends, state, BUDGET,

@@ -24,7 +24,7 @@ from makespan.partition.convex import convex_plan
 from makespan.partition.core_program import solve_core
 from makespan.partition.plan import sum_at
 from makespan.partition.relaxation import Relaxation, relaxation
-from makespan.partition.search import LARGEST, bits_of, least_feasible, value_of
+from makespan.partition.search import LARGEST, bits_of, feasible_within_half_octave, value_of
 from makespan.partition.sums import sums_of
 
 LATE = "the time was up before it was proved that no sum is less"
@@ -105,15 +105,15 @@ def least_reduced(
 
     Returns None where no plan's sum is at most ``most``, or none was found in time.
 
-    First the plan whose largest reduced cost is least: it bounds the sum from both sides.
+    First a plan whose largest reduced cost is nearly least: it bounds the sum from both sides.
     """
     sums = sums_of(choices, reduced.view(np.int64), control)
-    ends = least_feasible(sums, tasks, min(bits_of(most), LARGEST), control)
-    if ends is None:
+    bracket = feasible_within_half_octave(sums, tasks, min(bits_of(most), LARGEST), control)
+    if bracket is None:
         return None
-    entries = sums.trace(ends, tasks)
+    entries = sums.trace(bracket[0], tasks)
     assert entries is not None
-    least, value = value_of(ends.limit), sum_at(reduced, entries)
+    least, value = value_of(bracket[1]), sum_at(reduced, entries)
     if value <= enough:
         return LeastSum(entries=entries, value=value, bound=least, proved=True)
     core = solve_core(choices, reduced, tasks, max(least, enough), min(value, most), control)

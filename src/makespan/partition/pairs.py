@@ -55,13 +55,15 @@ def energy_then_time(
     high = time_of(choices, entries)
     times = np.unique(choices.bits[(reduced <= most) & (choices.bits < high)])
     first, last = 0, len(times)  # the answer's time is times[first:last] or that of the entries
-    while first < last and not control.expired():
+    while first < last:
         middle = (first + last) // 2
         within = np.where(choices.bits <= times[middle], reduced, np.inf)
         found = _reduced_or_none(choices, within, tasks, most, control)
         if found is not None:
             entries = found
             last = int(np.searchsorted(times, time_of(choices, entries)))
+        elif control.expired():
+            break
         else:
             first = middle + 1
     return LeastSum(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
-
-if TYPE_CHECKING:
-    from makespan.partition.least_sum import LeastSum
 
 
 def no_plan(reason: str) -> Solution:
@@ -24,22 +21,21 @@ def plan(
     problem: Partition,
     entries: Integers,
     *,
-    optimal: bool,
     notes: tuple[str, ...] = (),
-    lower_bound: float | None = None,
-    objective: Objective | None = None,
     details: Mapping[str, Any] | None = None,
+    **parts: Any,
 ) -> Solution:
-    """Return the solution that takes ``entries[i]`` of the table for resource i."""
+    """Return the solution that takes ``entries[i]`` of the table for resource i.
+
+    The other ``parts`` are those of :func:`plan_of_counts`.
+    """
     choices = problem.choices
     return plan_of_counts(
         problem,
         choices.table.counts_at(entries),
-        optimal=optimal,
         notes=(f"costs: {choices.structure()}", *notes),
-        lower_bound=lower_bound,
-        objective=objective,
         details={"structure": choices.structure(), **(details or {})},
+        **parts,
     )
 
 
@@ -62,11 +58,6 @@ def plan_of_counts(
         objective=objective,
         details=details or {},
     )
-
-
-def total_objective(found: LeastSum, name: str = "total") -> Objective:
-    """Return a sum as the objective of a solution."""
-    return Objective(name=name, value=found.value, bound=found.bound)
 
 
 def sum_at(weights: Floats, entries: Integers) -> float:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.schedule import Integers
 from makespan.partition.sums import Ends, Expired, Sums
 
 ONE_OCTAVE = 1 << 52
 """Adding this to the bit pattern of a positive float doubles it."""
+HALF_OCTAVE = 1 << 51
 FIRST_STEP = 1 << 32
 
 
@@ -71,41 +73,107 @@ def least_feasible(sums: Sums, tasks: int, cap: int, control: Control) -> Ends |
     Expired
         If the time is up first.
     """
-    lower = first_containing(sums, tasks, cap)
-    if lower is None or sums.reach(lower, tasks):
-        return lower
-    infeasible, feasible, step = lower, None, FIRST_STEP
-    while feasible is None:
-        if infeasible.limit >= cap:
-            return None
-        ends = _probe(sums, min(infeasible.limit + step, cap), infeasible, None, control)
-        if sums.reach(ends, tasks):
-            feasible = ends
-        else:
-            infeasible, step = ends, min(8 * step, max(ONE_OCTAVE, 2 * (ends.limit - lower.limit)))
-    costs, all_costs = sums.costs_between(infeasible.limit, feasible, tasks)
-    while feasible.limit - infeasible.limit > 1 and len(costs) > (1 if all_costs else 0):
+    search = _Search(sums, tasks, control)
+    if not search.gallop(cap, FIRST_STEP):
+        return None
+    costs, all_costs = search.costs_between()
+    while search.width > 1 and len(costs) > (1 if all_costs else 0):
         limit = int(costs[(len(costs) - 1) // 2])
-        if limit == feasible.limit:
-            limit = (infeasible.limit + feasible.limit) // 2
-        ends = _probe(sums, limit, infeasible, feasible, control)
-        if sums.reach(ends, tasks):
-            feasible = ends
-        else:
-            infeasible = ends
+        search.probe(limit if limit < search.feasible_limit else search.middle)
         if all_costs:
-            costs = costs[(costs > infeasible.limit) & (costs <= feasible.limit)]
+            low, high = search.infeasible_limit, search.feasible_limit
+            costs = costs[(costs > low) & (costs <= high)]
         else:
-            costs, all_costs = sums.costs_between(infeasible.limit, feasible, tasks)
-    return feasible
+            costs, all_costs = search.costs_between()
+    return search.feasible
 
 
-def _probe(
-    sums: Sums, limit: int, infeasible: Ends, feasible: Ends | None, control: Control
-) -> Ends:
-    control.report(None, value_of(infeasible.limit))
-    if control.expired():
-        raise Expired(infeasible.limit)
-    ends = sums.ends(limit, infeasible, feasible)
-    assert ends is not None  # a higher limit than one at which no row was empty
-    return ends
+def feasible_within_half_octave(
+    sums: Sums, tasks: int, cap: int, control: Control
+) -> tuple[Ends, int] | None:
+    """Return the ends at a feasible limit, and a limit that no plan is below, in bits.
+
+    The quotient of the two is at most about 1.5. Returns None where no limit up to ``cap`` lets
+    the tasks be split.
+
+    Raises
+    ------
+    Expired
+        If the time is up first.
+    """
+    search = _Search(sums, tasks, control)
+    if not search.gallop(cap, HALF_OCTAVE):
+        return None
+    while search.width > HALF_OCTAVE:
+        search.probe(search.middle)
+    assert search.feasible is not None
+    return search.feasible, min(search.infeasible_limit + 1, search.feasible_limit)
+
+
+class _Search:
+    """The greatest limit known to be infeasible, and the least known to be feasible."""
+
+    def __init__(self, sums: Sums, tasks: int, control: Control) -> None:
+        self._sums = sums
+        self._tasks = tasks
+        self._control = control
+        self._infeasible: Ends | None = None
+        self.feasible: Ends | None = None
+
+    @property
+    def infeasible_limit(self) -> int:
+        if self._infeasible is None:
+            return self.feasible_limit - 1
+        return self._infeasible.limit
+
+    @property
+    def feasible_limit(self) -> int:
+        assert self.feasible is not None
+        return self.feasible.limit
+
+    @property
+    def width(self) -> int:
+        """How many bit patterns lie between the two, and 1."""
+        return self.feasible_limit - self.infeasible_limit
+
+    @property
+    def middle(self) -> int:
+        return (self.infeasible_limit + self.feasible_limit) // 2
+
+    def gallop(self, cap: int, step: int) -> bool:
+        """Go up from the lower bound in growing steps; return whether a limit is feasible."""
+        lower = first_containing(self._sums, self._tasks, cap)
+        if lower is None:
+            return False
+        self._decide(lower)
+        while self.feasible is None:
+            limit = self.infeasible_limit
+            if limit >= cap:
+                return False
+            self.probe(min(limit + step, cap))
+            step = min(8 * step, max(ONE_OCTAVE, 2 * (limit + step - lower.limit)))
+        return True
+
+    def probe(self, limit: int) -> None:
+        """Decide about a limit between the two."""
+        self._control.report(None, value_of(self.infeasible_limit))
+        if self._control.expired():
+            raise Expired(self.infeasible_limit, self.feasible)
+        ends = self._sums.ends(limit, self._infeasible, self.feasible)
+        assert ends is not None  # a higher limit than one at which no row was empty
+        self._decide(ends)
+
+    def costs_between(self) -> tuple[Integers, bool]:
+        """Return distinct costs between the two, and whether these are all."""
+        assert self.feasible is not None
+        return self._sums.costs_between(self.infeasible_limit, self.feasible, self._tasks)
+
+    def _decide(self, ends: Ends) -> None:
+        try:
+            if self._sums.reach(ends, self._tasks):
+                self.feasible = ends
+            else:
+                self._infeasible = ends
+        except Expired as expired:
+            bound = expired.bound if self._infeasible is None else self._infeasible.limit
+            raise Expired(bound, self.feasible) from None

@@ -29,10 +29,14 @@ NO_COUNTS.flags.writeable = False
 
 
 class Expired(Exception):
-    """The time is up; ``bound`` is a limit that no plan is below, in bits."""
+    """The time is up; ``bound`` is a limit that no plan is below, in bits.
 
-    def __init__(self, bound: int) -> None:
+    ``feasible`` are the ends at the least limit that was found feasible, if any.
+    """
+
+    def __init__(self, bound: int, feasible: Ends | None = None) -> None:
         self.bound = bound
+        self.feasible = feasible
         super().__init__("the time is up")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.aim import aim_of, explanation
+from makespan.partition.aim import Aim, aim_of, explanation
+from makespan.partition.late import late_plan
 from makespan.partition.needs import LEAST_MAKESPAN
 from makespan.partition.plan import no_plan, plan
 from makespan.partition.prefer import preferred
 from makespan.partition.problem import Partition
-from makespan.partition.search import least_feasible, value_of
+from makespan.partition.search import least_feasible
 from makespan.partition.sums import Expired, sums_of
 
 
@@ -30,13 +31,14 @@ def threshold(problem: Partition, control: Control) -> Solution:
     Sums are sets of bits; only comparisons of given costs decide, so the makespan is exact.
     """
     sums = sums_of(problem.choices, control=control)
+    aim: Aim | None = None
     try:
         aim = aim_of(problem, sums, control)
         if aim.infeasible is not None:
             return no_plan(aim.infeasible)
         ends = least_feasible(sums, aim.tasks, aim.cap, control)
     except Expired as expired:
-        return Solution(schedule=None, lower_bound=value_of(expired.bound))
+        return late_plan(problem, aim, expired)
     if ends is None:
         return no_plan(explanation(problem, sums, control))
     entries, notes = preferred(problem, sums, ends, aim.tasks, control)

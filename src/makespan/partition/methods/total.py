@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.aim import aim_of, explanation
-from makespan.partition.least_sum import LATE, least_sum
+from makespan.partition.choices import Choices
+from makespan.partition.least_sum import LeastSum, least_sum
 from makespan.partition.needs import A_TABLE, LEAST_TOTAL, NO_OTHER_PREFERENCE
-from makespan.partition.plan import no_plan, plan, total_objective
 from makespan.partition.problem import Partition
-from makespan.partition.sums import Expired, sums_of
+from makespan.partition.sum_plan import sum_plan
+from makespan.partition.sums import Sums
 
 
 @register(
@@ -26,22 +24,10 @@ from makespan.partition.sums import Expired, sums_of
 )
 def total(problem: Partition, control: Control) -> Solution:
     """Least sum of all resources' times, by the deadline if there is one, for any costs."""
-    sums = sums_of(problem.choices, control=control)
-    weights = problem.choices.table.values
-    try:
-        aim = aim_of(problem, sums, control)
-        if aim.infeasible is not None:
-            return no_plan(aim.infeasible)
-        found = least_sum(problem.choices, weights, aim.cap, aim.tasks, control)
-    except Expired:
-        return Solution(schedule=None)
-    if found is None:
-        return no_plan(explanation(problem, sums, control))
-    assert np.all(found.entries >= 0)
-    return plan(
-        problem,
-        found.entries,
-        optimal=found.proved,
-        notes=aim.notes if found.proved else (*aim.notes, LATE),
-        objective=total_objective(found),
-    )
+    return sum_plan(problem, control, "total", _least_total)
+
+
+def _least_total(
+    choices: Choices, sums: Sums, tasks: int, cap: int, control: Control
+) -> LeastSum | None:
+    return least_sum(choices, choices.table.values, cap, tasks, control)
