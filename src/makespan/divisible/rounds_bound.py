@@ -28,24 +28,24 @@ def start_up_bound(problem: DivisibleLoad, at_least: float) -> float:
 
     In a plan that ends at T, let U be the workers used, the k-th of them to get its first chunk
     at rank k. That chunk comes after k sends to k workers, which last at least P_k, the sum of
-    the k least C. So the worker j of rank k computes x_j <= (T - W_j - P_k)/w_j, and for the
-    port sum_U (C_j + c_j x_j) <= T. For any price mu >= 0 of the port's time, the load done is
-    then at most
+    the k least C, and at least C_j + P_{k-1} for worker j. So the worker j of rank k computes
+    x_j <= (T - W_j - P_k)/w_j, and for the port sum_U (C_j + c_j x_j) <= T. For any price
+    mu >= 0 of the port's time, the load done is then at most
 
         mu T + max over U and ranks of sum_U [v_j (T - W_j - P_k) - mu C_j],
 
     v_j = max(0, 1 - mu c_j)/w_j, plus what the master computes. For a given U the ranks that
     maximise it go by decreasing v_j, so a dynamic programme over the workers by decreasing v_j
-    and the number used so far finds the maximum. The least T at which the load fits is a bound
+    and the number used so far finds the maximum. The same holds with C_j + P_{k-1} in place of
+    P_k, and the lesser of both maxima counts. The least T at which the load fits is a bound
     for every mu; prices are searched on a grid that zooms in. With more than 200 workers the
     ranks are left out: P_k becomes C_j.
 
     Complexity: O(n^2) a price and step, vectorised over the prices.
     """
-    highest = 1.0 / max(float(problem.star.send_per_unit.min(initial=np.inf)), 1e-300)
-    low, high = 0.0, min(highest, 1e300)
-    if not np.isfinite(high) or high <= 0:
-        high = 1.0
+    send = problem.star.send_per_unit
+    cheapest = float(send[send > 0].min(initial=np.inf))
+    low, high = 0.0, min(1e300, 1.0 / cheapest if cheapest < np.inf else 1.0)
     best = at_least
     for _ in range(ZOOMS):
         prices = np.linspace(low, high, PRICES)
@@ -89,14 +89,22 @@ def _most_load(problem: DivisibleLoad, prices: Floats, end: Floats) -> Floats:
     if len(star) > MOST_STAGGERED:
         alone: Floats = np.maximum(0.0, paid - worth * star.send_fixed).sum(axis=1)
         return np.asarray(done + alone)
+    sums = np.concatenate([[0.0], np.cumsum(np.sort(star.send_fixed))])
+    by_all = _ranked(worth, paid, sums[1:])
+    by_own = _ranked(worth, paid - worth * star.send_fixed, sums[:-1])
+    return np.asarray(done + np.minimum(by_all, by_own))
+
+
+def _ranked(worth: Floats, paid: Floats, wait: Floats) -> Floats:
+    """Return the maximum over sets of workers and ranks of the sum of ``paid - worth * wait``."""
     order = np.argsort(-worth, axis=1, kind="stable")
     worth, paid = np.take_along_axis(worth, order, 1), np.take_along_axis(paid, order, 1)
-    wait = np.cumsum(np.sort(star.send_fixed))
-    most = np.full((len(prices), len(star) + 1), -np.inf)
+    count = worth.shape[1]
+    most = np.full((len(worth), count + 1), -np.inf)
     most[:, 0] = 0.0
-    for place in range(len(star)):
+    for place in range(count):
         gain = paid[:, place, np.newaxis] - worth[:, place, np.newaxis] * wait[: place + 1]
         used = most[:, : place + 1] + gain
         np.maximum(most[:, 1 : place + 2], used, out=most[:, 1 : place + 2])
-    result: Floats = done + most.max(axis=1)
+    result: Floats = most.max(axis=1)
     return result

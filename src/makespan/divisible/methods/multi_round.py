@@ -81,12 +81,21 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
     found = _sized(problem, control, effort)
     if not problem_master_computes(problem):
         return found
+    alone = _master_alone(problem)
+    found = alone if found is None or alone.makespan <= found.makespan else found
     idle = _with_idle_master(problem)
     if max(bound.value for bound in quick_bounds(idle)) > master_cost(problem.star).fixed:
         return found
     other = _sized(idle, control, effort)
     both = [each for each in (found, other) if each is not None]
     return min(both, key=lambda each: each.makespan, default=None)
+
+
+def _master_alone(problem: DivisibleLoad) -> Sized:
+    assert problem.load is not None
+    plan = Plan.of([], [], master=problem.load)
+    end = master_cost(problem.star).of(problem.load)
+    return Sized(plan=plan, makespan=end, optimal=False)
 
 
 def _with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
@@ -120,7 +129,7 @@ def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | N
 
 
 def _orders(problem: DivisibleLoad, place: Integers) -> tuple[Integers, ...]:
-    """Return the orders to try: by what the port pays for a unit, and by speed.
+    """Return the orders to try: by what the port pays for a unit, by speed, by the time alone.
 
     With fixed costs a worker that computes for T seconds costs the port c + C w/T a unit; T is
     the bound.
@@ -131,7 +140,9 @@ def _orders(problem: DivisibleLoad, place: Integers) -> tuple[Integers, ...]:
     seconds = max(bound.value for bound in quick_bounds(problem))
     with np.errstate(divide="ignore", invalid="ignore"):
         paid = star.send_per_unit + star.send_fixed * star.compute_per_unit / seconds
-    keys = (star.send_per_unit, np.nan_to_num(paid), star.compute_per_unit, star.send_fixed)
+    alone = star.send_fixed + star.compute_fixed
+    alone = alone + (star.send_per_unit + star.compute_per_unit) * float(problem.load or 0.0)
+    keys = (star.send_per_unit, np.nan_to_num(paid), star.compute_per_unit, star.send_fixed, alone)
     orders = [np.argsort(key, kind="stable") for key in keys]
     return tuple(
         order

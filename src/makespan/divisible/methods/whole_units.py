@@ -33,7 +33,7 @@ from makespan.divisible.timing import timed
 from makespan.divisible.units import best_units, end_of_units, moved_units, rounded
 
 MOST_ORDERED = 5  # workers up to which every order is tried
-MOST_WORK = 20_000_000  # steps of the dynamic programme, over all orders
+MOST_WORK = 200_000_000  # steps of the dynamic programme, over all orders
 MOST_MOVED = 60  # machines between which single units are moved
 
 
