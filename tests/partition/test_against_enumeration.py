@@ -95,6 +95,28 @@ def test_marin_is_optimal_where_costs_are_convex():
             assert isclose(result.objective.value, best, rel_tol=1e-12)
 
 
+def test_convex_costs_need_their_price_alone():
+    """The least total of convex costs agrees with enumeration, with and without a deadline."""
+    rng = random.Random(55)
+    for rows, tasks in problems(300, 55, "convex"):
+        deadline = rng.choice([None, 2.0, 10.0])
+        problem = Partition(tasks=tasks, costs=rows, objective="total", deadline=deadline)
+        result = solve(problem)
+        best = oracle.least_total(rows, tasks, inf if deadline is None else deadline)
+        if best is None:
+            assert result.status == "infeasible"
+        else:
+            assert result.status == "optimal"
+            assert isclose(result.objective.value, best, rel_tol=1e-12)
+
+
+def test_holes_are_not_convex():
+    """Between two forbidden counts no cost is compared, and nothing is called convex."""
+    problem = Partition(tasks=6, costs=[[0.0, 1.0, inf, inf, 5.0, 6.0]] * 2, objective="total")
+    assert not problem.choices.convex.any()
+    assert solve(problem).objective.value == 7.0
+
+
 def test_a_deadline_limits_the_time_of_the_least_total():
     """The least total by a deadline, and infeasible where the least makespan is above it."""
     rng = random.Random(60)

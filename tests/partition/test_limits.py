@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from makespan import Partition, solve
+from makespan.core.control import Control
+from makespan.partition.generate import generate
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
 
@@ -33,6 +35,31 @@ def test_without_time_nothing_is_claimed(objective, prefer):
             assert late.makespan == full.makespan
         elif late.lower_bound is not None:
             assert late.lower_bound <= full.makespan
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("objective", OBJECTIVES[:4])
+def test_where_the_time_is_up_a_plan_is_returned_with_its_bound(objective, monkeypatch):
+    """The search is stopped after every number of looks at the clock."""
+    problem = generate(
+        np.random.default_rng(0), resources=6, tasks=61, family="parity", energy=True,
+        objective=objective,
+    )  # fmt: skip
+    full = solve(problem)
+    best = full.makespan if objective == "makespan" else full.objective.value
+    statuses = []
+    while "optimal" not in statuses:
+        left = iter(range(len(statuses)))
+        with monkeypatch.context() as patched:
+            patched.setattr(Control, "expired", lambda _, left=left: next(left, None) is None)
+            late = solve(problem)
+        statuses.append(late.status)
+        if objective == "makespan":
+            assert late.lower_bound <= best <= late.makespan
+        elif objective == "total":
+            assert late.objective.value >= best - 1e-9
+            assert late.objective.bound is None or late.objective.bound <= best + 1e-9
+    assert set(statuses[:-1]) == {"feasible"}
 
 
 def test_a_late_table_finds_nothing():
