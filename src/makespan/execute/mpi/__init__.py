@@ -1,0 +1,13 @@
+"""Reductions, broadcasts and all-reduces on MPI: measure its ranks, carry out a plan, compare.
+
+``mpiexec -n 4 python -m makespan.execute.mpi run plan.json`` does it from a shell. Needs mpi4py and
+an MPI library: ``pip install makespan[mpi]``.
+"""
+
+from __future__ import annotations
+
+from makespan.execute.mpi.calibration import Calibration, calibrate
+from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.running import run
+
+__all__ = ["Calibration", "Execution", "calibrate", "run"]

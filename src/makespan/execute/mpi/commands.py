@@ -1,0 +1,188 @@
+"""The commands run and calibrate, started on every rank by mpiexec."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.errors import MakespanError
+from makespan.core.result import Result
+from makespan.execute.mpi.calibration import calibrate
+from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.running import OPERATIONS, TYPES, run
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
+from makespan.reduction.problem import Reduction
+
+DONE, USAGE = 0, 2
+DEFAULT_LENGTH = 2**17
+RUN_FORMAT = "makespan.mpi-run/1"
+LENGTH = click.IntRange(min=0)
+
+type_option = click.option(
+    *("--type", "type_"), type=click.Choice(TYPES), default="float64", help="Default float64."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def cli() -> None:
+    """Carry out plans of reductions on MPI, or measure its ranks. Start it with mpiexec."""
+
+
+@cli.command("run")
+@click.argument("plan", type=click.Path())
+@click.option(
+    "--length", type=LENGTH, help="Elements per rank; default the bytes of the problem, or 131072."
+)
+@type_option
+@click.option("--operation", type=click.Choice(tuple(OPERATIONS)), default="sum")
+@click.option("--repeat", type=click.IntRange(min=1), default=5, help="Default 5.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random values.")
+@click.option(
+    *("-o", "--output"), type=click.Path(), help="Write the measured schedule (.json), or draw it."
+)
+@click.option("--plot", type=click.Path(), help="Draw plan and measurement together (.html).")
+@json_option
+@click.pass_obj
+def run_command(
+    comm: Any,
+    *,
+    plan: str,
+    length: int | None,
+    type_: str,
+    operation: str,
+    repeat: int,
+    seed: int,
+    output: str | None,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    r"""Carry out the reduction planned in the result PLAN on random arrays; compare with MPI's own.
+
+    \b
+    mpiexec -n 4 python -m makespan.execute.mpi run plan.json --length 1000000 -o measured.json
+    """
+    result, planned_bytes = on_root(comm, lambda: _read(plan, output, plot))
+    if length is None:
+        size = np.dtype(type_).itemsize
+        length = DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
+    values = contribution(comm.rank, length, type_, seed)
+    execution = run(result, values, operation=operation, repeat=repeat, comm=comm)
+    on_root(comm, lambda: _write(result, execution, output, plot))
+    click.echo(json.dumps(_as_dict(execution)) if as_json else str(execution))
+
+
+@cli.command("calibrate")
+@click.option(
+    *("-o", "--output"),
+    type=click.Path(),
+    help="Write the problem of combining --length elements (.toml, .json).",
+)
+@click.option("--length", type=LENGTH, default=DEFAULT_LENGTH, help="Default 131072.")
+@type_option
+@click.option(
+    "--collective", type=click.Choice(("reduce", "broadcast", "all-reduce")), default="reduce"
+)
+@json_option
+@click.pass_obj
+def calibrate_command(
+    comm: Any, *, output: str | None, length: int, type_: str, collective: Any, as_json: bool
+) -> None:
+    """Measure latency, transfer and reduction times of the ranks."""
+    from makespan.flow._files import refuse_target, save
+
+    on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
+    found = calibrate(type=type_, comm=comm)
+
+    def write() -> None:
+        if output is not None:
+            size = length * np.dtype(type_).itemsize
+            save(found.problem(size, collective=collective), output)
+
+    on_root(comm, write)
+    if as_json:
+        click.echo(json.dumps({name: getattr(found, name) for name in found.__dataclass_fields__}))
+    else:
+        click.echo(str(found))
+
+
+def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:
+    """Return the random values of a rank: integers of the whole range, or floats from 0.5 to 1.5.
+
+    >>> contribution(0, 2, "int64", 0).dtype
+    dtype('int64')
+    """
+    rng = np.random.default_rng([seed, rank])
+    kind = np.dtype(type_)
+    if kind.kind == "f":
+        return rng.uniform(0.5, 1.5, length).astype(kind)
+    limits = np.iinfo(kind)
+    values: NDArray[Any] = rng.integers(limits.min, limits.max, length, kind, endpoint=True)
+    return values
+
+
+def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, float | None]:
+    """Read the plan on rank 0, after making sure that what is asked for can be written."""
+    from makespan.flow._files import PICTURES, read_result, refuse_target
+
+    for target, suffixes in ((output, (".json", *PICTURES)), (plot, (".html",))):
+        if target is not None:
+            refuse_target(target, *suffixes)
+    result = read_result(plan)
+    problem = result.problem
+    return result, problem.bytes if isinstance(problem, Reduction) else None
+
+
+def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:
+    from makespan.flow._files import save
+
+    if output is not None:
+        save(execution.schedule, output)
+    if plot is not None:
+        save(result, plot, beside=execution.schedule)
+
+
+def _as_dict(execution: Execution) -> dict[str, Any]:
+    from makespan.flow._answer import schedule_as_dict
+
+    return {
+        "format": RUN_FORMAT,
+        "collective": execution.collective,
+        "operation": execution.operation,
+        "type": execution.type,
+        "length": execution.length,
+        "ranks": execution.ranks,
+        "predicted": execution.predicted,
+        "planned": list(execution.planned),
+        "classical": list(execution.classical),
+        "exact": execution.exact,
+        "difference": execution.difference,
+        "schedule": schedule_as_dict(execution.schedule),
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command on this rank and return its exit code; rank 0 alone prints."""
+    try:
+        comm = mpi().COMM_WORLD
+    except MakespanError as error:
+        click.echo(f"error: {error}", err=True)
+        return USAGE
+    if comm.rank != ROOT:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+    with all_or_none(comm):
+        try:
+            cli.main(list(arguments), "makespan.execute.mpi", standalone_mode=False, obj=comm)
+        except (MakespanError, click.ClickException) as error:
+            shown = error.format_message() if isinstance(error, click.ClickException) else error
+            if comm.rank == ROOT:
+                click.echo(f"error: {shown}", err=True)
+            return USAGE
+    return DONE

@@ -1,0 +1,96 @@
+"""What a run on MPI gave: values, times, and the schedule that was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from numpy.typing import NDArray
+
+from makespan.core.schedule import Schedule
+
+CALLS = {"reduce": "MPI.Reduce", "broadcast": "MPI.Bcast", "all-reduce": "MPI.Allreduce"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Execution:
+    """A plan that was carried out, beside MPI's own collective operation.
+
+    Parameters
+    ----------
+    values
+        The combined array where this rank has it: on rank 0, and everywhere after a broadcast or
+        an all-reduce; None elsewhere.
+    schedule
+        The activities of the plan with their measured times, of the repetition with the median
+        time; rows as in the plan. A send ends when its buffer is free again.
+    collective, operation, type, length, ranks
+        What was run.
+    predicted
+        The makespan of the plan, seconds.
+    planned, classical
+        Seconds of every repetition, of the plan and of MPI's own operation: the longest of any
+        rank, from the end of a barrier.
+    exact
+        Whether both gave the same bits.
+    difference
+        The largest difference between both, relative to the values that were combined.
+    """
+
+    values: NDArray[Any] | None
+    schedule: Schedule
+    collective: str
+    operation: str
+    type: str
+    length: int
+    ranks: int
+    predicted: float
+    planned: tuple[float, ...]
+    classical: tuple[float, ...]
+    exact: bool
+    difference: float
+
+    @property
+    def measured(self) -> float:
+        """The median time of the plan, seconds."""
+        return median(self.planned)
+
+    @property
+    def ratio(self) -> float:
+        """The median time of the plan over that of MPI's own operation."""
+        return self.measured / median(self.classical)
+
+    def __str__(self) -> str:
+        call = CALLS[self.collective]
+        rank = "rank" if self.ranks == 1 else "ranks"
+        what = "" if self.collective == "broadcast" else f", {self.operation}"
+        same = "equal to the bit" if self.exact else f"differ by {self.difference:.2g}, relative"
+        return "\n".join(
+            [
+                f"{self.collective} of {self.length:,} {self.type} on {self.ranks} {rank}{what}",
+                f"predicted   {seconds(self.predicted)}",
+                f"plan        {_spread(self.planned)}",
+                f"{call:<11} {_spread(self.classical)}",
+                f"the plan takes {self.ratio:.2f} of the time of {call}; results: {same}",
+            ]
+        )
+
+
+def seconds(value: float) -> str:
+    """Return a time with its unit.
+
+    >>> seconds(0.00123), seconds(2.5)
+    ('1.23 ms', '2.5 s')
+    """
+    for unit, factor in (("s", 1.0), ("ms", 1e-3)):
+        if value >= factor:
+            return f"{value / factor:.4g} {unit}"
+    return f"{value / 1e-6:.4g} µs"
+
+
+def _spread(times: tuple[float, ...]) -> str:
+    return (
+        f"{seconds(median(times))}, median of {len(times)} "
+        f"({seconds(min(times))} to {seconds(max(times))})"
+    )
