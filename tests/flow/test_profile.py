@@ -53,7 +53,7 @@ def test_table_of_shares() -> None:
     """The table has a line a method and a column a threshold."""
     head, first, *_ = profile_table(profile(FOUR)).splitlines()
     assert head.split()[-4:] == ["20", "%", "50", "%"]
-    assert first.split() == ["a", *["75", "%", "75", "%", "75", "%", "75", "%", "75", "%", "100", "%", "100", "%"]]
+    assert first.split()[1::2] == ["75"] * 5 + ["100"] * 2
 
 
 def test_axes_show_shares() -> None:
