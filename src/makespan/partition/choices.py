@@ -115,7 +115,7 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
     low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
     contiguous = _contiguous(table, low, high)
     if len(table.values) >= LARGE:
-        from makespan.partition.kernels import scan
+        from makespan.partition.scan_kernels import scan
 
         monotone, convex = contiguous.copy(), contiguous.copy()
         least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def generate(
     tasks: int = 100,
     family: str = "noisy-linear",
     energy: bool = False,
-    objective: str = "makespan",
+    objective: Any = "makespan",
 ) -> Partition:
     """Return a problem whose resources have tables of costs for the counts 0 to ``tasks``.
 

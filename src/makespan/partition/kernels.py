@@ -1,7 +1,9 @@
-"""The compiled loops: the pass over a table, ends and sums of allowed counts.
+"""The compiled loops over the sums of allowed counts.
 
-Costs are compared as the integers with the same bit pattern. The count of entry p of row i is
-``counts[p]``, or ``base[i] + p`` where ``counts`` is empty.
+A ``view`` of a table is ``(bits, least_of_block, counts, limit, from_top, width)``: the entries
+whose costs are within the limit (as bit patterns), and whose counts differ from the row's last
+(``from_top``) or first by ``width`` at most. The count of entry p is ``counts[p]``; where
+``counts`` is empty, rows are contiguous.
 """
 
 from __future__ import annotations
@@ -15,199 +17,74 @@ from makespan.core.jit import kernel
 ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLOCK_BITS = 9
-ROUNDING = 4e-15
+MASK = np.int64((1 << BLOCK_BITS) - 1)
 
 
 @kernel
-def scan(
-    values: Any,
-    bits: Any,
-    start: Any,
-    stop: Any,
-    low: Any,
-    high: Any,
-    monotone: Any,
-    convex: Any,
-    least_of_block: Any,
-) -> Any:
-    """Fill the minima of blocks, clear flags of rows that lack a shape; return least and greatest.
-
-    Each stretch of a row inside a block is read while it is in the cache.
-    """
-    smallest, greatest = np.int64(0x7FFFFFFFFFFFFFFF), np.int64(0)
-    for row in range(len(start)):
-        p = start[row]
-        while p < stop[row]:
-            block = p >> BLOCK_BITS
-            end = min(stop[row], (block + 1) << BLOCK_BITS)
-            stretch = bits[p:end]
-            least, most = stretch[0], stretch[0]
-            for k in range(len(stretch)):
-                least = min(least, stretch[k])
-                most = max(most, stretch[k])
-            least_of_block[block] = min(least_of_block[block], least)
-            smallest = min(smallest, least)
-            greatest = max(greatest, most)
-            if monotone[row]:
-                a = max(p, low[row])
-                b = max(a, min(end, high[row] - 1))
-                here, after = bits[a:b], bits[a + 1 : b + 1]
-                falls = False
-                for k in range(len(here)):
-                    falls |= after[k] < here[k]
-                monotone[row] = not falls
-            if convex[row]:
-                a = max(p, low[row])
-                b = max(a, min(end, high[row] - 2))
-                one, two, three = values[a:b], values[a + 1 : b + 1], values[a + 2 : b + 2]
-                bends = False
-                for k in range(len(one)):
-                    bend = (three[k] - two[k]) - (two[k] - one[k])
-                    bends |= not bend >= -ROUNDING * (three[k] + one[k])
-                convex[row] = not bends
-            p = end
-    return smallest, greatest
-
-
-@kernel
-def largest_least(bits: Any, least_of_block: Any, low: Any, high: Any) -> Any:
-    """Return the greatest of the rows' least bit patterns; whole blocks are not read."""
-    result = np.int64(0)
-    for row in range(len(low)):
-        least = np.int64(0x7FFFFFFFFFFFFFFF)
-        p = low[row]
-        while p < high[row]:
-            block = p >> BLOCK_BITS
-            end = (block + 1) << BLOCK_BITS
-            if p == block << BLOCK_BITS and end <= high[row]:
-                least = min(least, least_of_block[block])
-            else:
-                end = min(end, high[row])
-                for k in range(p, end):
-                    least = min(least, bits[k])
-            p = end
-        result = max(result, least)
-    return result
-
-
-@kernel
-def last_allowed(
-    bits: Any, least_of_block: Any, limit: Any, above: Any, below: Any, found: Any
-) -> Any:
-    """Find each row's last entry in ``(above, below]`` at most ``limit``; ``above`` if none."""
-    for row in range(len(found)):
-        p = below[row]
-        stop = above[row]
-        while p > stop:
-            first = max((p >> BLOCK_BITS) << BLOCK_BITS, stop + 1)
-            if least_of_block[p >> BLOCK_BITS] <= limit:
-                while p >= first and bits[p] > limit:
-                    p -= 1
-                if p >= first:
-                    break
-            p = first - 1
-        found[row] = p
-
-
-@kernel
-def first_allowed(
-    bits: Any, least_of_block: Any, limit: Any, above: Any, below: Any, found: Any
-) -> Any:
-    """Find each row's first entry in ``[above, below)`` at most ``limit``; ``below`` if none."""
-    for row in range(len(found)):
-        p = above[row]
-        stop = below[row]
-        while p < stop:
-            end = min(((p >> BLOCK_BITS) + 1) << BLOCK_BITS, stop)
-            if least_of_block[p >> BLOCK_BITS] <= limit:
-                while p < end and bits[p] > limit:
-                    p += 1
-                if p < end:
-                    break
-            p = end
-        found[row] = p
-
-
-@kernel
-def _distance(counts: Any, first: Any, last: Any, p: Any, from_top: bool) -> Any:
+def _distance(view: Any, first: Any, last: Any, p: Any) -> Any:
     """Return by how much the count of entry p differs from the count at the row's end."""
+    counts, from_top = view[2], view[4]
     if len(counts) == 0:
         return last - p if from_top else p - first
     return counts[last] - counts[p] if from_top else counts[p] - counts[first]
 
 
 @kernel
-def _beyond_block(p: Any, from_top: bool) -> Any:
-    """Return the next entry that is not in the block of p."""
-    block = p >> BLOCK_BITS
-    return (block << BLOCK_BITS) - 1 if from_top else (block + 1) << BLOCK_BITS
+def _next(view: Any, first: Any, last: Any, p: Any) -> Any:
+    """Return the first entry of the view from p on, away from the row's end; -1 if none is left.
+
+    Blocks without an allowed entry are skipped.
+    """
+    bits, least_of_block, _, limit, from_top, width = view
+    while first <= p <= last:
+        block = p >> BLOCK_BITS
+        if least_of_block[block] > limit:
+            p = (block << BLOCK_BITS) - 1 if from_top else (block + 1) << BLOCK_BITS
+            continue
+        if _distance(view, first, last, p) > width:
+            break
+        if bits[p] <= limit:
+            return p
+        p += -1 if from_top else 1
+    return -1
 
 
 @kernel
-def _steps(
-    bits: Any,
-    least_of_block: Any,
-    counts: Any,
-    limit: Any,
-    first: Any,
-    last: Any,
-    from_top: bool,
-    width: Any,
-    unit: Any,
-    steps: Any,
-) -> Any:
-    """List by how much a row's allowed counts differ from its end, up to ``width``, in units.
+def _steps(view: Any, first: Any, last: Any, unit: Any, steps: Any) -> Any:
+    """List by how much a row's allowed counts differ from its end, in units.
 
     Return how many there are; the first is 0.
     """
+    bits, limit, from_top, width = view[0], view[3], view[4], view[5]
     number = 0
-    p = last if from_top else first
     step = -1 if from_top else 1
-    while first <= p <= last:
-        if least_of_block[p >> BLOCK_BITS] > limit:
-            p = _beyond_block(p, from_top)
-            continue
-        distance = _distance(counts, first, last, p, from_top)
-        if distance > width:
-            break
-        if bits[p] <= limit:
-            steps[number] = distance // unit
-            number += 1
-        p += step
+    p = _next(view, first, last, last if from_top else first)
+    while p >= 0:
+        end = p & ~MASK if from_top else p | MASK  # of the block, which is read without a call
+        end = max(end, first) if from_top else min(end, last)
+        for k in range(p, end + step, step):
+            if bits[k] <= limit:
+                distance = _distance(view, first, last, k)
+                if distance > width:
+                    return number
+                steps[number] = distance // unit
+                number += 1
+        p = _next(view, first, last, end + step)
     return number
 
 
 @kernel
-def common_divisor(
-    bits: Any,
-    least_of_block: Any,
-    counts: Any,
-    limit: Any,
-    first: Any,
-    last: Any,
-    from_top: bool,
-    width: Any,
-) -> Any:
-    """Return the greatest common divisor of all steps up to ``width``; 0 if all are 0."""
+def common_divisor(view: Any, first: Any, last: Any, steps: Any) -> Any:
+    """Return the greatest common divisor of all steps; 0 if all are 0."""
     divisor = np.int64(0)
     for row in range(len(first)):
-        p = last[row] if from_top else first[row]
-        step = -1 if from_top else 1
-        while first[row] <= p <= last[row]:
-            if least_of_block[p >> BLOCK_BITS] > limit:
-                p = _beyond_block(p, from_top)
-                continue
-            distance = _distance(counts, first[row], last[row], p, from_top)
-            if distance > width:
-                break
-            if bits[p] <= limit:
-                a, b = divisor, distance
-                while b:
-                    a, b = b, a % b
-                divisor = a
-                if divisor == 1:
-                    return divisor
-            p += step
+        for k in range(_steps(view, first[row], last[row], 1, steps)):
+            a, b = divisor, steps[k]
+            while b:
+                a, b = b, a % b
+            divisor = a
+            if divisor == 1:
+                return divisor
     return divisor
 
 
@@ -321,14 +198,9 @@ def _add_row(
 
 @kernel
 def reaches(
-    bits: Any,
-    least_of_block: Any,
-    counts: Any,
-    limit: Any,
+    view: Any,
     first: Any,
     last: Any,
-    from_top: bool,
-    width: Any,
     unit: Any,
     steps: Any,
     reached: Any,
@@ -342,16 +214,14 @@ def reaches(
 
     ``state`` is kept by :func:`_add_row`, so that the caller can go on in slices.
     ``stored[row]`` receives the sums of rows from ``row`` on, where there is room. Return
-    whether ``width`` (in units) is reached; if ``early``, as soon as it is.
+    whether the width (in units) is reached; if ``early``, as soon as it is.
     """
     store = len(stored) > 1
-    target = width // unit
+    target = view[5] // unit
     words = (target >> 6) + 1
     old, run = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
     for row in range(row_to - 1, row_from - 1, -1):
-        number = _steps(
-            bits, least_of_block, counts, limit, first[row], last[row], from_top, width, unit, steps
-        )
+        number = _steps(view, first[row], last[row], unit, steps)
         _add_row(reached, old, run, steps, number, target, state)
         if store:
             stored[row, :words] = reached[:words]
@@ -361,75 +231,44 @@ def reaches(
 
 
 @kernel
-def trace(
-    bits: Any,
-    least_of_block: Any,
-    counts: Any,
-    limit: Any,
-    first: Any,
-    last: Any,
-    from_top: bool,
-    width: Any,
-    unit: Any,
-    stored: Any,
-    entries: Any,
-) -> Any:
+def trace(view: Any, first: Any, last: Any, unit: Any, stored: Any, entries: Any) -> None:
     """Choose each row's least count with which the later rows can still reach the total."""
-    rest = width // unit
+    from_top = view[4]
+    step = -1 if from_top else 1
+    rest = view[5] // unit
     for row in range(len(first)):
         best, taken = -1, 0
-        p = last[row] if from_top else first[row]
-        step = -1 if from_top else 1
-        while first[row] <= p <= last[row]:
-            if least_of_block[p >> BLOCK_BITS] > limit:
-                p = _beyond_block(p, from_top)
-                continue
-            distance = _distance(counts, first[row], last[row], p, from_top)
-            if distance > rest * unit:
-                break
-            distance //= unit
+        p = _next(view, first[row], last[row], last[row] if from_top else first[row])
+        while p >= 0:
+            distance = _distance(view, first[row], last[row], p) // unit
             left = rest - distance
-            if bits[p] <= limit and (stored[row + 1, left >> 6] >> np.uint64(left & 63)) & ONE:
+            if left < 0:
+                break
+            if (stored[row + 1, left >> 6] >> np.uint64(left & 63)) & ONE:
                 best, taken = p, distance
                 if not from_top:
                     break
-            p += step
+            p = _next(view, first[row], last[row], p + step)
         entries[row] = best
         rest -= taken
 
 
 @kernel
-def costs_between(
-    bits: Any,
-    least_of_block: Any,
-    counts: Any,
-    infeasible: Any,
-    feasible: Any,
-    first: Any,
-    last: Any,
-    from_top: bool,
-    width: Any,
-    found: Any,
-) -> Any:
-    """Collect the costs in ``(infeasible, feasible]`` of entries within ``width`` of the ends.
+def costs_between(view: Any, first: Any, last: Any, infeasible: Any, found: Any) -> Any:
+    """Collect the costs above ``infeasible`` of the entries in the view.
 
     Return how many there are; one more than fit, as soon as they do not all fit.
     """
+    bits, from_top = view[0], view[4]
+    step = -1 if from_top else 1
     number = 0
     for row in range(len(first)):
-        p = last[row] if from_top else first[row]
-        step = -1 if from_top else 1
-        while first[row] <= p <= last[row]:
-            if least_of_block[p >> BLOCK_BITS] > feasible:
-                p = _beyond_block(p, from_top)
-                continue
-            distance = _distance(counts, first[row], last[row], p, from_top)
-            if distance > width:
-                break
-            if infeasible < bits[p] <= feasible:
+        p = _next(view, first[row], last[row], last[row] if from_top else first[row])
+        while p >= 0:
+            if infeasible < bits[p]:
                 if number == len(found):
                     return number + 1
                 found[number] = bits[p]
                 number += 1
-            p += step
+            p = _next(view, first[row], last[row], p + step)
     return number

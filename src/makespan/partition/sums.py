@@ -235,14 +235,14 @@ class CompiledSums:
         self.counts = NO_COUNTS if counts is None else counts
 
     def largest_least(self) -> int:
-        from makespan.partition.kernels import largest_least
+        from makespan.partition.scan_kernels import largest_least
 
         return max(
             0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high))
         )
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
-        from makespan.partition.kernels import first_allowed, last_allowed
+        from makespan.partition.scan_kernels import first_allowed, last_allowed
 
         low, high = self.choices.low, self.choices.high
         first, last = np.empty_like(low), np.empty_like(low)
@@ -282,22 +282,20 @@ class CompiledSums:
         if reached is None or not _has_last(reached):
             return None
         entries = np.empty(len(self.choices), dtype=np.int64)
-        trace(*(*self._arguments(ends, width, top), reached.unit, stored[0], entries))
+        view = self._view(ends, width, top)
+        trace(view, ends.first, ends.last, reached.unit, stored[0], entries)
         return entries
 
     def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
         from makespan.partition.kernels import costs_between
 
         found = np.empty(FEW, dtype=np.int64)
-        arguments = self._arguments(ends, ends.width(tasks), ends.from_top(tasks))
-        number = costs_between(*(*arguments[:3], infeasible, *arguments[3:], found))
+        view = self._view(ends, ends.width(tasks), ends.from_top(tasks))
+        number = costs_between(view, ends.first, ends.last, infeasible, found)
         return _distinct(found[:number]), number <= FEW
 
-    def _arguments(self, ends: Ends, width: int, from_top: bool) -> Any:
-        return (
-            self.bits, self.least, self.counts,
-            ends.limit, ends.first, ends.last, from_top, width,
-        )  # fmt: skip
+    def _view(self, ends: Ends, width: int, from_top: bool) -> Any:
+        return self.bits, self.least, self.counts, ends.limit, from_top, width
 
     def _add_rows(
         self,
@@ -315,13 +313,13 @@ class CompiledSums:
         """
         from makespan.partition.kernels import common_divisor, reaches
 
-        arguments = self._arguments(ends, width, from_top)
-        unit = int(common_divisor(*arguments)) or 1
+        arguments = self._view(ends, width, from_top), ends.first, ends.last
+        longest = int((ends.last - ends.first).max()) + 1
+        steps = np.empty(min(width + 1, longest), dtype=np.int64)
+        unit = int(common_divisor(*arguments, steps)) or 1
         if divides and width % unit:
             return None
         target = width // unit
-        longest = int((ends.last - ends.first).max()) + 1
-        steps = np.empty(min(width + 1, longest), dtype=np.int64)
         reached = np.zeros((target >> 6) + 1, dtype=np.uint64)
         reached[0] = 1
         rows = len(self.choices)
@@ -334,7 +332,7 @@ class CompiledSums:
         slice_ = SLICE if target > LONG and self.control is not None else rows
         for last in range(rows, 0, -slice_):
             part = max(0, last - slice_), last
-            done = reaches(*(*arguments, unit, steps, reached, stored, state, *part, early))
+            done = reaches(*arguments, unit, steps, reached, stored, state, *part, early)
             if early and done:
                 break
             if early and part[0] > 0 and self.control is not None and self.control.expired():
