@@ -165,3 +165,36 @@ def test_small_costs_and_large_loads():
         for order in itertools.permutations(range(3))
     )
     assert result.makespan == pytest.approx(best, rel=1e-7)
+
+
+def linear_cases():
+    """The one-round cases with linear costs, as problems, with their makespans."""
+    bus = CASES["bus_slide_example"]
+    speeds = bus["inputs"]["w_workers"]
+    crew = [Worker(send=bus["inputs"]["c"], compute=w) for w in speeds]
+    master = Master(compute=bus["inputs"]["w_master"])
+    yield "bus_slide_example", DivisibleLoad(load=10000, platform=Star(crew, master=master)), None
+    for name in ("star_linear_4", "dltstudio_canonical5_single"):
+        given = CASES[name]["inputs"]
+        pairs = zip(given["c"], given["w"], strict=True)
+        workers = [Worker(send=c, compute=w) for c, w in pairs]
+        yield name, DivisibleLoad(load=given["W"], platform=Star(workers)), None
+    bad = CASES["star_linear_bad_order_drops_workers"]
+    pairs = zip(bad["inputs"]["c"], bad["inputs"]["w"], strict=True)
+    star = Star([Worker(send=c, compute=w) for c, w in pairs])
+    order = tuple(f"P{worker + 1}" for worker in bad["inputs"]["order"])
+    expected = bad["expected"]["lp_makespan"]
+    yield bad["name"], DivisibleLoad(load=1, platform=star, order=order), expected
+    free = CASES["affine_w_zero_trivial"]
+    pairs = zip(free["inputs"]["C"], free["inputs"]["c"], strict=True)
+    star = Star([Worker(send=(C, c)) for C, c in pairs])
+    yield free["name"], DivisibleLoad(load=free["inputs"]["W"], platform=star), None
+
+
+@pytest.mark.parametrize(("name", "problem", "expected"), list(linear_cases()))
+def test_linear_cases(name, problem, expected):
+    """The linear one-round cases pass by the programme too, re-timed exactly."""
+    result = solve(problem, method="milp")
+    wanted = CASES[name]["expected"]["makespan"] if expected is None else expected
+    assert result.status == "optimal"
+    assert result.makespan == pytest.approx(wanted, rel=1e-9)
