@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.picture import Bars, Picture, Role, Row
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.reduction.problem import Reduction
 
 LANES = ("reduce", "receive", "send")
@@ -16,22 +16,22 @@ def picture(problem: Reduction, schedule: Schedule) -> Picture:
     """Return three lanes per machine, as in paper 000: reduction, reception, emission.
 
     The label of a bar is the number of its segment, counted from 1. A reception is the send's
-    time shifted by the latency.
+    time shifted by the latency, but in what was measured it ends when the combination begins.
     """
     schedule = schedule.renamed(problem.machines)
     sends = schedule.rows_of(Activity.SEND)
     combined = schedule.rows_of(Activity.REDUCE)
+    shift = _shift(problem, schedule, sends, combined)
     combined = combined[schedule.end[combined] > schedule.start[combined]]
     machine, peer = schedule.machine, schedule.peer
-    latency = problem.latencies[machine[sends], peer[sends]]
     received = Bars.of(schedule, sends, row=peer[sends], lane=RECEIVE, role=Role.RECEIVE)
     received = Bars(
         row=received.row,
         lane=received.lane,
         role=received.role,
         activity=received.activity,
-        start=received.start + latency,
-        end=received.end + latency,
+        start=received.start + shift,
+        end=received.end + shift,
     )
     bars = [
         Bars.of(schedule, combined, row=machine[combined], lane=REDUCE, role=Role.REDUCE),
@@ -43,3 +43,15 @@ def picture(problem: Reduction, schedule: Schedule) -> Picture:
         bars=Bars.concatenate(bars),
         labels=tuple(map(str, np.asarray(schedule.item + 1).tolist())),
     )
+
+
+def _shift(problem: Reduction, schedule: Schedule, sends: Integers, combined: Integers) -> Floats:
+    """Return by how much each reception is later than its send."""
+    machine, peer, item = schedule.machine, schedule.peer, schedule.item
+    latency = np.array(problem.latencies[machine[sends], peer[sends]])
+    if len(sends) == len(combined):
+        ours = np.lexsort((item[sends], machine[sends], peer[sends]))
+        theirs = np.lexsort((item[combined], peer[combined], machine[combined]))
+        slack = schedule.start[combined[theirs]] - schedule.end[sends[ours]]
+        latency[ours] = np.minimum(latency[ours], np.maximum(slack, 0.0))
+    return latency

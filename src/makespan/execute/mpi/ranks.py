@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,8 @@ from makespan.execute.mpi.tables import NO_MESSAGE, Step, Table
 from makespan.execute.mpi.world import ROOT, mpi
 
 Array = NDArray[Any]
+
+offer_core: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
 class Rank:
@@ -60,7 +64,6 @@ class Rank:
         ]
         self.rows = np.array([step.row for step in table.steps], dtype=np.int64)
         self._wtime = mpi().Wtime
-        self._waitany = mpi().Request.Waitany
         self._send: Any = None
         self._send_step = 0
 
@@ -103,20 +106,23 @@ class Rank:
 
     def _finish_send(self, end: Floats) -> None:
         """Wait for the send under way: the port holds one at a time."""
-        if self._send is not None:
-            self._send.Wait()
-            self._note_sent(end)
+        while self._send is not None:
+            self._look_at_send(end)
+            if self._send is not None:
+                offer_core()
 
-    def _note_sent(self, end: Floats) -> None:
-        end[self._send_step] = self._wtime()
-        self._send = None
+    def _look_at_send(self, end: Floats) -> None:
+        if self._send is not None and self._send.Test():
+            end[self._send_step] = self._wtime()
+            self._send = None
 
     def _await(self, receive: Any, end: Floats) -> None:
-        """Wait for a message, noting meanwhile when the send under way ends."""
-        while self._send is not None:
-            if self._waitany([receive, self._send]) == 0:
-                if self._send is not None and self._send.Test():
-                    self._note_sent(end)
-                return
-            self._note_sent(end)
-        receive.Wait()
+        """Wait for a message, noting meanwhile when the send under way ends.
+
+        Between looks the core is offered to others: where ranks outnumber cores, one that waits
+        would keep it from the one that it waits for.
+        """
+        while not receive.Test():
+            self._look_at_send(end)
+            offer_core()
+        self._look_at_send(end)
