@@ -49,13 +49,24 @@ class Table:
         Its heading, and sentences on what is measured.
     columns
         The headings of the columns.
+    clock
+        Which time was measured.
     """
 
-    def __init__(self, name: str, title: str, about: str, columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        about: str,
+        columns: Sequence[str],
+        *,
+        clock: str = "CPU time",
+    ) -> None:
         self.name = name
         self.title = title
         self.about = about
         self.columns = tuple(columns)
+        self.clock = clock
         self.rows: list[tuple[str, ...]] = []
         print(title, "\n", "  ".join(self.columns), sep="")
 
@@ -73,7 +84,7 @@ class Table:
         lines.append("| " + " | ".join(self.columns) + " |")
         lines.append("|" + "---|" * len(self.columns))
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        lines += ["", f"Python {platform.python_version()}, {platform.machine()}, CPU time."]
+        lines += ["", f"Python {platform.python_version()}, {platform.machine()}, {self.clock}."]
         return "\n".join(lines) + "\n"
 
     def write(self) -> None:
