@@ -32,7 +32,7 @@ def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Intege
     ...               compute=np.array([2.0, 1.0]))
     >>> end, loads = best_units(costs, np.array([1, 0]), 5)
     >>> end, loads.tolist()
-    (7.0, [2, 3, 0])
+    (8.0, [1, 4, 0])
     """
     counts = np.arange(units + 1)
     rest = np.where(counts == 0, 0.0, np.inf)
