@@ -119,9 +119,10 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
 
         monotone, convex = contiguous.copy(), contiguous.copy()
         least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)
-        smallest, greatest = scan(
-            table.values, bits, table.start, table.stop, low, high, monotone, convex, least
-        )
+        with np.errstate(invalid="ignore"):  # inf - inf, where the loop is not compiled
+            smallest, greatest = scan(
+                table.values, bits, table.start, table.stop, low, high, monotone, convex, least
+            )
         faulty = smallest < 0 or greatest > _INFINITE
     else:
         faulty = not bool((table.values >= 0).all())
