@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -13,11 +11,9 @@ from numpy.typing import NDArray
 
 from makespan.core.schedule import Floats
 from makespan.execute.mpi.tables import NO_MESSAGE, Step, Table
-from makespan.execute.mpi.world import ROOT, mpi
+from makespan.execute.mpi.world import ROOT, mpi, offer_core
 
 Array = NDArray[Any]
-
-offer_core: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
 class Rank:
@@ -117,11 +113,7 @@ class Rank:
             self._send = None
 
     def _await(self, receive: Any, end: Floats) -> None:
-        """Wait for a message, noting meanwhile when the send under way ends.
-
-        Between looks the core is offered to others: where ranks outnumber cores, one that waits
-        would keep it from the one that it waits for.
-        """
+        """Wait for a message, noting meanwhile when the send under way ends."""
         while not receive.Test():
             self._look_at_send(end)
             offer_core()

@@ -15,7 +15,7 @@ from makespan.execute.mpi.clocks import clocks_ahead
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.ranks import Rank
 from makespan.execute.mpi.tables import Table, tables_of
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, yield_until_all
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import segment_count
 
@@ -224,7 +224,9 @@ def _timed(comm: Any, work: Any) -> tuple[float, Any]:
     comm.Barrier()
     begin = package.Wtime()
     value = work()
-    longest = comm.allreduce(package.Wtime() - begin, op=package.MAX)
+    took = package.Wtime() - begin
+    yield_until_all(comm)
+    longest = comm.allreduce(took, op=package.MAX)
     return longest, value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import traceback
@@ -15,6 +16,10 @@ ROOT = 0
 POLL = 2e-4
 
 Value = TypeVar("Value")
+
+offer_core: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
+"""Let others run, as a rank that waits should: where ranks outnumber cores, it would otherwise keep
+the core from the one that it waits for."""
 
 
 def mpi() -> Any:
@@ -73,3 +78,10 @@ def rest_until_all(comm: Any) -> None:
     request = comm.Ibarrier()
     while not request.Test():
         time.sleep(POLL)
+
+
+def yield_until_all(comm: Any) -> None:
+    """Wait for all ranks as a barrier does, but offer the core to others meanwhile."""
+    request = comm.Ibarrier()
+    while not request.Test():
+        offer_core()
