@@ -9,6 +9,7 @@ AUTO = (
     "cpop",
     "mcp",
     "single-machine",
+    "local-search",
     "dominant-sequence-clustering",
     "linear-clustering",
     "list-scheduling",
@@ -20,4 +21,7 @@ AUTO = (
     "local-search",
     "cp-sat",
 )
-"""What ``auto`` tries in turn: the quick methods, then search from the best of their plans."""
+"""What ``auto`` tries in turn: the quick methods, then search from the best of their plans.
+
+Local search comes once more before the methods that take long on large graphs.
+"""
