@@ -24,7 +24,8 @@ class Execution:
         an all-reduce; None elsewhere.
     schedule
         The activities of the plan with their measured times, of the repetition with the median
-        time; rows as in the plan. A send ends when its buffer is free again.
+        time; rows as in the plan. A send ends when its buffer is free again, and begins when the
+        one before has ended.
     collective, operation, type, length, ranks
         What was run.
     predicted

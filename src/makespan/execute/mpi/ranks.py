@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -60,8 +61,7 @@ class Rank:
         ]
         self.rows = np.array([step.row for step in table.steps], dtype=np.int64)
         self._wtime = mpi().Wtime
-        self._send: Any = None
-        self._send_step = 0
+        self._sends: deque[tuple[Any, int]] = deque()
 
     def carry_out(self) -> tuple[Floats, Floats]:
         """Run the table once; return start and end of every step, on this rank's clock."""
@@ -74,17 +74,17 @@ class Rank:
         held = list(self.own)
         for index, step in enumerate(steps):
             if step.message == NO_MESSAGE:
-                self._finish_send(end)
                 start[index] = self._wtime()
-                self._send = self.comm.Isend(self._outgoing(step, held), dest=step.peer)
-                self._send_step = index
+                self._sends.append((self.comm.Isend(self._outgoing(step, held), step.peer), index))
                 continue
-            self._await(receives[step.message], end)
+            self._await(receives[step.message], start, end)
             start[index] = self._wtime()
             if not step.final:
                 self._take(step, held)
             end[index] = self._wtime() if not step.final else start[index]
-        self._finish_send(end)
+        while self._sends:
+            self._look_at_sends(start, end)
+            offer_core()
         return start, end
 
     def _outgoing(self, step: Step, held: list[Array]) -> Array:
@@ -100,21 +100,18 @@ class Rank:
         self.combine(held[step.segment], received, out=out)
         held[step.segment] = out
 
-    def _finish_send(self, end: Floats) -> None:
-        """Wait for the send under way: the port holds one at a time."""
-        while self._send is not None:
-            self._look_at_send(end)
-            if self._send is not None:
-                offer_core()
+    def _look_at_sends(self, start: Floats, end: Floats) -> None:
+        """Note which sends have ended; on the port, the next begins then."""
+        while self._sends and self._sends[0][0].Test():
+            _, index = self._sends.popleft()
+            end[index] = self._wtime()
+            if self._sends:
+                following = self._sends[0][1]
+                start[following] = max(start[following], end[index])
 
-    def _look_at_send(self, end: Floats) -> None:
-        if self._send is not None and self._send.Test():
-            end[self._send_step] = self._wtime()
-            self._send = None
-
-    def _await(self, receive: Any, end: Floats) -> None:
-        """Wait for a message, noting meanwhile when the send under way ends."""
+    def _await(self, receive: Any, start: Floats, end: Floats) -> None:
+        """Wait for a message, noting meanwhile which sends have ended."""
         while not receive.Test():
-            self._look_at_send(end)
+            self._look_at_sends(start, end)
             offer_core()
-        self._look_at_send(end)
+        self._look_at_sends(start, end)

@@ -46,8 +46,8 @@ def run(
 ) -> Execution:
     """Carry out the plan of a reduction, broadcast or all-reduce; every rank calls this.
 
-    Every rank posts all its receives, then combines and sends in the order of the planned starts;
-    one send of a rank is under way at a time. The array is cut into the segments of the plan, in
+    Every rank posts all its receives, then combines and sends in the order of the planned starts,
+    without waiting for its sends to end. The array is cut into the segments of the plan, in
     proportion to their sizes; segments may be empty. Rank r is machine r + 1; rank 0 is the root.
 
     Parameters
