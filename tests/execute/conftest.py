@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-distributed = pytest.importorskip("distributed")
-
-from tests.execute.stars import Cluster, Link, star_of  # noqa: E402
+from tests.execute.stars import Cluster, Link, star_of
 
 
 def tasks_left(client: Any) -> list[str]:
@@ -26,7 +24,9 @@ def tasks_left(client: Any) -> list[str]:
 @pytest.fixture(scope="session")
 def local() -> Iterator[Any]:
     """A cluster of three one-thread workers inside this process."""
-    with distributed.LocalCluster(
+    from distributed import LocalCluster
+
+    with LocalCluster(
         n_workers=3,
         threads_per_worker=1,
         processes=False,
@@ -41,7 +41,9 @@ def local() -> Iterator[Any]:
 @pytest.fixture
 def client(local: Any) -> Iterator[Any]:
     """A client of the cluster inside this process; nothing may be left on it afterwards."""
-    with distributed.Client(local, set_as_default=False) as own:
+    from distributed import Client
+
+    with Client(local, set_as_default=False) as own:
         yield own
         assert tasks_left(own) == []
 
@@ -56,6 +58,8 @@ def star() -> Iterator[Cluster]:
 @pytest.fixture
 def star_client(star: Cluster) -> Iterator[Any]:
     """A client of the star."""
-    with distributed.Client(star.address, set_as_default=False) as own:
+    from distributed import Client
+
+    with Client(star.address, set_as_default=False) as own:
         own.wait_for_workers(3)
         yield own

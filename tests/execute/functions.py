@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,17 @@ def too_few(batch: list[int]) -> list[int]:
 
 def text_of(path: Path) -> tuple[str, str]:
     return path.name, path.read_text()
+
+
+def locked() -> Callable[[Any], Any]:
+    """Return a function that can't be pickled: it holds a lock."""
+    lock = threading.Lock()
+
+    def guarded(item: Any) -> Any:
+        with lock:
+            return item
+
+    return guarded
 
 
 def suicidal(item: int) -> int:

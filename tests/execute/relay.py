@@ -141,7 +141,8 @@ async def serve(star: dict[str, Any]) -> None:
             await relay(listen, target, down, up)
         for listen, target in link.get("reverse", ()):
             await relay(listen, target, up, down)
-    print("ready", flush=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.read)
     os._exit(0)  # connections are cut, as when a machine goes
 

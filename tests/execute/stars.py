@@ -87,8 +87,8 @@ def star_of(
             workers[f"w{index}"] = (own, contact, upward)
         crew["relay"] = _relay({"uplink": uplink, "links": described}, Path(folder))
         for name, (own, contact, upward) in workers.items():
-            addresses = ("--listen-address", f"tcp://{HOST}:{own}")
-            addresses += ("--contact-address", f"tcp://{HOST}:{contact}")
+            addresses = ["--listen-address", f"tcp://{HOST}:{own}"]
+            addresses += ["--contact-address", f"tcp://{HOST}:{contact}"]
             reach = f"tcp://{HOST}:{upward}"
             crew[name] = _worker(name, reach, addresses, folder, threads)
         cluster = Cluster(

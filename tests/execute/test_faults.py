@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -93,9 +92,7 @@ def test_a_worker_that_joins_takes_part(cluster: Cluster, killable: Any) -> None
     data = list(range(400))
     sample = dask.calibrate(killable, functions.slow_square, data[:20], seconds=0.1, repeats=2)
     timer = later(0.0, lambda: cluster.add("w4"))
-    execution = dask.map(
-        functions.slow_square, data, killable, calibration=sample, progress=False
-    )
+    execution = dask.map(functions.slow_square, data, killable, calibration=sample, progress=False)
     timer.join()
     assert execution.results == [item * item for item in data]
     assert any("worker w4 joined" in event for event in execution.events)
@@ -200,7 +197,7 @@ def test_data_that_cannot_be_pickled_is_named(client: Any) -> None:
     with pytest.raises(InputError, match=r"data\[8\]: can't be pickled"):
         run(plan, functions.squared, data, client)
     with pytest.raises(InputError, match="function: can't be pickled"):
-        run(plan, lambda item, lock=threading.Lock(): item, list(range(10)), client)
+        run(plan, functions.locked(), list(range(10)), client)
 
 
 def test_a_closed_client_is_refused(local: Any) -> None:
@@ -224,24 +221,26 @@ def test_distributed_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_killing_a_worker_at_any_moment_loses_nothing() -> None:
     """Fifty times: every item once, no hang, and a clear report."""
     generator = np.random.default_rng(8)
-    with star_of([Link(rate=200), Link(rate=200), Link(rate=200)]) as cluster:
-        with Client(cluster.address, set_as_default=False) as own:
-            own.wait_for_workers(3)
-            for turn in range(50):
-                names = sorted(worker["name"] for worker in workers(own))
-                victim = str(generator.choice(names))
-                moment = float(generator.uniform(0.0, 1.0))
-                plan = planned(240, rounds=3, workers=tuple(names))
-                timer = later(moment, lambda name=victim: cluster.kill(name))
-                execution = run(plan, functions.slow_square, list(range(240)), own)
-                timer.join()
-                assert execution.results == [item * item for item in range(240)], turn
-                if moment < 0.5:
-                    assert any(f"worker {victim} left" in event for event in execution.events)
-                assert tasks_left(own) == []
-                cluster.add(f"n{turn}")
-                while len({worker["name"] for worker in workers(own)} - {victim}) < 3:
-                    time.sleep(0.05)
+    with (
+        star_of([Link(rate=200)] * 3) as cluster,
+        Client(cluster.address, set_as_default=False) as own,
+    ):
+        own.wait_for_workers(3)
+        for turn in range(50):
+            names = sorted(worker["name"] for worker in workers(own))
+            victim = str(generator.choice(names))
+            moment = float(generator.uniform(0.0, 1.0))
+            plan = planned(240, rounds=3, workers=tuple(names))
+            timer = later(moment, lambda name=victim: cluster.kill(name))
+            execution = run(plan, functions.slow_square, list(range(240)), own)
+            timer.join()
+            assert execution.results == [item * item for item in range(240)], turn
+            if moment < 0.5:
+                assert any(f"worker {victim} left" in event for event in execution.events)
+            assert tasks_left(own) == []
+            cluster.add(f"n{turn}")
+            while len({worker["name"] for worker in workers(own)} - {victim}) < 3:
+                time.sleep(0.05)
 
 
 def workers(client: Any) -> list[dict[str, Any]]:

@@ -74,9 +74,7 @@ def test_a_plan_whose_speeds_drift_is_made_again(client: Any) -> None:
     sample = dask.calibrate(client, slower_later, data[:100], seconds=0.1, repeats=2)
     execution = dask.map(slower_later, data, client, calibration=sample, progress=False)
     assert execution.results == data
-    kept = dask.map(
-        slower_later, data, client, calibration=sample, progress=False, adaptive=False
-    )
+    kept = dask.map(slower_later, data, client, calibration=sample, progress=False, adaptive=False)
     assert kept.results == data
     assert kept.events == ()
 

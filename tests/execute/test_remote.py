@@ -20,8 +20,10 @@ def sent(function: object) -> bytes:
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_parts_make_up_the_chunk(parts: int) -> None:
     """The parts of a chunk are disjoint, in order, and miss nothing."""
-    found = [work(sent(functions.squared), [0, 1, 2, 3, 4], 0, False, part, parts)
-             for part in range(parts)]
+    found = [
+        work(sent(functions.squared), [0, 1, 2, 3, 4], 0, False, part, parts)
+        for part in range(parts)
+    ]
     assert [value for outcome in found for value in outcome.values] == [0, 1, 4, 9, 16]
     assert all(outcome.start <= outcome.end for outcome in found)
 

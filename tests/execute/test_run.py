@@ -62,9 +62,7 @@ def test_sends_follow_the_plan_one_at_a_time(client: Any) -> None:
 
 def test_returns_follow_the_plan(client: Any) -> None:
     """With returns on one port no two transfers overlap, and they come as planned."""
-    crew = [
-        Worker(name=str(index), send=1e-4, compute=1e-3, return_=1e-4) for index in range(3)
-    ]
+    crew = [Worker(name=str(index), send=1e-4, compute=1e-3, return_=1e-4) for index in range(3)]
     problem = DivisibleLoad(platform=Star(crew), load=60, discipline="lifo")
     plan = solve(problem)
     execution = run(plan, functions.squared, list(range(60)), client)

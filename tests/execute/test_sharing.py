@@ -27,7 +27,7 @@ def test_one_port_is_recognised(rates: list[float]) -> None:
 @given(RATES, st.floats(0.5, 0.8))
 def test_a_shared_link_is_measured(rates: list[float], share: float) -> None:
     """The rate that all share comes back from the time that they take together."""
-    uplink = max(max(rates), share * sum(rates))
+    uplink = max(*rates, share * sum(rates))
     together = fair_end(rates, rates, [0.0] * len(rates), uplink)
     found = sharing(rates, [1.0] * len(rates), [0.0] * len(rates), together)
     if found.kind == "shared-link":

@@ -19,6 +19,8 @@ COMMANDS = {
     "compare": "Run every method that applies, side by side.",
     "check": "Referee a result, or a schedule made elsewhere.",
     "simulate": "Carry out a plan many times under errors: how its makespan spreads.",
+    "calibrate": "Measure a Dask cluster, and write the problem of dividing a load on it.",
+    "run": "Run a plan on a Dask cluster, and measure it.",
     "plot": "Draw a result as a Gantt chart.",
     "generate": "Make a random problem.",
     "convert": "Write a problem, a result or a schedule in another format.",

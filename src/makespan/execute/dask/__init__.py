@@ -7,7 +7,17 @@ from makespan.execute.dask.calibration import Calibration
 from makespan.execute.dask.execution import Execution, ItemsFailed
 from makespan.execute.dask.following import run
 from makespan.execute.dask.items import Files
-from makespan.execute.dask.mapping import map  # noqa: A004
+from makespan.execute.dask.mapping import forget, map  # noqa: A004
 from makespan.execute.dask.planning import plan
 
-__all__ = ["Calibration", "Execution", "Files", "ItemsFailed", "calibrate", "map", "plan", "run"]
+__all__ = [
+    "Calibration",
+    "Execution",
+    "Files",
+    "ItemsFailed",
+    "calibrate",
+    "forget",
+    "map",
+    "plan",
+    "run",
+]

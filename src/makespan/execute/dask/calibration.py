@@ -14,6 +14,8 @@ from makespan.execute.dask.fitting import Fit
 from makespan.execute.dask.sharing import Sharing
 
 MASTER_NAME = "client"
+USUAL_ROUNDS = 4  # where their number is left open
+LEAST_COST = 1e-12  # seconds a unit: nothing computes in no time
 RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together
 
 
@@ -99,22 +101,26 @@ class Calibration:
         )
 
     def star(
-        self, *, rounds: int | Mapping[str, int] = 1, ports: Literal[1, 2, "many"] = 1
+        self,
+        *,
+        waits: float | Mapping[str, float] = 1.0,
+        ports: Literal[1, 2, "many"] = 1,
     ) -> Star:
-        """Return the platform for plans of ``rounds`` chunks a worker, or so many for each.
+        """Return the platform to plan on.
 
-        The start-up of a computation is what a task costs between its neighbours, and a share of
-        what is waited for only once a worker: from submitting its first task, and for the result
-        of its last.
+        Submitting a chunk and learning of its end takes time in which the worker computes its
+        other chunks: of all chunks of a worker only the last ones wait. ``waits`` is the share of
+        this time that is charged to each chunk, by worker or for all: 1 for a single round,
+        1/n or more for n chunks. What a task costs between its neighbours is always charged.
         """
         shared = self.sharing.uplink if ports == "many" else None
         workers = [
-            self._worker(worker, rounds if isinstance(rounds, int) else rounds.get(worker.name, 1))
+            self._worker(worker, waits if isinstance(waits, float) else waits.get(worker.name, 1.0))
             for worker in self.workers
         ]
         return Star(workers, master=Master(name=MASTER_NAME, uplink=shared))
 
-    def _worker(self, worker: Measured, rounds: int) -> Worker:
+    def _worker(self, worker: Measured, share: float) -> Worker:
         compute = worker.compute.cost
         waits = worker.submit
         if not self.returns:
@@ -123,8 +129,9 @@ class Calibration:
             name=worker.name,
             send=worker.send.cost,
             compute=Affine(
-                compute.fixed + worker.between + waits / rounds,
-                compute.per_unit + (0.0 if self.returns else worker.return_.cost.per_unit),
+                compute.fixed + worker.between + waits * share,
+                max(LEAST_COST, compute.per_unit)
+                + (0.0 if self.returns else worker.return_.cost.per_unit),
             ),
             return_=worker.return_.cost if self.returns else None,
         )
@@ -142,9 +149,9 @@ class Calibration:
         ``ports`` is as measured where it is None.
         """
         ports = self.ports if ports is None else ports
-        expected = 4 if rounds == "auto" else rounds
+        expected = USUAL_ROUNDS if rounds == "auto" else rounds
         return DivisibleLoad(
-            platform=self.star(rounds=expected, ports=ports),
+            platform=self.star(waits=1.0 / expected, ports=ports),
             load=self.load if load is None else load,
             rounds=rounds,
             ports=ports,
@@ -172,7 +179,9 @@ class Calibration:
     def __str__(self) -> str:
         """A table of the costs with their confidence intervals, and how sends overlap."""
         width = max([6, *(len(worker.name) for worker in self.workers)])
-        lines = [f"{'worker':<{width}}  {'':<7}  {'fixed (s)':>26}  {'per unit (s)':>32}  {'R²':>7}"]
+        lines = [
+            f"{'worker':<{width}}  {'':<7}  {'fixed (s)':>26}  {'per unit (s)':>32}  {'R²':>7}"
+        ]
         for worker in self.workers:
             for what, found in _fits(worker):
                 lines.append(f"{worker.name:<{width}}  {what:<7}  {_described(found)}")

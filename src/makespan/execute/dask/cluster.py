@@ -79,7 +79,7 @@ def pickled(function: Callable[..., Any]) -> bytes:
     """
     if not callable(function):
         raise InputError(f"function: {function!r} can't be called")
-    import cloudpickle
+    import cloudpickle  # type: ignore[import-untyped]
 
     try:
         data: bytes = pickle.dumps(function)

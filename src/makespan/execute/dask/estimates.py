@@ -14,6 +14,7 @@ from makespan.divisible.problem import DivisibleLoad
 OVERHEADS = 4.0  # a piece of the pool computes this many times as long as it costs to start
 LEAST_SECONDS = 0.02  # and not less than this
 LEAST_BAND = 0.15  # relative: nearer to the expected time nothing is in doubt
+WIDENING = 1.5  # of the bands when costs changed: they may change again
 RECENT = 3  # observations of which the middle one counts
 
 
@@ -42,9 +43,7 @@ class Estimates:
         By worker, how far, relatively, a computation may be off before its cost is in doubt.
     """
 
-    def __init__(
-        self, workers: Sequence[Worker], bands: Mapping[str, float] | None = None
-    ) -> None:
+    def __init__(self, workers: Sequence[Worker], bands: Mapping[str, float] | None = None) -> None:
         bands = bands or {}
         self.known = {
             worker.name: Known(worker, max(LEAST_BAND, bands.get(worker.name, 0.0)))
@@ -84,6 +83,7 @@ class Estimates:
         for known in self.known.values():
             known.worker = _scaled(known)
             known.factors.clear()
+            known.band *= WIDENING
 
     def speed(self, name: str) -> float:
         """Units per second that a worker computes, 1 where nothing is known of any."""

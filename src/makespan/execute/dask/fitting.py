@@ -101,9 +101,7 @@ def _undisturbed(size: Floats, time: Floats) -> np.ndarray:
     if not groups:
         return keep
     middles = [float(np.median(time[rows])) for rows in groups]
-    distances = [
-        np.abs(time[rows] - middle) for rows, middle in zip(groups, middles, strict=True)
-    ]
+    distances = [np.abs(time[rows] - middle) for rows, middle in zip(groups, middles, strict=True)]
     relative = [d / max(middle, 1e-9) for d, middle in zip(distances, middles, strict=True)]
     usual = DEVIATIONS * float(np.median(np.concatenate(relative)))
     for rows, middle, distance in zip(groups, middles, distances, strict=True):

@@ -253,7 +253,9 @@ def _divisible_load(schedule: Schedule) -> float:
     sends = schedule.rows_of(Activity.SEND)
     holder = int(schedule.machine[sends[0]]) if len(sends) else -1
     if np.any(schedule.machine[computes] == holder):
-        raise InputError("plan: lets the master compute; here the master is the client, which can't")
+        raise InputError(
+            "plan: lets the master compute; here the master is the client, which can't"
+        )
     return float(schedule.amount[computes].sum())
 
 
@@ -272,4 +274,3 @@ def _estimates(plan: Result) -> Estimates:
 
 def _silent(share: float, what: str) -> None:
     """Say nothing."""
-

@@ -73,7 +73,7 @@ class Items:
             raise InputError(
                 f"data: {shown(data)} can't be divided; a sequence, a NumPy array or Files can"
             )
-        self.data = data
+        self.data: Any = data
         self.edges: Floats
         if isinstance(data, Files):
             self.edges = np.concatenate([[0.0], np.cumsum(np.maximum(data.sizes, 1.0))])

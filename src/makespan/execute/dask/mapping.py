@@ -21,7 +21,7 @@ from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.following import Job, Tell, carried_out
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.order import Order, planned_transfers
-from makespan.execute.dask.planning import Ports, Rounds, best_plan, plan
+from makespan.execute.dask.planning import Ports, Shares, best_plan, plan
 from makespan.execute.dask.running import Replan
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
@@ -116,6 +116,11 @@ def map(  # noqa: A001
         return carried_out(used, job, keep_going=keep_going)
 
 
+def forget(client: Any) -> None:
+    """Forget what was measured on a client's cluster, so that :func:`map` measures it again."""
+    _KNOWN.pop(client, None)
+
+
 async def _count_workers(client: Any) -> int:
     async with Crew(client) as crew:
         return len(crew.members)
@@ -175,7 +180,7 @@ def _replanner(estimates: Estimates, problem: Any) -> Replan:
         off = estimates.farthest
         estimates.accept()
 
-        def platform(rounds: Rounds, taken: Ports) -> Star:
+        def platform(waits: Shares, taken: Ports) -> Star:
             shared = uplink if taken == "many" else None
             return estimates.star(names, Master(name=MASTER_NAME, uplink=shared))
 
@@ -201,9 +206,7 @@ def _renumbered(
     number = {transfer.item: first + place for place, transfer in enumerate(sends)}
     amounts = {
         int(item): float(amount)
-        for item, amount, kind in zip(
-            schedule.item, schedule.amount, schedule.kind, strict=True
-        )
+        for item, amount, kind in zip(schedule.item, schedule.amount, schedule.kind, strict=True)
         if kind == sends[0].activity
     }
     renumbered = [replace(transfer, item=number[transfer.item]) for transfer in transfers]

@@ -44,10 +44,16 @@ class Pool:
         return sum(self.items.load_of(one.low, one.high) for one in self._ranges)
 
     def put(self, one: Range) -> None:
-        """Add a range."""
-        if len(one):
-            self._ranges.append(one)
-            self._ranges.sort(key=lambda other: other.low)
+        """Add a range; neighbours that were lost as often become one."""
+        if not len(one):
+            return
+        merged: list[Range] = []
+        for other in sorted([*self._ranges, one], key=lambda range_: range_.low):
+            if merged and merged[-1].high == other.low and merged[-1].losses == other.losses:
+                merged[-1] = Range(merged[-1].low, other.high, other.losses)
+            else:
+                merged.append(other)
+        self._ranges = merged
 
     def take(self, load: float) -> Range:
         """Take the first items: about ``load`` units, at least one item, of one range."""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from makespan.core.errors import ExecutionError
@@ -158,7 +159,7 @@ class Probe:
         traffic.release(held.future, *tasks)
         if member.threads == 1:
             ends = sorted((outcome.start, outcome.end) for outcome in outcomes)
-            pairs = zip(ends[1:-1], ends[2:], strict=True)
+            pairs = pairwise(ends[1:])
             samples.between += [max(0.0, later[0] - sooner[1]) for sooner, later in pairs]
 
     async def _overlap(self, members: list[Member]) -> Sharing:
@@ -187,7 +188,8 @@ class Probe:
             for member, length in zip(members, lengths, strict=True)
         )
         self.traffic.release(*(one.future for one in held))
-        return max(one.window.end for one in held) - min(one.window.start for one in held)
+        starts, ends = [one.window.start for one in held], [one.window.end for one in held]
+        return float(max(ends) - min(starts))
 
     def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load

@@ -180,7 +180,8 @@ class Run:
             return True
         if self._in_doubt:
             self._in_doubt = False
-            return self._revoke() and await self._plan_again()
+            if self._revoke():
+                return await self._plan_again()
         return bool(self.pool) and not self._unsent() and self._deal()
 
     def _unsent(self) -> list[Chunk]:
@@ -207,12 +208,13 @@ class Run:
             return True
         amounts, turns = found
         chunks: list[Chunk] = []
-        for worker, amount in amounts:
+        for number, (worker, amount) in enumerate(amounts, start=first):
             if self.pool:
-                chunks.append(Chunk(first + len(chunks), worker, self.pool.take(amount)))
-        for number in range(first + len(chunks), first + len(amounts)):
-            await turns.done(Activity.SEND, number)
-            await turns.done(Activity.RETURN, number)
+                chunks.append(Chunk(number, worker, self.pool.take(amount)))
+            else:
+                await turns.done(Activity.SEND, number)
+                await turns.done(Activity.RETURN, number)
+        self._next_item = first + len(amounts)
         self.events.append(f"{load:g} units were planned again, in {len(chunks)} chunks")
         self._begin(Leg(tuple(chunks), turns))
         return True

@@ -81,10 +81,12 @@ class Traffic:
         )
         try:
             futures = await self.crew.while_there(member, scattered)
-        except (OSError, TimeoutError, ValueError) as error:
+        except WorkerLost:
+            raise
+        except Exception as error:
             await self.crew.look()
-            raise WorkerLost(f"{member.name}: {error}") from error
-        except TypeError as error:
+            if member.gone.is_set() or isinstance(error, (OSError, TimeoutError)):
+                raise WorkerLost(f"{member.name}: {error}") from error
             for index in range(low, high):
                 refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
@@ -153,26 +155,41 @@ class Traffic:
     async def fetch(self, member: Member, futures: list[Any]) -> tuple[list[Outcome], Window]:
         """Bring outcomes back.
 
+        The client's own ``gather`` puts requests that come together into one, which then waits
+        for the slowest worker; here each worker is asked by itself.
+
         Raises
         ------
         WorkerLost
             If the worker left.
         """
+        from distributed.utils_comm import gather_from_workers
+
         start = time.time()
+        where = {future.key: [member.address] for future in futures}
         try:
-            outcomes = await self.crew.while_there(
-                member, self.client.gather(futures, direct=True, asynchronous=True)
+            found = await self.crew.while_there(
+                member, gather_from_workers(where, rpc=self.client.rpc)
             )
-        except WorkerLost:
-            raise
-        except Exception as error:
+        except OSError as error:
             await self.crew.look()
-            if member.gone.is_set() or isinstance(error, (OSError, TimeoutError)):
-                raise WorkerLost(f"{member.name}: {error}") from error
-            raise ExecutionError(
-                f"results of worker {member.name} can't be fetched: {error}"
-            ) from error
-        return outcomes, Window(start, time.time())
+            raise WorkerLost(f"{member.name}: {error}") from error
+        data = found[0]
+        if len(data) < len(futures):
+            await self._explain_missing(member, futures)
+        return [data[future.key] for future in futures], Window(start, time.time())
+
+    async def _explain_missing(self, member: Member, futures: list[Any]) -> None:
+        """Say why results did not come."""
+        await self.crew.look()
+        if not member.gone.is_set():
+            try:
+                await self.client.gather(futures, direct=True, asynchronous=True)
+            except Exception as error:
+                raise ExecutionError(
+                    f"results of worker {member.name} can't be fetched: {error}"
+                ) from error
+        raise WorkerLost(member.name)
 
     def release(self, *futures: Any) -> None:
         """Let Dask forget a chunk or a result."""

@@ -1,0 +1,66 @@
+"""The command calibrate."""
+
+from __future__ import annotations
+
+import click
+
+from makespan.cli import cluster, parameters
+from makespan.cli.codes import DONE
+
+PLATFORMS = (".toml", ".json")
+
+
+@click.command("calibrate")
+@cluster.scheduler
+@cluster.function
+@click.option(
+    "--sample",
+    type=click.Path(),
+    required=True,
+    metavar="FILE",
+    help="Data as it will come: .npy (rows), .json (a list), text (lines), or a folder of files.",
+)
+@cluster.batched
+@click.option("--load", type=float, metavar="UNITS", help="The load to plan; default the sample's.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), metavar="N", help="Chunks a worker may get; default 1."
+)
+@click.option(
+    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the problem (.toml, .json)."
+)
+@parameters.as_json
+def command(
+    *,
+    scheduler: str,
+    function_name: str,
+    sample: str,
+    batched: bool,
+    load: float | None,
+    rounds: int | None,
+    output: str | None,
+    as_json: bool,
+) -> int:
+    """Measure a Dask cluster; print its costs, and write the problem of dividing a load on it.
+
+    \b
+    makespan calibrate --scheduler tcp://127.0.0.1:8786 --function work:render \
+        --sample frames.npy -o platform.toml
+    """
+    from makespan.execute.dask import calibrate
+    from makespan.execute.dask.progress import bar
+    from makespan.flow._files import refuse_target
+
+    if output is not None:
+        refuse_target(output, *PLATFORMS)
+    function, data = cluster.find_function(function_name), cluster.read_data(sample)
+    with cluster.connected(scheduler) as client, bar() as progress:
+        found = calibrate(client, function, data, batched=batched, progress=progress)
+    if output is not None:
+        found.save(output, load, rounds=rounds or 1)
+    if as_json:
+        parameters.print_json(found.as_dict())
+    else:
+        parameters.print_text(str(found))
+        if output is not None:
+            parameters.print_text(f"{output} written")
+    return DONE

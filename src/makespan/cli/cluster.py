@@ -1,0 +1,145 @@
+"""What the commands for clusters have in common: a scheduler, a function, data, results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from makespan.core.errors import ExecutionError, FileError, InputError
+
+RESULTS = (".json", ".npy")
+
+scheduler = click.option(
+    "--scheduler", required=True, metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:PORT."
+)
+function = click.option(
+    "--function",
+    "function_name",
+    required=True,
+    metavar="MODULE:NAME",
+    help="The function to run, importable here and on the workers.",
+)
+batched = click.option(
+    "--batched", is_flag=True, help="The function takes a chunk, a list or rows, not one item."
+)
+
+
+def find_function(name: str) -> Callable[[Any], Any]:
+    """Return the function called ``package.module:name``; the current folder is searched, too.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    from importlib import import_module
+
+    module, colon, attribute = name.partition(":")
+    if not (module and colon and attribute):
+        raise InputError(f"--function: {name!r} is not of the form package.module:name")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        raise InputError(f"--function: {module} can't be imported: {error}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"--function: {module} has no {attribute}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"--function: {name} can't be called")
+    return found  # type: ignore[no-any-return]
+
+
+def read_data(path: str) -> Any:
+    """Return the items in a file or folder.
+
+    ``.npy`` holds an array, whose rows are the items; ``.json`` a list; any other file is text,
+    whose lines are the items. Of a folder, the files are the items, by name.
+
+    Raises
+    ------
+    FileError
+        If it can't be read.
+    """
+    import numpy as np
+
+    source = Path(path)
+    try:
+        if source.is_dir():
+            from makespan.execute.dask import Files
+
+            return Files(sorted(child for child in source.iterdir() if child.is_file()))
+        if source.suffix == ".npy":
+            return np.load(source, mmap_mode="r", allow_pickle=False)
+        text = source.read_text(encoding="utf-8")
+        if source.suffix != ".json":
+            return text.splitlines()
+        data = json.loads(text)
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(f"{path}: can't be read: {error}") from error
+    if not isinstance(data, list):
+        raise FileError(f"{path}: holds no list, but data is a list of items")
+    return data
+
+
+def write_results(results: Any, path: str) -> None:
+    """Write the results of a run, as ``.json`` or ``.npy``.
+
+    Raises
+    ------
+    FileError
+        If the file can't hold or get them.
+    """
+    from io import BytesIO
+
+    import numpy as np
+
+    from makespan.core.files import write_whole
+
+    try:
+        if Path(path).suffix.lower() == ".npy":
+            content = BytesIO()
+            np.save(content, np.asarray(results), allow_pickle=False)
+            data: str | bytes = content.getvalue()
+        else:
+            plain = results.tolist() if isinstance(results, np.ndarray) else results
+            data = json.dumps(plain, default=_plain) + "\n"
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{path}: can't hold these results: {error}") from error
+    write_whole(path, data)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Give a client of the scheduler.
+
+    Raises
+    ------
+    ExecutionError
+        If it does not answer.
+    """
+    from makespan.execute.dask.cluster import distributed
+
+    package = distributed()
+    try:
+        client = package.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ExecutionError(f"--scheduler: {address} does not answer: {error}") from error
+    with client:
+        yield client

@@ -1,0 +1,115 @@
+"""The command run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from makespan.cli import cluster, parameters
+from makespan.cli.codes import DONE
+
+if TYPE_CHECKING:
+    from makespan.core.result import Result
+    from makespan.execute.dask import Execution
+
+RUN_FORMAT = "makespan.run/1"
+
+
+@click.command("run")
+@parameters.file_argument("result")
+@cluster.scheduler
+@cluster.function
+@click.option(
+    "--data",
+    "source",
+    type=click.Path(),
+    required=True,
+    metavar="FILE",
+    help="The items: .npy (rows), .json (a list), text (lines), or a folder of files.",
+)
+@cluster.batched
+@click.option(
+    "--results", type=click.Path(), metavar="FILE", help="Write the results (.json, .npy)."
+)
+@click.option(
+    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write what was measured (.json)."
+)
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw it: .svg or .png; .html with the plan above it.",
+)
+@parameters.as_json
+def command(
+    *,
+    result: str,
+    scheduler: str,
+    function_name: str,
+    source: str,
+    batched: bool,
+    results: str | None,
+    output: str | None,
+    picture: str | None,
+    as_json: bool,
+) -> int:
+    """Run the plan in RESULT on a Dask cluster, and measure it.
+
+    \b
+    makespan run result.json --scheduler tcp://127.0.0.1:8786 --function work:render \
+        --data frames.npy --results rendered.npy --plot run.html
+    """
+    from makespan.execute.dask import run
+    from makespan.execute.dask.progress import bar
+    from makespan.flow._files import PICTURES, read_result, refuse_target
+
+    for target, suffixes in ((results, cluster.RESULTS), (output, (".json",)), (picture, PICTURES)):
+        if target is not None:
+            refuse_target(target, *suffixes)
+    plan = read_result(result)
+    function, data = cluster.find_function(function_name), cluster.read_data(source)
+    with cluster.connected(scheduler) as client, bar() as progress:
+        execution = run(plan, function, data, client, batched=batched, progress=progress)
+    written = _write(plan, execution, results, output, picture)
+    if as_json:
+        parameters.print_json(_as_dict(execution))
+    else:
+        parameters.print_text("\n".join([str(execution), *written]))
+    return DONE
+
+
+def _write(
+    plan: Result,
+    execution: Execution,
+    results: str | None,
+    output: str | None,
+    picture: str | None,
+) -> list[str]:
+    """Write what was asked for; return a line about each file."""
+    from makespan.flow._files import save
+
+    if results is not None:
+        cluster.write_results(execution.results, results)
+    if output is not None:
+        save(execution.schedule, output)
+    if picture is not None and picture.lower().endswith(".html"):
+        save(plan, picture, beside=execution.schedule)
+    elif picture is not None:
+        save(execution.schedule, picture)
+    return [f"{target} written" for target in (results, output, picture) if target is not None]
+
+
+def _as_dict(execution: Execution) -> dict[str, Any]:
+    from makespan.flow._answer import schedule_as_dict
+
+    return {
+        "format": RUN_FORMAT,
+        "predicted": execution.predicted,
+        "measured": execution.measured,
+        "error": execution.error,
+        "seconds": execution.seconds,
+        "events": list(execution.events),
+        "schedule": schedule_as_dict(execution.schedule),
+    }
