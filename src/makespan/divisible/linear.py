@@ -106,7 +106,7 @@ def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> 
     else:
         seconds = problem.load / rate
     plan = Plan.of(order, shares * seconds, master=own_share * seconds)
-    return _finished(problem, plan.without_empty())
+    return _finished(problem, plan)
 
 
 def problem_master_computes(problem: DivisibleLoad) -> bool:
@@ -126,7 +126,7 @@ def _finished(problem: DivisibleLoad, plan: Plan) -> Solution:
             schedule=None,
             notes=("a machine with no cost at all does any load by the deadline: no maximum",),
         )
-    plan = plan.without_empty()
+    plan = plan.trimmed(problem.use, len(problem.star))
     schedule = timed(problem, plan)
     if problem.load is None:
         return Solution(

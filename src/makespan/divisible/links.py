@@ -131,7 +131,8 @@ def side_by_side(star: Star, end: float, uplink: float) -> tuple[Floats, Floats]
     work = np.maximum(star.compute_per_unit, 1e-300)
 
     def rates(price: float) -> Floats:
-        wanted: Floats = np.clip((np.sqrt(room / price) - 1.0) / work, 0.0, most)
+        with np.errstate(over="ignore"):  # a worker that computes in no time takes what it may
+            wanted: Floats = np.clip((np.sqrt(room / price) - 1.0) / work, 0.0, most)
         return wanted
 
     low, high = 1e-300, max(float(room.max(initial=0.0)), 1e-300)

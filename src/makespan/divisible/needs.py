@@ -102,6 +102,31 @@ A_BUS = Need(
 )
 RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
 
+SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
+NO_UPLINK = Need(
+    "no shared uplink",
+    lambda problem: (
+        "platform.master.uplink is given"
+        if getattr(problem.star.master, "uplink", None) is not None
+        else None
+    ),
+)
+
+
+def _free_machine(problem: DivisibleLoad) -> str | None:
+    """Name a machine that handles any load in no time but its fixed costs."""
+    star = problem.star
+    free = np.flatnonzero(star.send_per_unit + star.compute_per_unit == 0)
+    if len(free):
+        return f"platform.workers[{free[0]}] has no cost per unit"
+    computes = getattr(star.master, "compute", None) is not None
+    if computes and master_cost(star).per_unit == 0:
+        return "platform.master.compute.per_unit is 0"
+    return None
+
+
+FINITE_RATES = Need("costs per unit above 0", _free_machine)
+
 NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
 LINEAR_ONE_ROUND = (
     A_STAR,
@@ -127,6 +152,7 @@ AFFINE_ONE_ROUND = (
 )
 SPLIT_ONE_ROUND = (
     A_STAR,
+    NO_UPLINK,
     ONE_ROUND,
     DIVISIBLE,
     A_MASTER,
@@ -166,6 +192,9 @@ POLICY = (
     A_STAR,
     A_MASTER,
     A_LOAD,
+    SOME_LOAD,
+    NO_DEADLINE,
+    FINITE_RATES,
     OPEN_ROUNDS,
     NO_RETURNS,
     ONE_SEND_AT_A_TIME,

@@ -62,6 +62,26 @@ class Plan:
         """The load that the plan distributes, units."""
         return float(self.amount.sum()) + self.master
 
+    def trimmed(self, use: str, workers: int) -> Plan:
+        """Return the plan as ``use`` wants it: with a chunk for everyone, or without empty ones.
+
+        >>> Plan.of([1], [2.0]).trimmed("all", 3).worker.tolist()
+        [1, 0, 2]
+        """
+        if use != "all":
+            return self.without_empty()
+        left_out = np.setdiff1d(np.arange(workers), self.worker)
+        transfers = self.transfers
+        if transfers is not None:
+            new = np.arange(len(self), len(self) + len(left_out))
+            transfers = np.concatenate([new, transfers, -1 - new])
+        return Plan(
+            worker=np.concatenate([self.worker, left_out]),
+            amount=np.concatenate([self.amount, np.zeros(len(left_out))]),
+            master=self.master,
+            transfers=transfers,
+        )
+
     def without_empty(self) -> Plan:
         """Return the plan without its empty chunks."""
         kept = self.amount > 0

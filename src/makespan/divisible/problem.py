@@ -335,6 +335,10 @@ class _Validation:
                 if getattr(problem, name) != default:
                     add(name, "is for stars; on a tree only the load and the deadline can be set")
             return
+        if problem.use == "all" and problem.activation is not None:
+            missing = [name for name in self.known if name not in problem.activation]
+            if missing:
+                add("activation", f"lacks {missing[0]}, but use is 'all'")
         if problem.activation is not None:
             if problem.order is not None:
                 add("order", "can't stand beside activation, which fixes it")

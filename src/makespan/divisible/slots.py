@@ -146,6 +146,12 @@ def build(
     return built
 
 
+def is_unbounded(problem: DivisibleLoad) -> bool:
+    """Whether some machine could do any load by the deadline."""
+    own = _own_cap(problem) if problem_master_computes(problem) else 0.0
+    return bool(np.isinf(_caps(problem)).any() or np.isinf(own))
+
+
 def _caps(problem: DivisibleLoad) -> Floats:
     """Return the most that each worker could get, units."""
     star = problem.star

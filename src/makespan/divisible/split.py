@@ -32,7 +32,8 @@ def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution
         Units that the master computes.
     """
     order = service_order(problem)
-    order = order[amount[order] > 0]
+    if problem.use != "all":
+        order = order[amount[order] > 0]
     transfers = None
     if problem.has_returns:
         transfers = sends_then_returns(len(order), _returns(problem, order))

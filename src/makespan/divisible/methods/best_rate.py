@@ -19,6 +19,7 @@ from makespan.divisible.needs import (
     NO_GIVEN_ORDER,
     NO_RELEASE,
     NO_WORKER_DEADLINES,
+    SOME_LOAD,
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized, programmed
@@ -47,6 +48,7 @@ def _one_round(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_ORDER,
         NO_WORKER_DEADLINES,
         NO_BUDGET,
+        SOME_LOAD,
         ANY_WORKERS,
         NO_RELEASE,
         Need("a memory limit", _no_limit),

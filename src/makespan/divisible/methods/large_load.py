@@ -11,6 +11,7 @@ from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.needs import (
     ANY_WORKERS,
+    FINITE_RATES,
     NO_RETURNS,
     ONE_SEND_AT_A_TIME,
     SPLIT_ONE_ROUND,
@@ -22,7 +23,7 @@ from makespan.divisible.split import one_round, service_order
 @register(
     "divisible",
     name="large-load",
-    needs=(*SPLIT_ONE_ROUND, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
+    needs=(*SPLIT_ONE_ROUND, FINITE_RATES, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
     complexity="O(n log n + n log k) for k workers dropped",
     source="paper 002 (A. Benoit, 2016), latencies, known results for large loads",
 )

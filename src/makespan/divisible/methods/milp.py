@@ -22,7 +22,7 @@ from makespan.divisible.needs import (
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.scale import seconds_scale, units_scale
-from makespan.divisible.slots import SlotProgramme, build
+from makespan.divisible.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.timing import timed
 
 
@@ -46,6 +46,8 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
     """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
     if len(problem.star) == 0 and not problem_master_computes(problem):
         return _empty(problem)
+    if problem.load is None and is_unbounded(problem):
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     second, unit = seconds_scale(problem), units_scale(problem)
     built = build(problem, second=second, unit=unit)
     answer = built.programme.solve(control)

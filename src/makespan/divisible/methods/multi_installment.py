@@ -12,12 +12,14 @@ from makespan.divisible.needs import (
     A_LOAD,
     A_MASTER,
     A_STAR,
+    ANY_WORKERS,
     DIVISIBLE,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     NO_RETURNS,
     NO_WINDOWS,
     ONE_SEND_AT_A_TIME,
+    SOME_LOAD,
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized, chained
@@ -59,9 +61,11 @@ SEQUENCE_OF_CHUNKS = (
     needs=(
         *SEQUENCE_OF_CHUNKS,
         NO_GIVEN_SEQUENCE,
+        SOME_LOAD,
         *NO_WINDOWS,
         Need("equal workers", _differing_workers),
         Need("a finite speed", _infinite_speed),
+        ANY_WORKERS,
     ),
     complexity="O(chunks) for given rounds; a scan over the rounds for 'auto'",
     source="paper 004, equations 11 to 13; paper 002, homogeneous bus, given number of rounds",

@@ -13,6 +13,7 @@ from makespan.core.schedule import Integers
 from makespan.divisible.channel_programme import sized_transfers
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.methods.multi_installment_output import MANY_WITH_RETURNS, _two_channels
+from makespan.divisible.needs import SOME_LOAD
 from makespan.divisible.plan import sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized
@@ -34,6 +35,7 @@ def _one_round(problem: DivisibleLoad) -> str | None:
 
 ROUNDS_WITH_RETURNS = (
     *MANY_WITH_RETURNS,
+    SOME_LOAD,
     Need("several rounds", _one_round),
     Need("returns from every worker", _partial_returns),
 )

@@ -9,7 +9,13 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
-from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_ORDER, NO_WINDOWS
+from makespan.divisible.needs import (
+    ANY_WORKERS,
+    NO_DEADLINE,
+    NO_GIVEN_ORDER,
+    NO_WINDOWS,
+    SOME_LOAD,
+)
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 from makespan.divisible.uniform_rounds import MOST_ROUNDS, uniform_rounds
@@ -31,7 +37,9 @@ def _master_computes(problem: DivisibleLoad) -> str | None:
 
 UNIFORM = (
     *SEQUENCE_OF_CHUNKS,
+    NO_DEADLINE,
     NO_GIVEN_ORDER,
+    SOME_LOAD,
     *NO_WINDOWS,
     ANY_WORKERS,
     Need("a master that does not compute", _master_computes),
