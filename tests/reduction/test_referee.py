@@ -181,3 +181,17 @@ def test_answer_lines_and_picture() -> None:
     assert [row.lanes for row in drawn.rows] == [("reduce", "receive", "send")] * 3
     assert len(drawn.bars) == 12
     assert set(drawn.labels) == {"1", "2"}
+
+
+def test_picture_of_measured_receptions() -> None:
+    """A reception is its send, later by the latency; it never outlasts the combination's start."""
+    plan = Schedule.of_rows(PROBLEM.machines, ROWS)  # type: ignore[arg-type]
+    measured = Schedule.of_rows(
+        PROBLEM.machines,
+        [(*row[:5], row[5] / 1000, row[6] / 1000) for row in ROWS],  # type: ignore[misc]
+    )
+    for schedule, shifts in ((plan, [0.5] * 4), (measured, [5e-4, 5e-4, 5e-4, 1.5e-3])):
+        bars = picture(PROBLEM, schedule).bars
+        received = bars.lane == 1
+        sent = schedule.start[bars.activity[received]]
+        assert bars.start[received] - sent == pytest.approx(shifts)
