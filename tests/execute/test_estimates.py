@@ -29,10 +29,23 @@ def test_two_slow_computations_put_a_cost_in_doubt() -> None:
     assert not estimates.observe("a", COMPUTE, 10.0, 20.2)
     assert estimates.observe("a", COMPUTE, 10.0, 20.2)
     estimates.accept()
-    assert estimates.speed("a") == pytest.approx(0.5)
+    assert estimates.speed("a") == pytest.approx(0.5, rel=0.01)
     assert estimates.farthest == pytest.approx(1.0)
     assert not estimates.observe("a", COMPUTE, 10.0, 20.1)
     assert not estimates.observe("a", COMPUTE, 10.0, 20.1)
+
+
+def test_an_accident_changes_nothing() -> None:
+    """A single slow one among others does not put the cost in doubt."""
+    estimates = Estimates(CREW)
+    taken = (10.1, 10.1, 40.0, 10.1, 10.1)
+    assert not any(estimates.observe("a", COMPUTE, 10.0, seconds) for seconds in taken)
+
+
+def test_short_activities_are_disturbed_easily() -> None:
+    """Twice as long as a few milliseconds is nothing."""
+    estimates = Estimates([Worker(name="a", compute=1e-3)])
+    assert not any(estimates.observe("a", COMPUTE, 5.0, 0.01) for _ in range(3))
 
 
 def test_a_wide_band_tolerates_more() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,9 @@ from makespan.divisible.problem import DivisibleLoad
 OVERHEADS = 4.0  # a piece of the pool computes this many times as long as it costs to start
 LEAST_SECONDS = 0.02  # and not less than this
 LEAST_BAND = 0.15  # relative: nearer to the expected time nothing is in doubt
+LEAST_DIFFERENCE = 0.05  # seconds: nor where it is off by less than this
 WIDENING = 1.5  # of the bands when costs changed: they may change again
-RECENT = 3  # observations of which the middle one counts
+RECENT = 3  # observations that count
 
 
 @dataclass(slots=True)
@@ -24,12 +26,19 @@ class Known:
 
     worker: Worker
     band: float = LEAST_BAND
-    factors: dict[Activity, list[float]] = field(default_factory=dict)
+    recent: dict[Activity, list[tuple[float, float]]] = field(default_factory=dict)
 
     def factor(self, activity: Activity) -> float:
         """How many times as long as expected an activity takes here."""
-        recent = self.factors.get(activity, [])
-        return statistics.median(recent) if recent else 1.0
+        recent = self.recent.get(activity, [])
+        factors = sorted(taken / expected for expected, taken in recent)
+        if len(factors) == 2:  # one of them may be an accident: the one nearer to 1 holds
+            return min(factors, key=lambda factor: abs(math.log(factor)))
+        return statistics.median(factors) if factors else 1.0
+
+    def off(self, activity: Activity) -> float:
+        """By how many seconds the last observations were off in all."""
+        return abs(sum(taken - expected for expected, taken in self.recent.get(activity, [])))
 
 
 class Estimates:
@@ -59,8 +68,8 @@ class Estimates:
     def observe(self, name: str, activity: Activity, units: float, seconds: float) -> bool:
         """Note what an activity took; return whether its cost is now in doubt.
 
-        It is where the middle one of the last three was off by more than the band, or two of
-        two, and by more than when it was last so.
+        It is where the middle one of the last three, or both of two, are off by more than the
+        band, and all together by more than what disturbs any short activity.
         """
         if name not in self.known:
             self.known[name] = Known(self._typical(name))
@@ -68,21 +77,20 @@ class Estimates:
         expected = _cost(known.worker, activity).of(units)
         if expected <= 0.0 or seconds <= 0.0:
             return False
-        factors = known.factors.setdefault(activity, [])
-        factors.append(seconds / expected)
-        del factors[:-RECENT]
-        if len(factors) < 2:
-            return False
-        off = min((abs(factor - 1.0) for factor in sorted(factors)[-2:]), default=0.0)
-        off = min(off, abs(statistics.median(factors) - 1.0))
-        self.farthest = max(self.farthest, off)
-        return off > known.band
+        recent = known.recent.setdefault(activity, [])
+        recent.append((expected, seconds))
+        del recent[:-RECENT]
+        off = abs(known.factor(activity) - 1.0)
+        in_doubt = off > known.band and known.off(activity) > LEAST_DIFFERENCE
+        if in_doubt and len(recent) > 1:
+            self.farthest = max(self.farthest, off)
+        return in_doubt and len(recent) > 1
 
     def accept(self) -> None:
         """Take what was observed as the costs from now on."""
         for known in self.known.values():
             known.worker = _scaled(known)
-            known.factors.clear()
+            known.recent.clear()
             known.band *= WIDENING
 
     def speed(self, name: str) -> float:

@@ -28,7 +28,8 @@ SAMPLE_SHARE = 0.125  # of the items, for the calibration
 LEAST_ITEMS = 8  # a worker: with fewer items there is nothing to plan
 LEAST_TAIL = 0.1  # uncertainty from which the end of the load is dealt out
 MOST_TAIL = 0.4
-CALIBRATION_SHARE = 0.5  # seconds a worker; see calibrate
+CALIBRATION_SECONDS = 1.0  # a worker; see calibrate
+ROUNDS_AGAIN = (4, 8)  # for what is planned again in haste
 
 _KNOWN: WeakKeyDictionary[Any, dict[Any, tuple[Calibration, dict[float, Result]]]] = (
     WeakKeyDictionary()
@@ -98,9 +99,8 @@ def map(  # noqa: A001
                 made = _planned(used, calibration, sent, items, batched, count)
         bands = {w.name: w.band for w in calibration.workers} if calibration is not None else {}
         problem = made.problem if made is not None else None
-        estimates = Estimates((), bands)
-        if isinstance(problem, DivisibleLoad):
-            estimates = Estimates.of(problem, bands)
+        workers = calibration.star(waits=0.0).workers if calibration is not None else ()
+        estimates = Estimates(workers, bands)
         job = Job(
             function=sent,
             items=items,
@@ -147,7 +147,14 @@ def _calibrated(
     key = _key(client, sent, items, batched)
     if key not in known:
         sample = items.spread(math.ceil(SAMPLE_SHARE * len(items)))
-        found = calibrate(client, function, sample.data, batched=batched, progress=tell)
+        found = calibrate(
+            client,
+            function,
+            sample.data,
+            batched=batched,
+            seconds=CALIBRATION_SECONDS,
+            progress=tell,
+        )
         known[key] = (found, {})
     return known[key][0]
 
@@ -185,7 +192,8 @@ def _replanner(estimates: Estimates, problem: Any) -> Replan:
             return estimates.star(names, Master(name=MASTER_NAME, uplink=shared))
 
         try:
-            found = best_plan(platform, load * (1.0 - _tail(off)), ports=ports)
+            share = 1.0 - _tail(off)
+            found = best_plan(platform, load * share, ports=ports, rounds=ROUNDS_AGAIN)
         except ExecutionError:
             return None
         schedule = found.schedule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -53,14 +53,20 @@ def plan(calibration: Calibration, load: float, *, most_rounds: int | None = Non
 
 
 def best_plan(
-    platform: Platform, load: float, *, ports: Ports = 1, most_rounds: int | None = None
+    platform: Platform,
+    load: float,
+    *,
+    ports: Ports = 1,
+    most_rounds: int | None = None,
+    rounds: Sequence[int] = ROUNDS,
 ) -> Result:
     """Return the plan that ends first, over ports and numbers of rounds.
 
     ``platform`` gives the star for the shares of waiting that are charged to each chunk.
     """
     best: tuple[float, Result] | None = None
-    lines = [_in_turn(platform, load, most_rounds)]
+    tried = [number for number in rounds if most_rounds is None or number <= max(1, most_rounds)]
+    lines = [_in_turn(platform, load, tried)]
     if ports == "many":
         lines.append(_on_own_links(platform, load, most_rounds))
     for line in lines:
@@ -88,12 +94,10 @@ def _first_to_end(
 
 
 def _in_turn(
-    platform: Platform, load: float, most_rounds: int | None
+    platform: Platform, load: float, tried: Sequence[int]
 ) -> Iterator[tuple[float, Result] | None]:
     """Plan for one port, with ever more rounds."""
-    for rounds in ROUNDS:
-        if most_rounds is not None and rounds > max(1, most_rounds):
-            return
+    for rounds in tried:
         star = platform(1.0 / rounds, 1)
         found = _solved(DivisibleLoad(platform=star, load=load, rounds=rounds))
         if found is None:

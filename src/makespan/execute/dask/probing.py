@@ -25,6 +25,7 @@ SIZES = (1.0, 0.5, 0.125)
 GROWTH = 8  # how much larger the next chunk is at most, while a good size is sought
 WAITING_TASKS = 4
 OVERLAP_REPEATS = 3
+LEAST_OVERLAP = 0.15  # seconds that each of the concurrent sends takes
 
 
 @dataclass(slots=True)
@@ -194,7 +195,8 @@ class Probe:
     def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load
         costs = [sends[member.name].cost for member in members]
-        seconds = min([self.budget / 2, *(cost.fixed + cost.per_unit * whole for cost in costs)])
+        enough = max(LEAST_OVERLAP, self.budget / 6)
+        seconds = min([enough, *(cost.fixed + cost.per_unit * whole for cost in costs)])
         lengths = []
         for cost in costs:
             amount = max(0.0, seconds - cost.fixed) / cost.per_unit if cost.per_unit else whole

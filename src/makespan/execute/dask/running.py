@@ -21,6 +21,7 @@ from makespan.execute.dask.remote import Failure, Outcome
 from makespan.execute.dask.transfers import Traffic, Window
 
 AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
+WORTH_PLANNING = 0.05  # of the load: with less left to send nothing is planned again
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
 
 log = logging.getLogger("makespan")
@@ -180,7 +181,7 @@ class Run:
             return True
         if self._in_doubt:
             self._in_doubt = False
-            if self._revoke():
+            if self._unsent_load() > WORTH_PLANNING * self.items.load:
                 return await self._plan_again()
         return bool(self.pool) and not self._unsent() and self._deal()
 
@@ -190,23 +191,29 @@ class Run:
             chunk for chunk in self._leg.chunks if not (chunk.sent or chunk.revoked or chunk.over)
         ]
 
-    def _revoke(self) -> bool:
-        """Take back what is not sent yet; return whether there was any."""
-        unsent = self._unsent()
-        for chunk in unsent:
+    def _unsent_load(self) -> float:
+        ranges = [chunk.range for chunk in self._unsent()]
+        return self.pool.load + sum(self.items.load_of(one.low, one.high) for one in ranges)
+
+    def _revoke(self) -> None:
+        """Take back what is not sent yet."""
+        for chunk in self._unsent():
             chunk.revoked = True
             self._hold(chunk, -1)
             self.pool.put(chunk.range)
-        return bool(unsent)
 
     async def _plan_again(self) -> bool:
+        """Plan anew what is not sent; sends go on meanwhile, and amounts are scaled to the rest."""
         assert self.replan is not None
-        load, first = self.pool.load, self._next_item
-        found = await asyncio.to_thread(self.replan, load, self.crew.names, first)
-        if found is None:
+        before, first = self._unsent_load(), self._next_item
+        found = await asyncio.to_thread(self.replan, before, self.crew.names, first)
+        self._revoke()
+        load = self.pool.load
+        if found is None or load == 0.0:
             self.events.append(f"{load:g} units were dealt out, as costs are in doubt")
             return True
-        amounts, turns = found
+        amounts = [(worker, amount * load / before) for worker, amount in found[0]]
+        turns = found[1]
         chunks: list[Chunk] = []
         for number, (worker, amount) in enumerate(amounts, start=first):
             if self.pool:
