@@ -21,6 +21,8 @@ from tests.execute import functions
 from tests.execute.conftest import tasks_left
 from tests.execute.stars import ROOT, Cluster, Link, star_of
 
+pytestmark = pytest.mark.slow  # real processes die here, each at its own pace
+
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
