@@ -1,6 +1,6 @@
 """``makespan.execute.dask.map`` beside what a Dask user would write, on stars of slow links.
 
-``python -m benchmarks.dask_star [A] [B] [S] [P]`` runs some platforms, all without names. Real
+``python -m benchmarks.dask_star [A] [B] [L] [S] [P]`` runs some platforms, all without names. Real
 scheduler and worker processes on this machine, behind relays that imitate links; computing is
 calibrated sleeping, so that two cores do for all. All strategies run in turn, repeat after repeat,
 and are compared within a repeat. Wall-clock seconds until all results are at the client.
@@ -29,6 +29,7 @@ SELF_SCHEDULED = 64
 MAPPED = (16, 64, 256)
 SPEEDS = {"fast": {"w1": 330e-6, "w2": 220e-6, "w3": 140e-6}}
 SPEEDS["slow"] = {"w1": 140e-6, "w2": 220e-6, "w3": 330e-6}
+SPEEDS["quick"] = {"w1": 60e-6, "w2": 40e-6, "w3": 30e-6}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class Platform:
 PLATFORMS = {
     "A": Platform(about="fast link, fast processor", rows=32_000),
     "B": Platform(about="fast link, slow processor", rows=32_000, speeds="slow"),
+    "L": Platform(about="links the bottleneck, fast processors", rows=32_000, speeds="quick"),
     "S": Platform(about="as A, behind one link of 100 Mbit/s", rows=32_000, uplink=100.0),
     "P": Platform(about="as A, delays of 40, 20, 10 ms", rows=16_000, delays=(40.0, 20.0, 10.0)),
 }
@@ -172,7 +174,7 @@ def compare(names: list[str]) -> None:
         "dask_star",
         "Dask on stars: a planned map and what one would write without a plan",
         "Three workers behind links of 50, 100 and 200 Mbit/s (relays), computing by sleeping "
-        f"(330, 220 and 140 ns per byte; B the other way round). {REPEATS} repeats, strategies in "
+        f"(330, 220 and 140 ns per byte; B the other way round; L 60, 40 and 30). {REPEATS} repeats, strategies in "
         "turn. `seconds`: median until all results are at the client. `against map`: median over "
         "the repeats of its seconds divided by those of `map`, calibrated before, in the same "
         "repeat; above 1, `map` is faster. `map, with calibration` measures the cluster anew.",

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan import DivisibleLoad, Master, Star, Worker, solve
+from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
-from makespan.execute.dask.order import OnePort, Order, Planned, planned_transfers
+from makespan.execute.dask.order import OnePort, Order, Planned, overlapping, planned_transfers
 
 SEND = Activity.SEND
 STAR = Star([Worker(name="a", send=1.0, compute=3.0), Worker(name="b", send=2.0, compute=5.0)])
@@ -25,7 +25,7 @@ def carried_out(order: Any, transfers: list[Planned], seconds: dict[int, float])
         log.append(("start", transfer.activity, transfer.item))
         await asyncio.sleep(seconds.get(transfer.item, 0.0))
         log.append(("end", transfer.activity, transfer.item))
-        await order.done(transfer.activity, transfer.item)
+        order.done(transfer.activity, transfer.item)
 
     async def everything() -> None:
         await asyncio.wait_for(asyncio.gather(*map(one, transfers)), 10)
@@ -90,8 +90,8 @@ def test_a_transfer_that_never_happens_holds_nobody_up() -> None:
 
     async def skipped() -> bool:
         order = Order(transfers, problem(1))
-        await order.done(SEND, 0)
-        await order.done(SEND, 1)
+        order.done(SEND, 0)
+        order.done(SEND, 1)
         await asyncio.wait_for(order.turn(SEND, 2), 5)
         return True
 
@@ -113,6 +113,19 @@ def test_a_port_takes_one_send_at_a_time() -> None:
     transfers = [Planned(SEND, item, "a", 0.0, 1.0) for item in range(3)]
     log = carried_out(OnePort(), transfers, {0: 0.01})
     assert [what for what, *_ in log] == ["start", "end"] * 3
+
+
+def test_latencies_may_overlap() -> None:
+    """With a lead the next send starts before the end of the one before, not before its lead."""
+    star = Star([Worker(name="a", send=Affine(0.1, 1.0), compute=3.0)])
+    planned = [Planned(SEND, 0, "a", 0.0, 0.15), Planned(SEND, 1, "a", 0.15, 0.3)]
+    transfers = overlapping(planned, star)
+    assert transfers[0].lead == pytest.approx(0.08)
+    order = Order(transfers, DivisibleLoad(platform=star, load=1.0))
+    log = carried_out(order, transfers, {0: 0.15})
+    assert log.index(("start", SEND, 1)) < log.index(("end", SEND, 0))
+    log = carried_out(Order(planned, problem(1)), planned, {0: 0.02})
+    assert log.index(("start", SEND, 1)) > log.index(("end", SEND, 0))
 
 
 def test_transfers_of_a_plan_are_read() -> None:

@@ -26,7 +26,7 @@ from makespan.execute.dask.cluster import (
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.execution import Execution, raise_if_failed
 from makespan.execute.dask.items import Items, joined
-from makespan.execute.dask.order import Order, planned_transfers
+from makespan.execute.dask.order import Order, overlapping, planned_transfers
 from makespan.execute.dask.pool import Range
 from makespan.execute.dask.record import Record
 from makespan.execute.dask.running import Chunk, Leg, NoWorkerLeft, Replan, Run
@@ -41,8 +41,9 @@ LOADS_AGREE = 1e-6
 class Job:
     """What to run on what, and how.
 
-    ``replan`` makes the function that plans again from what is known of the costs; ``tail`` is
-    the share of the load, from its end, that is dealt out in place of following the plan.
+    ``replan`` plans again from what is known of the costs; ``tail`` is the share of the load,
+    from its end, that is dealt out in place of following the plan; ``overlap`` lets latencies of
+    sends overlap, where no port forbids it.
     """
 
     function: bytes
@@ -54,6 +55,7 @@ class Job:
     tell: Tell
     replan: Replan | None = None
     tail: float = 0.0
+    overlap: bool = False
     calibration: Calibration | None = None
 
 
@@ -207,11 +209,12 @@ def _first_leg(job: Job, running: Run) -> Leg:
         else:
             running.pool.put(one)
     present = {chunk.item for chunk in chunks}
-    order = Order(
-        [transfer for transfer in transfers if transfer.item in present],
-        problem if isinstance(problem, DivisibleLoad) else None,
-    )
-    return Leg(tuple(chunks), order)
+    carried = [transfer for transfer in transfers if transfer.item in present]
+    if not isinstance(problem, DivisibleLoad):
+        return Leg(tuple(chunks), Order(carried, None))
+    if job.overlap:
+        carried = overlapping(carried, problem.star)
+    return Leg(tuple(chunks), Order(carried, problem))
 
 
 def chunk_rows(schedule: Schedule) -> Integers:

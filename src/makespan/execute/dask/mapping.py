@@ -112,6 +112,7 @@ def map(  # noqa: A001
             replan=_replanner(estimates, problem) if adaptive else None,
             tail=_tail(max(bands.values(), default=0.0)) if adaptive else 0.0,
             calibration=calibration,
+            overlap=calibration is not None and calibration.ports == "many",
         )
         return carried_out(used, job, keep_going=keep_going)
 

@@ -5,56 +5,75 @@ from __future__ import annotations
 import asyncio
 import bisect
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 
+OVERLAPPED = 0.8  # of a send's fixed cost
 NEAR = 1e-9  # of the makespan: times nearer than this are the same
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A transfer of the plan: its activity, its chunk and worker, and its planned time."""
+    """A transfer of the plan: its activity, its chunk and worker, and its planned time.
+
+    ``lead`` is the part of it, seconds, that may overlap with the next on its way.
+    """
 
     activity: Activity
     item: int
     worker: str
     start: float
     end: float
+    lead: float = 0.0
 
 
 class Way:
     """One thing that transfers share: each starts when those that the plan ends before it ended.
 
     On one port that is their order; where several go on at a time, it lets as many go on as the
-    plan does.
+    plan does. A transfer with a ``lead`` counts as ended so many seconds before its planned
+    length has passed.
     """
 
     def __init__(self, transfers: Sequence[Planned], tolerance: float) -> None:
         by_end = sorted(transfers, key=lambda transfer: (transfer.end, transfer.start))
         ends = [transfer.end for transfer in by_end]
-        self._place = {(t.activity, t.item): place for place, t in enumerate(by_end)}
-        self._before = {}
-        for place, transfer in enumerate(by_end):
-            ended = bisect.bisect_right(ends, transfer.start + tolerance)
-            self._before[transfer.activity, transfer.item] = min(ended, place)
+        self._planned = {(t.activity, t.item): (place, t) for place, t in enumerate(by_end)}
+        self._before = [
+            min(bisect.bisect_right(ends, transfer.start + tolerance), place)
+            for place, transfer in enumerate(by_end)
+        ]
         self._done = [False] * len(by_end)
         self._passed = 0
-        self._changed = asyncio.Condition()
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     async def turn(self, activity: Activity, item: int) -> None:
         """Wait for the transfer's turn."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._passed >= self._before[activity, item])
+        place, transfer = self._planned[activity, item]
+        loop = asyncio.get_running_loop()
+        if self._passed < self._before[place]:
+            free: asyncio.Future[None] = loop.create_future()
+            self._waiting.append((self._before[place], free))
+            await free
+        if transfer.lead > 0.0:
+            length = max(0.0, transfer.end - transfer.start - transfer.lead)
+            loop.call_later(length, self._end, place)
 
-    async def done(self, activity: Activity, item: int) -> None:
+    def done(self, activity: Activity, item: int) -> None:
         """Say that a transfer is over, or will never be."""
-        async with self._changed:
-            self._done[self._place[activity, item]] = True
-            while self._passed < len(self._done) and self._done[self._passed]:
-                self._passed += 1
-            self._changed.notify_all()
+        self._end(self._planned[activity, item][0])
+
+    def _end(self, place: int) -> None:
+        self._done[place] = True
+        while self._passed < len(self._done) and self._done[self._passed]:
+            self._passed += 1
+        for needed, free in self._waiting:
+            if needed <= self._passed and not free.done():
+                free.set_result(None)
+        self._waiting = [entry for entry in self._waiting if not entry[1].done()]
 
 
 class Order:
@@ -96,10 +115,24 @@ class Order:
         if (activity, item) in self._group:
             await self._ways[self._group[activity, item]].turn(activity, item)
 
-    async def done(self, activity: Activity, item: int) -> None:
+    def done(self, activity: Activity, item: int) -> None:
         """Say that a transfer is over, or will never be."""
         if (activity, item) in self._group:
-            await self._ways[self._group[activity, item]].done(activity, item)
+            self._ways[self._group[activity, item]].done(activity, item)
+
+
+def overlapping(transfers: Sequence[Planned], star: Star) -> list[Planned]:
+    """Let the latency of each send overlap with the next, where no port forbids it.
+
+    A send's fixed cost is mostly waiting for the worker's acknowledgement.
+    """
+    fixed = dict(zip(star.names, star.send_fixed.tolist(), strict=True))
+    return [
+        replace(one, lead=OVERLAPPED * fixed.get(one.worker, 0.0))
+        if one.activity is Activity.SEND
+        else one
+        for one in transfers
+    ]
 
 
 def planned_transfers(schedule: Schedule) -> tuple[Planned, ...]:
@@ -133,7 +166,7 @@ class OnePort:
             await self._lock.acquire()
             self._holder = item
 
-    async def done(self, activity: Activity, item: int) -> None:
+    def done(self, activity: Activity, item: int) -> None:
         """Say that a transfer is over."""
         if activity is Activity.SEND and self._holder == item:
             self._holder = None

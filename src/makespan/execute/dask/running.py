@@ -33,7 +33,7 @@ class Turns(Protocol):
     async def turn(self, activity: Activity, item: int) -> None:
         """Wait for a transfer's turn."""
 
-    async def done(self, activity: Activity, item: int) -> None:
+    def done(self, activity: Activity, item: int) -> None:
         """Say that it is over, or will never be."""
 
 
@@ -219,8 +219,8 @@ class Run:
             if self.pool:
                 chunks.append(Chunk(number, worker, self.pool.take(amount)))
             else:
-                await turns.done(Activity.SEND, number)
-                await turns.done(Activity.RETURN, number)
+                turns.done(Activity.SEND, number)
+                turns.done(Activity.RETURN, number)
         self._next_item = first + len(amounts)
         self.events.append(f"{load:g} units were planned again, in {len(chunks)} chunks")
         self._begin(Leg(tuple(chunks), turns))
@@ -260,8 +260,8 @@ class Run:
         except WorkerLost:
             self._lost(chunk)
         finally:
-            await turns.done(Activity.SEND, chunk.item)
-            await turns.done(Activity.RETURN, chunk.item)
+            turns.done(Activity.SEND, chunk.item)
+            turns.done(Activity.RETURN, chunk.item)
             chunk.over = True
             if not chunk.revoked:
                 self._hold(chunk, -1)
@@ -273,7 +273,7 @@ class Run:
         low, high = chunk.range.low, chunk.range.high
         units = self.items.load_of(low, high)
         held = await traffic.send(member, self.items, low, high)
-        await turns.done(Activity.SEND, chunk.item)
+        turns.done(Activity.SEND, chunk.item)
         record.transfer("send", chunk.worker, chunk.item, units, held.window)
         self._observe(chunk.worker, Activity.SEND, units, held.window.seconds)
         tasks = traffic.start(held, low, -chunk.item)
