@@ -174,7 +174,8 @@ def compare(names: list[str]) -> None:
         "dask_star",
         "Dask on stars: a planned map and what one would write without a plan",
         "Three workers behind links of 50, 100 and 200 Mbit/s (relays), computing by sleeping "
-        f"(330, 220 and 140 ns per byte; B the other way round; L 60, 40 and 30). {REPEATS} repeats, strategies in "
+        "(330, 220 and 140 ns per byte; B the other way round; L 60, 40 and 30). "
+        f"{REPEATS} repeats, strategies in "
         "turn. `seconds`: median until all results are at the client. `against map`: median over "
         "the repeats of its seconds divided by those of `map`, calibrated before, in the same "
         "repeat; above 1, `map` is faster. `map, with calibration` measures the cluster anew.",
