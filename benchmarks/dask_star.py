@@ -93,7 +93,7 @@ def client_map(count: int) -> Callable[..., np.ndarray]:
 
 
 def equal_split(client: Any, function: Slept, data: np.ndarray) -> np.ndarray:
-    """One chunk of the same size for every worker, scattered at once."""
+    """One chunk of the same size for every worker, scattered one after another."""
     workers = sorted(client.nthreads())
     futures = []
     for worker, piece in zip(workers, split(data, len(workers)), strict=True):

@@ -6,10 +6,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from makespan import DivisibleLoad, ExecutionError, InputError, read_problem, solve
-from makespan.execute.dask import Calibration, Files, calibrate
+from makespan.execute.dask import Calibration, Files, calibrate, run
 from tests.execute import functions
 
 
@@ -64,6 +65,32 @@ def test_a_calibration_can_be_read(calibration: Calibration) -> None:
     data = calibration.as_dict()
     assert data["workers"][0]["send"]["cost"]["per_unit"] > 0
     assert data["ports"] in (1, "many")
+
+
+def test_a_partition_is_planned_on_measured_tables(client: Any) -> None:
+    """The table has what was measured, grows above it, and its plan can be run."""
+    found = calibrate(client, functions.slow_square, list(range(16)), seconds=0.2, repeats=2)
+    problem = found.partition(30)
+    assert problem.machines == ("0", "1", "2")
+    plan = solve(problem)
+    assert plan.makespan is not None
+    assert 0.05 < plan.makespan < 0.6
+    measured = dict(found.workers[0].whole)
+    count = max(measured)
+    assert problem.costs_of(np.array([count, 0, 0]))[0] == pytest.approx(measured[count])
+    costs = [problem.costs_of(np.array([count, 0, 0]))[0] for count in range(31)]
+    assert costs[0] == 0.0
+    assert costs[30] > costs[16]
+    execution = run(plan, functions.slow_square, list(range(30)), client)
+    assert execution.results == [item * item for item in range(30)]
+
+
+def test_a_partition_of_bytes_is_refused(client: Any, tmp_path: Path) -> None:
+    """Files are counted in bytes, which are no tasks."""
+    (tmp_path / "a.txt").write_text("x")
+    found = calibrate(client, functions.text_of, Files([tmp_path / "a.txt"]), repeats=1)
+    with pytest.raises(ExecutionError, match="counts items"):
+        found.partition(3)
 
 
 def test_progress_is_told(client: Any) -> None:

@@ -118,6 +118,9 @@ def test_the_measurement_can_be_drawn_and_saved(client: Any, tmp_path: Path) -> 
     execution = run(plan, functions.squared, list(range(90)), client)
     axes = plot(execution.schedule, problem=plan.problem, ax=Figure().add_subplot())
     assert axes.get_xlabel() == "time (s)"
+    upper, lower = execution.plot(axes=Figure().subplots(2))
+    assert "makespan" in upper.get_title(loc="left") + upper.get_title()
+    assert "measured" in lower.get_title(loc="left") + lower.get_title()
     save(execution.schedule, tmp_path / "measured.json")
     save(plan, tmp_path / "plan.html", beside=execution.schedule)
     assert (tmp_path / "plan.html").stat().st_size > 1000

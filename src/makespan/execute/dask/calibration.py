@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from makespan.core.costs import Affine
+from makespan.core.errors import ExecutionError
 from makespan.divisible.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.fitting import Fit
 from makespan.execute.dask.sharing import Sharing
+from makespan.partition.problem import Partition
+from makespan.partition.samples import Samples
 
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
@@ -35,6 +38,9 @@ class Measured:
         Seconds from submitting a task to knowing that it is done, without its computation.
     between
         Seconds between the end of a task and the start of the next that waits for it.
+    whole
+        What chunks took as a whole, from the start of sending until the result was there:
+        (items, seconds), the median of each size, by increasing size.
     """
 
     name: str
@@ -44,6 +50,7 @@ class Measured:
     return_: Fit
     submit: float
     between: float
+    whole: tuple[tuple[int, float], ...] = ()
 
     @property
     def band(self) -> float:
@@ -68,12 +75,15 @@ class Calibration:
         The load of the sample, units (items, or bytes of files).
     seconds
         How long the measurement took.
+    in_items
+        Whether the load is counted in items; files are counted in bytes.
     """
 
     workers: tuple[Measured, ...]
     sharing: Sharing
     load: float
     seconds: float
+    in_items: bool = True
 
     @property
     def ports(self) -> Literal[1, "many"]:
@@ -157,6 +167,40 @@ class Calibration:
             ports=ports,
             options=options or {},
         )
+
+    def partition(
+        self,
+        tasks: int,
+        *,
+        interpolation: str = "linear",
+        objective: Literal["makespan", "total"] = "makespan",
+    ) -> Partition:
+        """Return the problem of splitting so many items over the workers by measured tables.
+
+        The cost of each measured count is what it took, of the counts between as interpolated
+        (:class:`makespan.partition.samples.Samples`). Above the largest measured count the time
+        grows by the fitted costs; nothing is computed in no time.
+
+        Raises
+        ------
+        ExecutionError
+            If the load was not counted in items.
+        """
+        if not self.in_items:
+            raise ExecutionError("a partition counts items; this calibration's load is in bytes")
+        costs = {
+            worker.name: self._samples(worker, tasks, interpolation) for worker in self.workers
+        }
+        return Partition(tasks=tasks, costs=costs, objective=objective)
+
+    def _samples(self, worker: Measured, tasks: int, interpolation: str) -> Samples:
+        table = {0: 0.0, **dict(worker.whole)}
+        largest = max(table)
+        if tasks > largest:
+            per_unit = sum(found.cost.per_unit for _, found in _fits(worker))
+            table[tasks] = table[largest] + per_unit * (tasks - largest)
+        counts = sorted(table)
+        return Samples(counts=counts, costs=[table[c] for c in counts], interpolation=interpolation)
 
     def save(
         self,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.errors import ExecutionError
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.result import Result
 from makespan.core.schedule import WORDS, Schedule
 from makespan.execute.dask.calibration import Calibration
 from makespan.execute.dask.remote import Failure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,39 @@ class Execution:
         if self.plan is None or self.plan.schedule is None:
             return ()
         return deviations(self.plan.schedule, self.schedule)
+
+    def plot(self, *, axes: Sequence[Axes] | None = None, **options: Any) -> Sequence[Axes]:
+        """Draw plan and measurement one above the other on the same time axis.
+
+        Parameters
+        ----------
+        axes
+            Two axes to draw into; None makes a new figure with pyplot.
+        **options
+            As for :func:`makespan.plot`.
+
+        Raises
+        ------
+        InputError
+            If there is no plan; :func:`makespan.plot` draws the measured schedule alone.
+        """
+        if self.plan is None:
+            raise InputError("this run had no plan; plot its schedule")
+        from makespan.flow._plot import plot
+
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            height = 1.2 + 0.9 * len(self.schedule.machines)
+            axes = plt.subplots(2, sharex=True, figsize=(10, 2 * height))[1].tolist()
+        upper, lower = axes
+        known = set(self.plan.problem.machines)
+        same = all(machine in known for machine in self.schedule.machines)
+        title = f"measured: makespan {self.measured:.4g} s"
+        plot(self.plan, ax=upper, **options)
+        problem = self.plan.problem if same else None
+        plot(self.schedule, problem=problem, ax=lower, **{"title": title, **options})
+        return axes
 
     def __str__(self) -> str:
         lines = [f"measured {self.measured:.4g} s"]

@@ -88,6 +88,11 @@ class Items:
         """The load of all items."""
         return float(self.edges[-1])
 
+    @property
+    def in_items(self) -> bool:
+        """Whether the load is the number of items."""
+        return not isinstance(self.data, Files)
+
     def load_of(self, low: int, high: int) -> float:
         """The load of the items from ``low`` up to ``high``."""
         return float(self.edges[high] - self.edges[low])

@@ -37,6 +37,7 @@ class Samples:
     back: list[tuple[float, float]] = field(default_factory=list)
     submit: list[float] = field(default_factory=list)
     between: list[float] = field(default_factory=list)
+    whole: dict[int, list[float]] = field(default_factory=dict)
 
 
 class Probe:
@@ -84,6 +85,7 @@ class Probe:
             sharing=shared,
             load=self.items.load,
             seconds=time.time() - started,
+            in_items=self.items.in_items,
         )
 
     def _measured(self, member: Member) -> Measured:
@@ -96,6 +98,7 @@ class Probe:
             return_=_fit_of_returns(samples.back),
             submit=median(samples.submit),
             between=median(samples.between),
+            whole=tuple((count, median(samples.whole[count])) for count in sorted(samples.whole)),
         )
 
     async def _warm_up(self, member: Member) -> None:
@@ -147,6 +150,8 @@ class Probe:
         samples.compute.append((units, seconds))
         samples.back.append((units, window.seconds))
         samples.submit.append(max(0.0, done - submitted - seconds))
+        waited = held.window.seconds + (done - submitted) + window.seconds
+        samples.whole.setdefault(high - low, []).append(waited)
 
     async def _queue(self, member: Member, samples: Samples) -> None:
         """Measure what passes between tasks that wait for one another."""

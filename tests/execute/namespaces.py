@@ -1,0 +1,92 @@
+"""A star of real links: network namespaces joined by a bridge, with token buckets; needs root."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from tests.execute.stars import NO_DASHBOARD, QUIET, ROOT, end_all
+
+NETWORK = "10.99.0"
+PORT = 8786
+
+
+def possible() -> bool:
+    """Whether this process may make namespaces."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0 and all(map(shutil.which, ("ip", "tc")))
+
+
+def _do(command: str) -> None:
+    subprocess.run(command.split(), check=True, capture_output=True)
+
+
+@contextmanager
+def star_of_namespaces(rates: Sequence[float]) -> Iterator[str]:
+    """Give the namespace of a master, with a scheduler and workers behind links of these Mbit/s.
+
+    Everything is taken down afterwards. Names hold the process's number, so that two can run.
+    """
+    tag = f"mk{os.getpid()}"
+    spaces = [f"{tag}{index}" for index in range(len(rates) + 1)]
+    switch = f"{tag}s"
+    with ExitStack() as stack:
+        for space in (*spaces, switch):
+            _do(f"ip netns add {space}")
+            stack.callback(_do, f"ip netns del {space}")
+            _do(f"ip -n {space} link set lo up")
+        _do(f"ip -n {switch} link add br0 type bridge")
+        _do(f"ip -n {switch} link set br0 up")
+        for index, space in enumerate(spaces):
+            _do(f"ip -n {space} link add e0 type veth peer name p{index} netns {switch}")
+            _do(f"ip -n {space} addr add {NETWORK}.{index + 1}/24 dev e0")
+            _do(f"ip -n {space} link set e0 up")
+            _do(f"ip -n {switch} link set p{index} master br0")
+            _do(f"ip -n {switch} link set p{index} up")
+        for index, rate in enumerate(rates, start=1):
+            bucket = f"root tbf rate {rate}mbit burst 64kb latency 100ms"
+            _do(f"ip netns exec {switch} tc qdisc add dev p{index} {bucket}")
+            _do(f"ip netns exec {spaces[index]} tc qdisc add dev e0 {bucket}")
+        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        processes: list[subprocess.Popen[bytes]] = []
+        stack.callback(end_all, processes)
+        host = f"{NETWORK}.1"
+        command = ["scheduler", "--host", host, "--port", str(PORT), "--no-show", *NO_DASHBOARD[:1]]
+        processes.append(_start(spaces[0], command, folder))
+        for index in range(1, len(spaces)):
+            command = ["worker", f"tcp://{host}:{PORT}", "--host", f"{NETWORK}.{index + 1}"]
+            command += ["--name", f"w{index}", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+            command += ["--memory-limit", "0", "--local-directory", folder]
+            processes.append(_start(spaces[index], command, folder))
+        yield spaces[0]
+
+
+def _start(space: str, command: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["ip", "netns", "exec", space, sys.executable, "-m", "dask", *command],
+        cwd=folder,
+        env={**os.environ, **QUIET, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def run_inside(space: str, script: str) -> str:
+    """Run Python code in a namespace and return what it printed."""
+    found = subprocess.run(
+        ["ip", "netns", "exec", space, sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if found.returncode:
+        raise RuntimeError(found.stderr)
+    return found.stdout
