@@ -108,7 +108,7 @@ class Items:
         high = len(self) if high is None else high
         sums = np.concatenate([[0.0], np.cumsum(amounts)])
         total = sums[-1] or 1.0
-        wanted = self.edges[low] + sums * (self.load_of(low, high) / total)
+        wanted = self.edges[low] + (sums / total) * self.load_of(low, high)
         after = np.searchsorted(self.edges, wanted).clip(low + 1, max(high, low + 1))
         nearer = wanted - self.edges[after - 1] < self.edges[after.clip(0, len(self))] - wanted
         cuts = np.where(nearer, after - 1, after).clip(low, high)
