@@ -123,13 +123,14 @@ class Execution:
         if axes is None:
             import matplotlib.pyplot as plt
 
-            height = 1.2 + 0.9 * len(self.schedule.machines)
-            axes = plt.subplots(2, sharex=True, figsize=(10, 2 * height))[1].tolist()
+            size = (10.0, 2.0 + 1.6 * len(self.schedule.machines))
+            axes = plt.subplots(2, sharex=True, figsize=size, gridspec_kw={"hspace": 0.3})[1]
+            assert axes is not None
         upper, lower = axes
         known = set(self.plan.problem.machines)
         same = all(machine in known for machine in self.schedule.machines)
         title = f"measured: makespan {self.measured:.4g} s"
-        plot(self.plan, ax=upper, **options)
+        plot(self.plan, ax=upper, **{"legend": False, **options})
         problem = self.plan.problem if same else None
         plot(self.schedule, problem=problem, ax=lower, **{"title": title, **options})
         return axes
