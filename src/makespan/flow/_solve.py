@@ -99,6 +99,17 @@ def solve_controlled(
         return _result(kind, problem, control, name, solution, used)
 
 
+def refereed(problem: Problem, solution: Solution, method: str) -> Result:
+    """Return the result of a plan that was made elsewhere: re-timed, refereed and bounded.
+
+    Raises
+    ------
+    InvalidSchedule
+        If the referee refuses it.
+    """
+    return _result(kind_of(problem), problem, Control(), method, solution, {})
+
+
 def _with_file_options(
     problem: Problem, method: str, options: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:

@@ -53,11 +53,11 @@ def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:
     if not isinstance(graph, Mapping):
         raise ProblemError(f"{shown(graph)} is neither a Dask collection nor a Dask graph")
     nodes = dict(graph)
-    keys = sorted(nodes, key=_sorted_by) if is_collection else list(nodes)
+    keys = sorted(nodes, key=sorted_by) if is_collection else list(nodes)
     return {key: key_name(key) for key in keys}, {key: get_dependencies(nodes, key) for key in keys}
 
 
-def _sorted_by(key: Any) -> tuple[str, tuple[tuple[int, str], ...]]:
+def sorted_by(key: Any) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Return the prefix and the indices of a key, numbers in the order of their values."""
     if not isinstance(key, tuple) or not key:
         return str(key), ()

@@ -1,0 +1,10 @@
+"""Task graphs on a Dask cluster: measure, plan, run as planned."""
+
+from __future__ import annotations
+
+from makespan.execute.dask.graphs.computing import compute
+from makespan.execute.dask.graphs.failures import TasksFailed
+from makespan.execute.dask.graphs.measuring import measure
+from makespan.execute.dask.graphs.planning import planned
+
+__all__ = ["TasksFailed", "compute", "measure", "planned"]

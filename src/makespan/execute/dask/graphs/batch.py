@@ -1,0 +1,155 @@
+"""Tasks on their way to the scheduler and back, under keys of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from makespan.core.errors import InputError
+from makespan.execute.dask.cluster import refuse_unpicklable
+from makespan.execute.dask.graphs import steps
+from makespan.execute.dask.graphs.work import Work
+
+LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
+LOOK_AGAIN = 0.02  # seconds between questions whether it has
+
+log = logging.getLogger("makespan")
+
+
+class Batch:
+    """The tasks of one run.
+
+    Parameters
+    ----------
+    client
+        A ``distributed.Client``.
+    work
+        The tasks.
+    timed
+        Whether workers note what each task takes, in :data:`makespan.execute.dask.graphs.steps`.
+    """
+
+    def __init__(self, client: Any, work: Work, *, timed: bool = False) -> None:
+        from dask.utils import key_split
+
+        self.client = client
+        self.work = work
+        self.timed = timed
+        self.run = uuid.uuid4().hex[:12]
+        self.number = {key: index for index, key in enumerate(work.nodes)}
+        self.sent = {
+            key: f"{key_split(key)}-{self.run}-{index}" for key, index in self.number.items()
+        }
+        self.key_of = {sent: key for key, sent in self.sent.items()}
+        self.futures: dict[Any, Any] = {}
+        self._others: list[str] = []
+
+    def submit(
+        self,
+        wanted: Iterable[Any],
+        *,
+        after: Mapping[Any, Iterable[Any]] | None = None,
+        workers: Mapping[Any, str] | None = None,
+        priority: Mapping[Any, int] | None = None,
+    ) -> None:
+        """Hand all tasks to the scheduler in one message.
+
+        Parameters
+        ----------
+        wanted
+            The keys whose results are kept.
+        after
+            Tasks that each task waits for without needing their results.
+        workers
+            The address of each task's worker; None: Dask places them.
+        priority
+            The higher the sooner.
+        """
+        after = after or {}
+        graph = {
+            self.sent[key]: self.task(self.sent[key], key, after.get(key, ()))
+            for key in self.work.nodes
+        }
+        keys = {key: self.sent[key] for key in wanted}
+        place = None if workers is None else {self.sent[k]: workers[k] for k in workers}
+        rank = None if priority is None else {self.sent[k]: priority[k] for k in priority}
+        self._send(graph, keys, place, rank)
+
+    def submit_copies(self, copies: Mapping[tuple[Any, int], str]) -> None:
+        """Hand out further copies of tasks whose inputs are kept: (key, number) → worker."""
+        graph, keys, place = {}, {}, {}
+        for (key, number), address in copies.items():
+            sent = f"{self.sent[key]}-{number}"
+            graph[sent] = self.task(sent, key, ())
+            keys[key, number] = sent
+            place[sent] = address
+            self._others.append(sent)
+        self._send(graph, keys, place, None)
+
+    def task(self, sent: str, key: Any, after: Iterable[Any]) -> Any:
+        """Return a task as it is sent."""
+        from dask._task_spec import Task, TaskRef
+
+        node = self.work.nodes[key]
+        inputs = tuple(sorted(node.dependencies, key=str))
+        awaited = bool(getattr(node, "is_coro", False))
+        function: Callable[..., Any]
+        if self.timed:
+            timed = steps.step_awaited_timed if awaited else steps.step_timed
+            function = partial(timed, self.run, self.number[key], node, inputs)
+        else:
+            function = partial(steps.step_awaited if awaited else steps.step, node, inputs)
+        names = [self.sent.get(each, each) for each in inputs]
+        names += [self.sent[each] for each in after]
+        return Task(sent, function, *(TaskRef(name) for name in names))
+
+    def _send(
+        self,
+        graph: dict[str, Any],
+        keys: Mapping[Any, str],
+        place: Mapping[str, str] | None,
+        rank: Mapping[str, int] | None,
+    ) -> None:
+        import dask
+
+        annotations: dict[str, Any] = {}
+        if place is not None:  # plain methods: the scheduler need not know makespan
+            annotations |= {"workers": place.__getitem__, "allow_other_workers": False}
+        if rank is not None:
+            annotations |= {"priority": rank.__getitem__}
+        names = list(keys.values())
+        try:
+            with dask.annotate(**annotations):
+                futures = self.client.get(graph, names, sync=False)
+        except Exception as error:
+            for key, node in self.work.nodes.items():
+                refuse_unpicklable(node, f"task {self.work.names[key]}")
+            raise InputError(f"collection: can't be sent: {error}") from error
+        self.futures.update(zip(keys, futures, strict=True))
+
+    async def close(self) -> None:
+        """Give up what is still wanted; return when the scheduler has forgotten all of it."""
+        futures = list(self.futures.values())
+        self.futures.clear()
+        if not futures or self.client.status != "running":
+            return
+        try:
+            async with asyncio.timeout(LONGEST_TIDYING):
+                await self.client.cancel(futures, asynchronous=True, force=True)
+                for future in futures:
+                    future.release()
+                await self._forgotten()
+        except (OSError, TimeoutError) as error:
+            log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
+
+    async def _forgotten(self) -> None:
+        keys = [*self.sent.values(), *self._others]
+        while self.client.status == "running":
+            states = await self.client.scheduler.get_task_status(keys=keys)
+            if not any(states.values()):
+                return
+            await asyncio.sleep(LOOK_AGAIN)

@@ -1,0 +1,162 @@
+"""A Dask graph in, results out: as planned, and measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from makespan.core.errors import ExecutionError, InputError
+from makespan.core.result import Result
+from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, refuse_no_worker
+from makespan.execute.dask.execution import Execution
+from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.dask.graphs.failures import TasksFailed
+from makespan.execute.dask.graphs.measuring import Tell, measure
+from makespan.execute.dask.graphs.pins import Pins, pins_of, refuse_other_tasks
+from makespan.execute.dask.graphs.planning import SECONDS, planned
+from makespan.execute.dask.graphs.running import GraphRun
+from makespan.execute.dask.graphs.work import Work, work_of
+from makespan.execute.dask.progress import bar
+from makespan.taskgraph.problem import TaskGraph
+
+_PLANS: WeakKeyDictionary[Any, dict[Any, Result]] = WeakKeyDictionary()
+
+
+def compute(
+    collection: Any,
+    client: Any = None,
+    plan: Result | TaskGraph | None = None,
+    *,
+    keys: Any = None,
+    seconds: float = SECONDS,
+    progress: bool | Tell = True,
+) -> Execution:
+    """Compute a Dask graph on a cluster as planned.
+
+    Each task is pinned to its worker, with a priority in the order of the plan. Where a task
+    might overtake one that is planned before it, it is made to wait for it (a chain edge). Results
+    leave a worker as soon as they are there, in the order of the plan.
+
+    Parameters
+    ----------
+    collection
+        A Dask collection, a list or tuple of them, or a graph (a mapping) with ``keys``.
+    client
+        A ``distributed.Client``; None starts a cluster on this machine, which ends with the call.
+    plan
+        A plan of the graph: its tasks are named as in :meth:`makespan.Dag.from_dask`, its
+        machines are workers. Or a problem, which is planned. None: the graph is measured and
+        planned, once per client, workers and keys.
+    keys
+        The keys of a graph that are wanted, nested as the results shall be.
+    seconds
+        How long to search for a plan.
+    progress
+        True: a bar on a terminal's stderr. Or a function, called with the share done and what
+        is done now.
+
+    Returns
+    -------
+    Execution
+        The results in the shape of what came in, and the measured schedule with the numbers of
+        the plan's tasks and edges. Bringing results to the client is not part of it; ``seconds``
+        has it.
+
+    Raises
+    ------
+    TasksFailed
+        If tasks raised; the other results are in its ``execution``.
+    ExecutionError
+        If there is no worker, or workers of the plan are not there.
+    InputError
+        If the plan does not fit the graph, or something can't be pickled.
+    MissingExtra
+        Without Dask.
+
+    >>> from dask import delayed
+    >>> from makespan.execute import dask
+    >>> total = delayed(sum)([delayed(pow)(base, 2) for base in range(3)])
+    >>> dask.compute(total, client).results     # doctest: +SKIP
+    5
+    """
+    work = work_of(collection, keys)
+    shown: AbstractContextManager[Tell]
+    shown = bar() if progress is True else nullcontext(progress or _silent)
+    with client_or_local(client) as own, shown as tell:
+        pins, result = _pins(collection, keys, work, own, plan, seconds, tell)
+        refuse_other_tasks(pins, list(work.names.values()))
+        execution = on_loop(own, lambda: _carried_out(own, work, pins, result, tell))
+    if execution.failures:
+        failures = execution.failures
+        raise TasksFailed(failures, execution) from failures[0].error  # type: ignore[arg-type]
+    return execution
+
+
+def forget_plans(client: Any) -> None:
+    """Forget the plans that were made for a client's cluster."""
+    _PLANS.pop(client, None)
+
+
+def _pins(
+    collection: Any,
+    keys: Any,
+    work: Work,
+    client: Any,
+    plan: Result | TaskGraph | None,
+    seconds: float,
+    tell: Tell,
+) -> tuple[Pins, Result]:
+    if plan is None:
+        plan = _known_plan(collection, keys, work, client, seconds, tell)
+    elif isinstance(plan, TaskGraph):
+        plan = planned(plan, seconds=seconds, progress=tell)
+    if not isinstance(plan, Result):
+        raise InputError(f"plan: {plan!r} is neither a Result nor a TaskGraph")
+    return pins_of(plan), plan
+
+
+def _known_plan(
+    collection: Any, keys: Any, work: Work, client: Any, seconds: float, tell: Tell
+) -> Result:
+    """Return the plan for these tasks on these workers, measured and made if need be."""
+    known = _PLANS.setdefault(client, {})
+    key = (tuple(work.names.values()), tuple(sorted(client.nthreads().items())))
+    if key not in known:
+        problem = measure(collection, client, keys=keys, progress=tell)
+        known[key] = planned(problem, seconds=seconds, progress=tell)
+    return known[key]
+
+
+async def _carried_out(
+    client: Any, work: Work, pins: Pins, plan: Result, tell: Callable[[float, str], None]
+) -> Execution:
+    async with Crew(client) as crew:
+        refuse_no_worker(crew)
+        missing = [name for name in pins.machines if name not in crew.members]
+        if missing:
+            there = ", ".join(crew.names)
+            raise ExecutionError(
+                f"plan: there is no worker {', '.join(missing)}; those that are there: {there}"
+            )
+        run = GraphRun(crew, Batch(client, work), pins, tell)
+        started = time.perf_counter()
+        try:
+            results = await run.go()
+            taken = time.perf_counter() - started
+        finally:
+            await run.close()
+        return Execution(
+            results=work.packed(results),
+            schedule=run.record.schedule(plan),
+            plan=plan,
+            failures=run.failures,
+            events=tuple(run.events),
+            seconds=taken,
+        )
+
+
+def _silent(share: float, what: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,236 @@
+"""What Dask will do with an order of tasks on machines: each result goes to a machine once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.network import Network
+from makespan.taskgraph.problem import TaskGraph
+
+Spans = list[tuple[float, float]]
+
+
+class Hop(NamedTuple):
+    """A hop of a route: its ends, its rate and set-up, and what it occupies."""
+
+    tail: int
+    head: int
+    rate: float
+    setup: float
+    occupied: tuple[int, ...]
+
+
+class Move(NamedTuple):
+    """A result on its way: the edge that carries it, a hop, and when."""
+
+    edge: int
+    tail: int
+    head: int
+    start: float
+    end: float
+
+
+class Forecast:
+    """When everything happens under an order of tasks and their machines.
+
+    Tasks go to their machines one after another in the order, each behind what its machine has.
+    A result goes to a machine when its task has ended, once, however many tasks need it there;
+    under contention in the first gap of what it occupies. A task starts at the earliest a
+    ``task_setup`` after the last of its inputs was computed: the scheduler has to hear of it.
+
+    Parameters
+    ----------
+    problem
+        Overlapping communication. Durations hold the ``task_setup`` of the machine; where a task
+        has waited for its inputs or its machine that long anyway, it is not charged.
+
+    Complexity of :meth:`run`: O(n + e h g), g gaps that are tried.
+    """
+
+    def __init__(self, problem: TaskGraph) -> None:
+        dag, network = problem.dag, problem.network
+        self.problem = problem
+        self.count, self.machines = len(dag), len(network)
+        self.setup = network.task_setup.tolist()
+        self.seconds = np.maximum(0.0, problem.durations - network.task_setup[None, :]).tolist()
+        first, edges = dag.first_in.tolist(), dag.in_edges.tolist()
+        self.incoming = [edges[first[t] : first[t + 1]] for t in range(self.count)]
+        first, edges = dag.first_out.tolist(), dag.out_edges.tolist()
+        self.outgoing = [edges[first[t] : first[t + 1]] for t in range(self.count)]
+        self.source, self.target = dag.source.tolist(), dag.target.tolist()
+        self.size = dag.size.tolist()
+        self.cores = network.cores.tolist()
+        self.delay = network.routing.delay.tolist()
+        self.routes = [
+            [_hops(problem, a, b) if a != b else [] for b in range(self.machines)]
+            for a in range(self.machines)
+        ]
+        self.start = [0.0] * self.count
+        self.end = [0.0] * self.count
+        self.begin = [0.0] * self.count
+        self.cause = [-1] * self.count
+        self.moves: list[Move] = []
+        self.carrier: dict[tuple[int, int], int] = {}
+
+    def run(self, order: Sequence[int], machine_of: Sequence[int]) -> float:
+        """Time an order, predecessors first; return the makespan.
+
+        Leaves ``start``, ``end``, ``begin`` (when machine and inputs were there), ``cause`` (the
+        task that each waited for), ``moves``, and ``carrier``: the edge by (source, machine).
+        """
+        free = [[0.0] * cores for cores in self.cores]
+        last: list[list[int]] = [[-1] * cores for cores in self.cores]
+        busy: dict[int, Spans] = {}
+        there: dict[tuple[int, int], float] = {}
+        self.moves, self.carrier = [], {}
+        source, end = self.source, self.end
+        latest = [0.0] * self.machines
+        makespan = 0.0
+        for task in order:
+            machine = machine_of[task]
+            cores = free[machine]
+            core = cores.index(min(cores))
+            begin, cause = max(cores[core], latest[machine]), last[machine][core]
+            known = 0.0
+            edges = self.incoming[task]
+            if len(edges) > 1:
+                edges = sorted(edges, key=lambda edge: end[source[edge]])
+            for edge in edges:
+                before = source[edge]
+                arrival = end[before]
+                known = max(known, arrival)
+                if machine_of[before] != machine:
+                    pair = (before, machine)
+                    if pair not in there:
+                        there[pair] = self._carried(edge, machine_of[before], machine, busy)
+                        self.carrier[pair] = edge
+                    arrival = there[pair]
+                if arrival > begin:
+                    begin, cause = arrival, before
+            start = max(begin, known + self.setup[machine]) if edges else begin
+            done = start + self.seconds[task][machine]
+            self.begin[task], self.start[task], end[task] = begin, start, done
+            self.cause[task] = cause
+            latest[machine] = begin
+            cores[core] = done
+            last[machine][core] = task
+            makespan = max(makespan, done)
+        return makespan
+
+    def _carried(self, edge: int, tail: int, head: int, busy: dict[int, Spans]) -> float:
+        """Send a result; return when it is there."""
+        time = self.end[self.source[edge]]
+        for hop in self.routes[tail][head]:
+            length = self.size[edge] / hop.rate + hop.setup
+            begin = _first_fit(busy, hop.occupied, time, length)
+            time = begin + length
+            for each in hop.occupied:
+                insort(busy.setdefault(each, []), (begin, time))
+            self.moves.append(Move(edge, hop.tail, hop.head, begin, time))
+        return time + self.delay[tail][head]
+
+    def problem_as_run(self, order: Sequence[int], machine_of: Sequence[int]) -> TaskGraph:
+        """Return the problem of this very plan, with its assignment and sequences.
+
+        An edge is left out where an earlier one of the same source brings the data to the same
+        machine: the sequence says that its task comes later. A task's duration holds what it
+        waits for the scheduler.
+        """
+        problem = self.problem
+        dag, network = problem.dag, problem.network
+        used = [
+            edge
+            for edge in range(len(self.source))
+            if self.carrier.get((self.source[edge], machine_of[self.target[edge]]), edge) == edge
+        ]
+        own = self.seconds
+        rows = []
+        for task in range(self.count):
+            machine = machine_of[task]
+            row = list(own[task])
+            row[machine] = self.end[task] - self.begin[task]
+            rows.append((dag.names[task], row))
+        edges = [(dag.names[self.source[e]], dag.names[self.target[e]], self.size[e]) for e in used]
+        names = network.names
+        return TaskGraph(
+            Dag(rows, edges),
+            network,
+            contention=problem.contention,
+            assignment={dag.names[task]: names[machine_of[task]] for task in range(self.count)},
+            sequence={
+                name: [dag.names[task] for task in order if machine_of[task] == index]
+                for index, name in enumerate(names)
+            },
+        )
+
+    def schedule(self, as_run: TaskGraph, machine_of: Sequence[int]) -> Schedule:
+        """Return what was timed last as a schedule of its own problem."""
+        dag = as_run.dag
+        pairs = zip(dag.source.tolist(), dag.target.tolist(), strict=True)
+        number = {pair: edge for edge, pair in enumerate(pairs)}
+        rows: list[tuple[str, int, int, int, float, float, float]] = []
+        for task in range(self.count):
+            times = (self.begin[task], self.end[task])
+            rows.append(("compute", machine_of[task], -1, task, float(dag.work[task]), *times))
+        for move in self.moves:
+            edge = number[self.source[move.edge], self.target[move.edge]]
+            size = self.size[move.edge]
+            if size == 0.0 and move.end == move.start:
+                continue
+            rows.append(("transfer", move.tail, move.head, edge, size, move.start, move.end))
+        return Schedule.of_rows(tuple(as_run.machines), rows)
+
+
+def _hops(problem: TaskGraph, start: int, goal: int) -> list[Hop]:
+    network: Network = problem.network
+    routing, machines = network.routing, len(network)
+    hops = []
+    for tail, head in routing.route(start, goal):
+        occupied: tuple[int, ...] = ()
+        if problem.contention == "links":
+            occupied = (int(network.medium[tail, head]),)
+        elif problem.contention == "ports":
+            sending = (tail,) if tail < machines else ()
+            occupied = (*sending, -1 - head) if head < machines else sending
+        rate, setup = float(routing.rates[tail, head]), float(routing.setup[tail])
+        if occupied and rate == np.inf and setup == 0.0:
+            occupied = ()
+        hops.append(Hop(tail, head, rate, setup, occupied))
+    return hops
+
+
+def _first_fit(
+    busy: dict[int, Spans], occupied: tuple[int, ...], earliest: float, length: float
+) -> float:
+    """Return the first start of ``length`` seconds that are free everywhere."""
+    begin = earliest
+    while True:
+        later = begin
+        for each in occupied:
+            spans = busy.get(each)
+            if not spans:
+                continue
+            place = bisect_left(spans, (later, later))
+            if place and spans[place - 1][1] > later:
+                place -= 1
+            while place < len(spans) and spans[place][0] < later + length:
+                later = max(later, spans[place][1])
+                place += 1
+        if later == begin:
+            return begin
+        begin = later
+
+
+def tasks_of(schedule: Schedule, count: int) -> tuple[list[int], list[int]]:
+    """Return the tasks of a plan in the order of their starts, and the machine of each."""
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    rows = rows[np.lexsort((schedule.item[rows], schedule.end[rows], schedule.start[rows]))]
+    machine = np.zeros(count, dtype=np.int64)
+    machine[schedule.item[rows]] = schedule.machine[rows]
+    return schedule.item[rows].tolist(), machine.tolist()

@@ -1,0 +1,186 @@
+"""A plan as Dask is told it: workers, priorities, chain edges, and the order on the wires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.errors import InputError
+from makespan.core.result import Result
+from makespan.core.schedule import Activity
+from makespan.core.suggest import did_you_mean
+from makespan.execute.dask.graphs.forecast import tasks_of
+from makespan.taskgraph.problem import TaskGraph
+
+MARGIN = 0.03  # of the makespan: tasks that are ready so much before others may overtake them
+WORTH = 2.0  # times the time of handing a task out: shorter tasks may overtake
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A transfer of the plan: a task's result goes from a machine to another; seconds."""
+
+    task: int
+    sender: str
+    receiver: str
+    start: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pins:
+    """A plan, by the numbers of the problem's tasks.
+
+    Parameters
+    ----------
+    problem
+        The problem of the plan.
+    order
+        The tasks in the order of their starts.
+    machine_of
+        The name of each task's machine.
+    after
+        For each task those before it on its machine that it must wait for.
+    carried
+        The transfers in the order of their starts, one for each result and machine.
+    """
+
+    problem: TaskGraph
+    order: tuple[int, ...]
+    machine_of: tuple[str, ...]
+    after: Mapping[int, tuple[int, ...]]
+    carried: tuple[Carried, ...]
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that compute something."""
+        used = set(self.machine_of)
+        return tuple(name for name in self.problem.network.names if name in used)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a machine sends one result at a time."""
+        return self.problem.contention != "none"
+
+
+def pins_of(plan: Result) -> Pins:
+    """Return what Dask is told of a plan.
+
+    Raises
+    ------
+    InputError
+        If it is no plan of a task graph that Dask can run.
+    """
+    problem, schedule = plan.problem, plan.schedule
+    if not isinstance(problem, TaskGraph):
+        raise InputError(f"plan: is one for a problem of kind {problem.kind!r}, not 'taskgraph'")
+    if schedule is None:
+        raise InputError(f"plan: has no schedule, its status is {plan.status}")
+    order, machine = tasks_of(schedule, len(problem.dag))
+    names = problem.network.names
+    return Pins(
+        problem=problem,
+        order=tuple(order),
+        machine_of=tuple(names[each] for each in machine),
+        after=_chains(plan, order, machine),
+        carried=_carried(plan, machine),
+    )
+
+
+def refuse_other_tasks(pins: Pins, names: list[str]) -> None:
+    """Refuse a plan whose tasks are not those of the graph.
+
+    Raises
+    ------
+    InputError
+        If a task of the graph is missing in the plan, or the other way round.
+    """
+    planned, given = set(pins.problem.dag.names), set(names)
+    for name in names:
+        if name not in planned:
+            hint = did_you_mean(name, pins.problem.dag.names)
+            raise InputError(f"plan: has no task {name!r}, a key of the graph{hint}")
+    for name in pins.problem.dag.names:
+        if name not in given:
+            hint = did_you_mean(name, names)
+            raise InputError(f"plan: has a task {name!r}, which is no key of the graph{hint}")
+
+
+def _carried(plan: Result, machine: list[int]) -> tuple[Carried, ...]:
+    """Return the first transfer of each result to each machine."""
+    problem, schedule = plan.problem, plan.schedule
+    assert isinstance(problem, TaskGraph) and schedule is not None
+    dag, names = problem.dag, problem.network.names
+    rows = np.flatnonzero(schedule.kind == Activity.TRANSFER)
+    times: dict[int, tuple[float, float]] = {}
+    for row in rows.tolist():  # of all hops
+        edge, start, end = int(schedule.item[row]), schedule.start[row], schedule.end[row]
+        before = times.get(edge, (start, end))
+        times[edge] = min(before[0], float(start)), max(before[1], float(end))
+    found: dict[tuple[int, int], Carried] = {}
+    for edge, (start, end) in sorted(times.items(), key=lambda entry: (entry[1], entry[0])):
+        source, goal = int(dag.source[edge]), machine[int(dag.target[edge])]
+        sender = names[machine[source]]
+        one = Carried(source, sender, names[goal], float(start), float(end - start))
+        found.setdefault((source, goal), one)
+    return tuple(found.values())
+
+
+def _chains(plan: Result, order: list[int], machine: list[int]) -> dict[int, tuple[int, ...]]:
+    """Return, for each task, the tasks that it might overtake and must not.
+
+    Of tasks that are ready a worker takes the first by priority. A task overtakes another only
+    where it is ready and the worker is idle before the other is ready; in the plan or nearly so.
+    A chain edge costs the scheduler a moment, so that short tasks may overtake all the same.
+    """
+    problem, schedule = plan.problem, plan.schedule
+    assert isinstance(problem, TaskGraph) and schedule is not None
+    network = problem.network
+    ready = _ready(plan, machine)
+    seconds = np.zeros(len(problem.dag))
+    ends = np.zeros(len(problem.dag))
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    seconds[schedule.item[rows]] = schedule.end[rows] - schedule.start[rows]
+    ends[schedule.item[rows]] = schedule.end[rows]
+    margin = MARGIN * schedule.makespan
+    after: dict[int, tuple[int, ...]] = {}
+    for index in range(len(network)):
+        if network.cores[index] > 1:
+            continue
+        tasks = [task for task in order if machine[task] == index]
+        worth = WORTH * float(network.task_setup[index])
+        free = 0.0
+        for place, task in enumerate(tasks):
+            late = ready[task] > free - margin
+            free = float(ends[task])
+            if not late:
+                continue
+            for other in tasks[place + 1 :]:
+                if ready[other] < ready[task] + margin and seconds[other] > worth:
+                    after[other] = (*after.get(other, ()), task)
+    return {task: _last_of(before, problem) for task, before in after.items()}
+
+
+def _last_of(before: tuple[int, ...], problem: TaskGraph) -> tuple[int, ...]:
+    """Keep the last task only: those before it on the machine are ... waited for by it."""
+    return before[-1:]
+
+
+def _ready(plan: Result, machine: list[int]) -> list[float]:
+    """Return when the plan has all inputs of each task on its machine."""
+    problem, schedule = plan.problem, plan.schedule
+    assert isinstance(problem, TaskGraph) and schedule is not None
+    dag = problem.dag
+    ready = [0.0] * len(dag)
+    computes = schedule.kind == Activity.COMPUTE
+    for row in np.flatnonzero(computes).tolist():
+        task = int(schedule.item[row])
+        for edge in dag.out_edges[dag.first_out[task] : dag.first_out[task + 1]].tolist():
+            target = int(dag.target[edge])
+            ready[target] = max(ready[target], float(schedule.end[row]))
+    for row in np.flatnonzero(~computes).tolist():
+        target = int(dag.target[schedule.item[row]])
+        ready[target] = max(ready[target], float(schedule.end[row]))
+    return ready

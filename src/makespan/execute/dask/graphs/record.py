@@ -1,0 +1,113 @@
+"""What the workers saw of a run, as a schedule with the numbers of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from makespan.core.result import Result
+from makespan.core.schedule import Activity, Schedule
+from makespan.execute.dask.graphs.conducting import Seen
+from makespan.taskgraph.problem import TaskGraph
+
+Row = tuple[str, int, int, int, float, float, float]
+
+
+class Seens:
+    """What was seen, by worker.
+
+    Parameters
+    ----------
+    number
+        The number of each task in the plan, by the key that was sent.
+    names
+        The name of each worker by its address, also of those that are gone.
+    """
+
+    def __init__(self, number: Mapping[str, int], names: Mapping[str, str]) -> None:
+        self.number, self.names = number, names
+        self.found: dict[str, Seen] = {}
+
+    def add(self, worker: str, seen: Seen) -> None:
+        """Note what a worker saw."""
+        self.found[worker] = seen
+
+    def schedule(self, plan: Result) -> Schedule:
+        """Return what was measured; time 0 is the start of the first task."""
+        problem = plan.problem
+        assert isinstance(problem, TaskGraph) and plan.schedule is not None
+        known = list(problem.machines)
+        machines = [*known, *(name for name in self.found if name not in known)]
+        place = {name: index for index, name in enumerate(machines)}
+        rows = self._computed(problem, place)
+        rows += self._sent(problem, plan.schedule, place, {row[3]: row[1] for row in rows})
+        zero = min((row[5] for row in rows), default=0.0)
+        shifted = [(*row[:5], row[5] - zero, row[6] - zero) for row in rows]
+        shifted.sort(key=lambda row: (row[5], row[6]))
+        return Schedule.of_rows(tuple(machines), shifted)
+
+    def _computed(self, problem: TaskGraph, place: Mapping[str, int]) -> list[Row]:
+        """Return the last computation of each task."""
+        last: dict[int, Row] = {}
+        for worker, seen in self.found.items():
+            for key, (start, end) in seen.computed.items():
+                task = self.number[key]
+                row = ("compute", place[worker], -1, task, float(problem.dag.work[task]))
+                if task not in last or last[task][6] < end:
+                    last[task] = (*row, start, end)
+        return list(last.values())
+
+    def _sent(
+        self,
+        problem: TaskGraph,
+        plan: Schedule,
+        place: Mapping[str, int],
+        machine_of: Mapping[int, int],
+    ) -> list[Row]:
+        """Return the transfers, hop by hop as planned where they were planned."""
+        hops = _hops(plan)
+        edge_of = _edges(problem, machine_of, {edge for edge, *_ in hops})
+        rows: list[Row] = []
+        for worker, seen in self.found.items():
+            for key, address, start, end in seen.sent:
+                receiver = self.names.get(address, "")
+                if receiver not in place:
+                    continue
+                sender, goal = place[worker], place[receiver]
+                edge = edge_of.get((self.number[key], goal))
+                if edge is None:
+                    continue
+                size = float(problem.dag.size[edge])
+                way = hops.get((edge, sender, goal), [(sender, goal, 1.0)])
+                total = sum(share for *_, share in way) or 1.0
+                for tail, head, share in way:
+                    until = start + (end - start) * share / total
+                    rows.append(("transfer", tail, head, edge, size, start, until))
+                    start = until
+        return rows
+
+
+def _hops(plan: Schedule) -> dict[tuple[int, int, int], list[tuple[int, int, float]]]:
+    """Return the planned hops (tail, head, seconds) by edge and by the ends of its route."""
+    by_edge: dict[int, list[tuple[int, int, float]]] = {}
+    rows = np.flatnonzero(plan.kind == Activity.TRANSFER)
+    for row in rows[np.lexsort((plan.end[rows], plan.start[rows]))].tolist():
+        seconds = float(plan.end[row] - plan.start[row])
+        hop = (int(plan.machine[row]), int(plan.peer[row]), seconds)
+        by_edge.setdefault(int(plan.item[row]), []).append(hop)
+    return {(edge, hops[0][0], hops[-1][1]): hops for edge, hops in by_edge.items()}
+
+
+def _edges(
+    problem: TaskGraph, machine_of: Mapping[int, int], planned: set[int]
+) -> dict[tuple[int, int], int]:
+    """Return the edge that stands for a result's way to a machine; planned ones first."""
+    found: dict[tuple[int, int], int] = {}
+    count = len(problem.dag.source)
+    for edge in sorted(range(count), key=lambda each: (each not in planned, each)):
+        source, target = int(problem.dag.source[edge]), int(problem.dag.target[edge])
+        if target in machine_of:
+            found.setdefault((source, machine_of[target]), edge)
+    return found

@@ -1,0 +1,25 @@
+"""On the scheduler: tasks of dead workers may go anywhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any
+
+
+def unpinned(
+    keys: Collection[str], gone: Collection[str], *, dask_scheduler: Any = None
+) -> list[str]:
+    """Free the tasks that are pinned to workers that are gone; return their keys."""
+    lost, freed = set(gone), []
+    for key in keys:
+        task = dask_scheduler.tasks.get(key)
+        if task is not None and task.worker_restrictions and task.worker_restrictions <= lost:
+            freed.append(key)
+    dask_scheduler.set_restrictions(dict.fromkeys(freed))
+    mine = set(freed)
+    waiting = [task.key for task in dask_scheduler.unrunnable if task.key in mine]
+    dask_scheduler.transitions(
+        dict.fromkeys(waiting, "processing"), stimulus_id=f"makespan-unpinned-{time.time()}"
+    )
+    return freed
