@@ -8,20 +8,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 
 from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Worker, solve
+from makespan.core.schedule import Activity
 from makespan.execute import dask
-from makespan.execute.dask import ItemsFailed, run, running
+from makespan.execute.dask import Calibration, ItemsFailed, run, running
 from tests.execute import functions
 from tests.execute.conftest import tasks_left
-from tests.execute.stars import ROOT, Cluster, Link, star_of
-
-pytestmark = pytest.mark.slow  # real processes die here, each at its own pace
+from tests.execute.stars import NO_LIMIT, ROOT, Cluster, Link, star_of
 
 
 @pytest.fixture
@@ -85,19 +85,64 @@ def test_a_plan_for_a_worker_that_is_not_there(cluster: Cluster, killable: Any) 
     assert execution.events[0].startswith("worker gone is not there; its ")
 
 
-def test_a_worker_that_joins_takes_part(cluster: Cluster, killable: Any) -> None:
-    """In an adaptive run what is not sent yet is planned for it, too."""
-    cluster.kill("w2")
-    cluster.kill("w3")
-    while len(killable.nthreads()) > 1:
-        time.sleep(0.05)
-    data = list(range(400))
-    sample = dask.calibrate(killable, functions.slow_square, data[:20], seconds=0.1, repeats=2)
-    timer = later(0.0, lambda: cluster.add("w4"))
-    execution = dask.map(functions.slow_square, data, killable, calibration=sample, progress=False)
+@pytest.fixture
+def growing() -> Iterator[tuple[Any, Any]]:
+    """A cluster inside this process that has one worker and may get more, and its client."""
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as own,
+    ):
+        yield cluster, own
+        assert tasks_left(own) == []
+
+
+def measured_roughly(client: Any) -> Calibration:
+    """A calibration so uncertain that a large share of a load is not planned but dealt out."""
+    sample = list(range(20))
+    found = dask.calibrate(client, functions.slow_square, sample, seconds=0.1, repeats=2)
+    workers = (replace(w, compute=replace(w.compute, error=0.3)) for w in found.workers)
+    return replace(found, workers=tuple(workers))
+
+
+def workers_of(execution: dask.Execution) -> set[str]:
+    """Return the workers that computed anything."""
+    schedule = execution.schedule
+    rows = schedule.rows_of(Activity.COMPUTE)
+    return {schedule.machines[machine] for machine in schedule.machine[rows].tolist()}
+
+
+def test_a_worker_that_joins_takes_part(growing: tuple[Any, Any]) -> None:
+    """In an adaptive run it gets of what is not sent yet."""
+    cluster, client = growing
+    data = list(range(300))
+    sample = measured_roughly(client)
+    timer = later(0.1, lambda: cluster.scale(2))
+    execution = dask.map(functions.slow_square, data, client, calibration=sample, progress=False)
     timer.join()
     assert execution.results == [item * item for item in data]
-    assert any("worker w4 joined" in event for event in execution.events)
+    assert any("worker 1 joined" in event for event in execution.events)
+    assert workers_of(execution) == {"0", "1"}
+
+
+def test_a_worker_that_came_after_the_calibration_takes_part(growing: tuple[Any, Any]) -> None:
+    """It is counted as one that joins when the run begins."""
+    cluster, client = growing
+    data = list(range(100))
+    sample = measured_roughly(client)
+    cluster.scale(2)
+    client.wait_for_workers(2)
+    execution = dask.map(functions.slow_square, data, client, calibration=sample, progress=False)
+    assert execution.results == [item * item for item in data]
+    assert any("worker 1 joined" in event for event in execution.events)
+    assert workers_of(execution) == {"0", "1"}
 
 
 def test_an_item_that_kills_workers_is_given_up(
@@ -134,28 +179,55 @@ def test_all_workers_gone_is_an_error_with_what_there_is(
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 from distributed import Client
 from makespan.execute.dask import run
 from tests.execute import functions
 from tests.execute.test_faults import planned
 
-client = Client(sys.argv[1])
-plan = planned(2000)
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-try:
-    run(plan, functions.slow_square, list(range(2000)), client)
-except KeyboardInterrupt:
-    left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-    print("interrupted", left, flush=True)
-    time.sleep(0.5)
+client = Client(sys.argv[1], set_as_default=False)
+data = functions.rows(4000)
+plan = planned(4000)
+for moment in (0.05, 0.3, 0.5):
+    threading.Timer(moment, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        run(plan, functions.slept, data, client, batched=True)
+    except KeyboardInterrupt:
+        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        print("interrupted", left, flush=True)
 """
 
 
-def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -> None:
-    """Ctrl-C reaches the caller, and the scheduler keeps no task while the client still lives."""
-    found = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, cluster.address],
+def held(client: Any) -> list[str]:
+    """Return what lies on the workers; what the scheduler frees may take a moment to go."""
+    for _ in range(100):
+        found = client.run(lambda dask_worker: [*dask_worker.data])
+        left = [key for keys in found.values() for key in keys]
+        if not left:
+            break
+        time.sleep(0.05)
+    return left
+
+
+@pytest.mark.parametrize("rate", [NO_LIMIT, pytest.param(20.0, marks=pytest.mark.slow)])
+def test_an_interrupted_client_leaves_nothing(rate: float) -> None:
+    """Ctrl-C reaches the caller when the scheduler has no task left, nor any worker a chunk."""
+    with (
+        star_of([Link(rate=rate)] * 3) as cluster,
+        Client(cluster.address, set_as_default=False) as own,
+    ):
+        own.wait_for_workers(3)
+        found = interrupted(cluster.address)
+        assert found.stdout == "interrupted 0\n" * 3, found.stderr
+        assert found.returncode == 0, found.stderr
+        assert tasks_left(own) == []
+        assert held(own) == []
+
+
+def interrupted(address: str) -> subprocess.CompletedProcess[str]:
+    """Run a client that is interrupted again and again."""
+    return subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, address],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -163,9 +235,6 @@ def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -
         timeout=60,
         check=False,
     )
-    assert found.stdout == "interrupted 0\n", found.stderr
-    assert found.returncode == 0
-    assert tasks_left(killable) == []
 
 
 def test_no_worker_is_said_at_once() -> None:

@@ -87,11 +87,7 @@ def calibrate(
             progress(share, what)
 
     async def measure() -> Calibration:
-        async with Crew(client) as crew:
-            traffic = Traffic(crew, sent, batched)
-            try:
-                return await Probe(crew, traffic, items, repeats, seconds, tell).run()
-            finally:
-                await traffic.close()
+        async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:
+            return await Probe(crew, traffic, items, repeats, seconds, tell).run()
 
     return on_loop(client, measure)

@@ -113,23 +113,22 @@ def refuse_unpicklable(item: Any, place: str) -> None:
 def on_loop(client: Any, work: Callable[[], Coroutine[Any, Any, Value]]) -> Value:
     """Run a coroutine on the client's event loop; Ctrl-C cancels it and waits until it is tidy."""
     loop = client.loop.asyncio_loop
+    tasks: list[asyncio.Task[Value]] = []
 
-    async def begin() -> asyncio.Task[Value]:
-        return asyncio.create_task(work())
+    async def begin() -> Value:
+        tasks.append(asyncio.create_task(work()))
+        return await tasks[0]
 
-    async def end(task: asyncio.Task[Value]) -> Value:
-        return await task
+    async def tidy() -> None:
+        for task in tasks:
+            task.cancel()
+            await asyncio.wait({task}, timeout=LONGEST_CLEAN_UP)
 
-    async def tidy(task: asyncio.Task[Value]) -> None:
-        task.cancel()
-        await asyncio.wait({task}, timeout=LONGEST_CLEAN_UP)
-
-    task = asyncio.run_coroutine_threadsafe(begin(), loop).result()
     try:
-        return asyncio.run_coroutine_threadsafe(end(task), loop).result()
+        return asyncio.run_coroutine_threadsafe(begin(), loop).result()
     except BaseException:
-        if not task.done():
-            asyncio.run_coroutine_threadsafe(tidy(task), loop).result(2 * LONGEST_CLEAN_UP)
+        if not (tasks and tasks[0].done()):
+            asyncio.run_coroutine_threadsafe(tidy(), loop).result(2 * LONGEST_CLEAN_UP)
         raise
 
 

@@ -140,8 +140,7 @@ def carried_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
 
 async def _carry_out(client: Any, job: Job) -> Execution:
     started = time.time()
-    async with Crew(client) as crew:
-        traffic = Traffic(crew, job.function, job.batched)
+    async with Crew(client) as crew, Traffic(crew, job.function, job.batched) as traffic:
         names = tuple(job.plan.problem.machines) if job.plan is not None else ()
         divisible = job.plan is None or isinstance(job.plan.problem, DivisibleLoad)
         record = Record(names if names and divisible else (MASTER_NAME, *names))
@@ -162,8 +161,6 @@ async def _carry_out(client: Any, job: Job) -> Execution:
         except NoWorkerLeft as error:
             error.execution = _execution(job, running, record, started)
             raise
-        finally:
-            await traffic.close()
     return _execution(job, running, record, started)
 
 
@@ -199,15 +196,16 @@ def _first_leg(job: Job, running: Run) -> Leg:
     rows = chunk_rows(schedule)
     cuts = job.items.cut(schedule.amount[rows].tolist())
     chunks = []
-    kept = (1.0 - job.tail) * job.items.load
+    kept = job.items.item_at((1.0 - job.tail) * job.items.load)
     transfers = planned_transfers(schedule)
     for place, row in enumerate(rows.tolist()):
-        one = Range(cuts[place], cuts[place + 1])
-        if len(one) and job.items.edges[one.low] <= kept:
+        low, high = cuts[place], cuts[place + 1]
+        one = Range(low, min(high, kept))
+        if one.low < one.high:
             name = schedule.machines[int(schedule.machine[row])]
             chunks.append(Chunk(int(schedule.item[row]), name, one))
-        else:
-            running.pool.put(one)
+        if high > kept:
+            running.pool.put(Range(max(low, kept), high))
     present = {chunk.item for chunk in chunks}
     carried = [transfer for transfer in transfers if transfer.item in present]
     if not isinstance(problem, DivisibleLoad):

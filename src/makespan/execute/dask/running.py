@@ -131,6 +131,7 @@ class Run:
         self._held_load: dict[str, float] = {}
         self._changed = asyncio.Event()
         self._in_doubt = False
+        self._someone_came = False
         self._group = asyncio.TaskGroup()
 
     async def go(self, leg: Leg) -> None:
@@ -140,6 +141,7 @@ class Run:
             async with self._group:
                 self._begin(leg)
                 self._tell_missing(leg)
+                self._tell_new(leg)
                 while self._under_way or self.pool:
                     self._changed.clear()
                     if not await self._act():
@@ -164,6 +166,14 @@ class Run:
             if name not in self.crew.members:
                 self._say_gone(name, "is not there")
 
+    def _tell_new(self, leg: Leg) -> None:
+        """Plan again for those who came since the plan was made, where that is allowed."""
+        if leg.chunks and self.replan is not None:
+            for name in self.crew.members:
+                if name not in self.estimates.known:
+                    self.events.append(f"worker {name} joined")
+                    self._in_doubt = True
+
     def _start(self, chunk: Chunk, turns: Turns) -> None:
         self._under_way += 1
         self._hold(chunk, 1)
@@ -179,6 +189,9 @@ class Run:
         if not self.crew.members:
             await self._wait_for_a_worker()
             return True
+        if self._someone_came:
+            self._someone_came = self._in_doubt = False
+            return self._deal_out("a worker joined")
         if self._in_doubt:
             self._in_doubt = False
             if self._unsent_load() > WORTH_PLANNING * self.items.load:
@@ -207,11 +220,10 @@ class Run:
         assert self.replan is not None
         before, first = self._unsent_load(), self._next_item
         found = await asyncio.to_thread(self.replan, before, self.crew.names, first)
+        if found is None or self._unsent_load() == 0.0:
+            return self._deal_out("costs are in doubt")
         self._revoke()
         load = self.pool.load
-        if found is None or load == 0.0:
-            self.events.append(f"{load:g} units were dealt out, as costs are in doubt")
-            return True
         amounts = [(worker, amount * load / before) for worker, amount in found[0]]
         turns = found[1]
         chunks: list[Chunk] = []
@@ -224,6 +236,16 @@ class Run:
         self._next_item = first + len(amounts)
         self.events.append(f"{load:g} units were planned again, in {len(chunks)} chunks")
         self._begin(Leg(tuple(chunks), turns))
+        return True
+
+    def _deal_out(self, why: str) -> bool:
+        """Put what is not sent into the pool.
+
+        Dealing sees what each worker still has to do, which a new plan does not.
+        """
+        self._revoke()
+        if self.pool:
+            self.events.append(f"{self.pool.load:g} units were dealt out, as {why}")
         return True
 
     def _deal(self) -> bool:
@@ -321,7 +343,7 @@ class Run:
 
     def _joined(self, member: Member) -> None:
         self.events.append(f"worker {member.name} joined")
-        self._in_doubt = self.replan is not None
+        self._someone_came = self.replan is not None
         self._changed.set()
 
     def _left(self, member: Member) -> None:

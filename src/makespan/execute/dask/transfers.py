@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster import Crew, Member, WorkerLost, refuse_unpicklable
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
+
+LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
+LOOK_AGAIN = 0.02  # seconds between questions whether it has
+
+log = logging.getLogger("makespan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,9 @@ class Held:
 class Traffic:
     """All transfers and tasks of one run, so that none is left behind.
 
+    ``async with`` it: at the end of the block the scheduler has confirmed that nothing is left
+    wherever the block was interrupted, failed, or lost something.
+
     Parameters
     ----------
     crew
@@ -56,12 +66,22 @@ class Traffic:
         self.function = function
         self.batched = batched
         self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
-        self._count = 0
+        self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
+        self._sending: dict[str, asyncio.Future[Any]] = {}
+
+    async def __aenter__(self) -> Traffic:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if kind is not None or self._alive or self._sending:
+            await self._tidy()
 
     def _key(self, what: str) -> str:
-        self._count += 1
-        return f"{self._prefix}-{what}-{self._count}"
+        self._keys.append(f"{self._prefix}-{what}-{len(self._keys)}")
+        return self._keys[-1]
 
     async def send(self, member: Member, items: Items, low: int, high: int) -> Held:
         """Send the items from ``low`` to ``high``; returns when the worker has acknowledged them.
@@ -76,12 +96,16 @@ class Traffic:
         key = self._key("chunk")
         payload = items.payload(low, high)
         start = time.time()
-        scattered = self.client.scatter(
-            {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
+        scattered = asyncio.ensure_future(
+            self.client.scatter(
+                {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
+            )
         )
+        self._sending[key] = scattered
         try:
-            futures = await self.crew.while_there(member, scattered)
+            futures = await self.crew.while_there(member, asyncio.shield(scattered))
         except WorkerLost:
+            scattered.cancel()
             raise
         except Exception as error:
             await self.crew.look()
@@ -90,6 +114,7 @@ class Traffic:
             for index in range(low, high):
                 refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
+        del self._sending[key]
         self._alive[key] = futures[key]
         return Held(member, futures[key], Window(start, time.time()))
 
@@ -197,11 +222,46 @@ class Traffic:
             self._alive.pop(future.key, None)
             future.release()
 
-    async def close(self) -> None:
-        """Cancel and forget whatever is still there."""
-        left = list(self._alive.values())
-        self._alive.clear()
-        if left and self.client.status == "running":
-            await self.client.cancel(left, asynchronous=True, force=True)
-        for future in left:
-            future.release()
+    async def _tidy(self) -> None:
+        """Cancel whatever is still there; return when the scheduler knows nothing of it."""
+        try:
+            async with asyncio.timeout(LONGEST_TIDYING):
+                await self._end_sends()
+                left = [*self._alive.values()]
+                self._alive.clear()
+                if left and self.client.status == "running":
+                    await self.client.cancel(left, asynchronous=True, force=True)
+                for future in left:
+                    future.release()
+                await self._forgotten()
+        except (OSError, TimeoutError) as error:
+            log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
+
+    async def _end_sends(self) -> None:
+        """Wait for the sends that are under way.
+
+        A send that is cut off may still arrive, and would stay on the worker for ever, as the
+        scheduler does not know of it.
+        """
+        sends, self._sending = self._sending, {}
+        if not sends:
+            return
+        done, pending = await asyncio.wait(sends.values(), timeout=LONGEST_TIDYING / 2)
+        for sending in pending:
+            sending.cancel()
+        if pending:
+            log.warning("%d sends were cut off; their chunks may stay on workers", len(pending))
+        for sending in done:
+            if not sending.cancelled() and sending.exception() is None:
+                self._alive.update(sending.result())
+
+    async def _forgotten(self) -> None:
+        """Wait until the scheduler knows no key of this run.
+
+        Clients tell it in batches what they cancel and release, which takes a moment.
+        """
+        while self._keys and self.client.status == "running":
+            states = await self.client.scheduler.get_task_status(keys=self._keys)
+            if not any(states.values()):
+                return
+            await asyncio.sleep(LOOK_AGAIN)
