@@ -11,11 +11,15 @@ from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
 from makespan.taskgraph import generators
 from makespan.taskgraph.clustering import ScheduledGraph, clustering_of
+from makespan.taskgraph.dominant import Search
 from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.mapping import _Mapping, mapped, merged
 from makespan.taskgraph.steps import Steps
+from tests.oracles.taskgraph_clusters import DominantSequences, least_parallel_time
 from tests.oracles.taskgraph_exact import scheduled_graph_length
 from tests.oracles.taskgraph_instances import random_dag
+
+DSC = "dominant-sequence-clustering"
 
 
 def steps() -> Steps:
@@ -90,13 +94,105 @@ def test_dominant_sequence_clustering_on_chains_and_forks() -> None:
     """A chain becomes one cluster; a fork keeps apart what gains from running at once."""
     chain = Dag(dict.fromkeys("abc", 1.0), [("a", "b", 5.0), ("b", "c", 5.0)])
     fork = Dag({"a": 1.0, "b": 9.0, "c": 9.0}, [("a", "b", 1.0), ("a", "c", 1.0)])
-    found = [
-        solve(TaskGraph(dag, Network([1.0] * 3)), method="dominant-sequence-clustering").details
-        for dag in (chain, fork)
-    ]
+    found = [solve(TaskGraph(dag, Network([1.0] * 3)), method=DSC).details for dag in (chain, fork)]
     assert found[0]["clusters"] == [["a", "b", "c"]]
     assert found[1]["clusters"] == [["a", "b"], ["c"]]
     assert found[1]["parallel_time"] == 11.0
+
+
+def parallel_time(dag: Dag) -> float:
+    """Return the parallel time of dominant sequence clustering, a machine for each cluster."""
+    result = solve(TaskGraph(dag, Network([1.0] * len(dag))), method=DSC)
+    assert result.makespan == pytest.approx(result.details["parallel_time"])
+    return float(result.details["parallel_time"])
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_dominant_sequences_follow_the_definition(whole: bool) -> None:
+    """Clusters and starts are those of the definition, worked out anew at every step."""
+    moved = reserved = 0
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        dag = (
+            random_dag(rng)
+            if seed % 2
+            else generators.layered(
+                int(rng.integers(2, 16)), ccr=float(rng.uniform(0.2, 4.0)), density=0.2, rng=rng
+            )
+        )
+        task, edge = dag.work, dag.size
+        if whole:
+            task, edge = np.ceil(task / 4), np.ceil(edge / 4)
+        search = Search(dag, task, edge)
+        steps = list(search.run())
+        expected = DominantSequences(dag, task, edge)
+        clusters = sorted(sorted(nodes) for nodes in expected.clusters.values() if nodes)
+        found = clustering_of(dag, task, edge, search.cluster).members()
+        assert sorted(found) == clusters
+        assert search.start == pytest.approx([expected.start[node] for node in range(len(dag))])
+        moved += sum(len(step.moved) for step in steps)
+        reserved += sum(step.reserved_for is not None for step in steps)
+    assert moved > 20
+    assert reserved > 5
+
+
+@pytest.mark.parametrize("inwards", [False, True])
+def test_dominant_sequences_are_optimal_for_forks_and_joins(inwards: bool) -> None:
+    """Yang and Gerasoulis 1994: forks and joins of any grain reach the least parallel time."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        work = dict(enumerate(rng.integers(1, 9, 5 + seed % 2).astype(float)))
+        ends = [(other, 0) if inwards else (0, other) for other in list(work)[1:]]
+        dag = Dag({str(node): value for node, value in work.items()},
+                  [(str(a), str(b), float(rng.integers(0, 12))) for a, b in ends])  # fmt: skip
+        assert parallel_time(dag) == pytest.approx(least_parallel_time(dag))
+
+
+@pytest.mark.parametrize("inwards", [False, True])
+def test_dominant_sequences_are_optimal_for_coarse_trees(inwards: bool) -> None:
+    """Yang and Gerasoulis 1994: so do trees in which no transfer is longer than any task."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        names = [str(node) for node in range(int(rng.integers(2, 7)))]
+        pairs = [(names[int(rng.integers(0, node))], names[node]) for node in range(1, len(names))]
+        dag = Dag(dict.fromkeys(names, 0.0) | {name: float(rng.integers(5, 12)) for name in names},
+                  [(b, a, float(rng.integers(0, 6))) if inwards else
+                   (a, b, float(rng.integers(0, 6))) for a, b in pairs])  # fmt: skip
+        assert parallel_time(dag) == pytest.approx(least_parallel_time(dag))
+
+
+def test_dominant_sequences_never_lengthen_the_longest_path() -> None:
+    """No parallel time is above that of every task for itself; on coarse graphs none is above
+    twice the least (Yang and Gerasoulis 1994)."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(rng)
+        alone = clustering_of(dag, dag.work, dag.size, range(len(dag))).parallel_time
+        assert parallel_time(dag) <= alone * (1 + 1e-12)
+    for seed in range(25):
+        coarse = generators.layered(5, density=0.5, rng=seed)
+        work, size = np.ceil(coarse.work) + 5.0, np.minimum(np.ceil(coarse.size), 6.0)
+        dag = Dag.from_arrays(work=work, source=coarse.source, target=coarse.target, size=size)
+        assert parallel_time(dag) <= 2.0 * least_parallel_time(dag) * (1 + 1e-12)
+
+
+def test_moved_predecessors_and_reserved_clusters_are_logged() -> None:
+    """A join takes its predecessors along; a task stays out of a cluster that a longer path
+    needs; both stand in the log."""
+    join = Dag(dict.fromkeys("abc", 1.0) | {"d": 2.0},
+               [("a", "d", 9.0), ("b", "d", 8.0), ("c", "d", 1.0)])  # fmt: skip
+    result = solve(TaskGraph(join, Network([1.0] * 4)), method=DSC, log=True)
+    assert result.details["log"][3]["moved"] == ["b"]
+    assert result.details["clusters"] == [["a", "b", "d"], ["c"]]
+    assert any("joins {a b d} with b, starts at 2" in line for line in result.log)
+    fork = Dag({"a": 1.0, "b": 8.0, "c": 1.0, "y": 9.0},
+               [("a", "b", 3.0), ("a", "y", 6.0), ("c", "y", 1.0)])  # fmt: skip
+    shown = solve(TaskGraph(fork, Network([1.0] * 4)), method=DSC, log=True)
+    assert (
+        "b on a path of length 12 begins a cluster (not to delay y, on a longer path)"
+        in shown.log[1]
+    )
+    assert shown.details["clusters"] == [["a", "y"], ["b"], ["c"]]
 
 
 def test_level_order_keeps_precedences_of_tasks_without_work() -> None:

@@ -60,26 +60,31 @@ class ScheduledGraph:
         tried included. ``"original"``: levels on the original graph.
     trials
         About how many clusterings will be tried; many are worth a compiler.
+    priority
+        What stands in for the levels, if given: the tasks of a cluster follow one another by
+        falling priority, which falls along edges too.
     """
 
     def __init__(
-        self, dag: Dag, task: Floats, edge: Floats, *, reading: str = "zeroed", trials: int = 1
-    ) -> None:
+        self, dag: Dag, task: Floats, edge: Floats, *,
+        reading: str = "zeroed", trials: int = 1, priority: Floats | None = None,
+    ) -> None:  # fmt: skip
         if reading not in READINGS:
             hint = did_you_mean(str(reading), READINGS)
             raise MethodError(f"levels: there is no reading {reading!r}{hint}")
         count = len(dag)
         steps = 3 * trials * (count + len(edge))
         self._loop, column = loops.chosen(loops.parallel_time, steps)
-        original = levels(dag, task, edge)
-        self._zeroed = reading == "zeroed"
+        original = levels(dag, task, edge) if priority is None else priority
+        tie = _tie(dag, task, original) if priority is None else dag.position
+        self._zeroed = reading == "zeroed" and priority is None
         self._inputs = tuple(
             map(
                 column,
                 (
                     dag.order, dag.first_out, dag.successors, edge[dag.out_edges],
                     dag.first_in, dag.predecessors, edge[dag.in_edges],
-                    task, _tie(dag, task, original), original,
+                    task, tie, original,
                 ),
             )
         )  # fmt: skip
@@ -147,15 +152,18 @@ class ScheduledGraph:
 
 
 def clustering_of(
-    dag: Dag, task: Floats, edge: Floats, cluster: Iterable[int], *, reading: str = "zeroed"
-) -> Clustering:
+    dag: Dag, task: Floats, edge: Floats, cluster: Iterable[int], *,
+    reading: str = "zeroed", priority: Floats | None = None,
+) -> Clustering:  # fmt: skip
     """Return the clustering given by a cluster per task, with its parallel time.
+
+    ``reading`` and ``priority`` are those of :class:`ScheduledGraph`.
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> clustering_of(dag, dag.work, dag.size, [0, 0]).parallel_time
     5.0
     """
-    graph = ScheduledGraph(dag, task, edge, reading=reading)
+    graph = ScheduledGraph(dag, task, edge, reading=reading, priority=priority)
     for index, label in enumerate(numbered(list(cluster)).tolist()):
         graph.cluster[index] = label
     return graph.clustering()

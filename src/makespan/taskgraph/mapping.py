@@ -29,12 +29,18 @@ def planned(
     steps: Steps,
     clustering: Clustering,
     weights: tuple[Floats, Floats],
+    priority: Floats | None = None,
 ) -> Solution:
-    """Return the plan that a clustering gives on the machines of the problem."""
+    """Return the plan that a clustering gives on the machines of the problem.
+
+    Tasks follow one another by level; by ``priority``, if given, where no clusters are merged.
+    """
     merged_clusters = merged(problem, clustering.cluster, weights[0], steps)
     machine_of = mapped(problem, control, merged_clusters, steps)
-    final = clustering_of(problem.dag, *weights, machine_of)
-    board = ordered(problem, machine_of, final.level)
+    level = priority
+    if level is None or merged_clusters is not clustering.cluster:
+        level = clustering_of(problem.dag, *weights, machine_of).level
+    board = ordered(problem, machine_of, level)
     names = problem.named
     _log_order(problem, steps, board)
     details: dict[str, Any] = {
