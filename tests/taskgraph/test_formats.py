@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -72,10 +73,37 @@ NEW = {
 }
 
 
+def first_version(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of version 1.4 in the words of 1.0, which knows names but no ids."""
+    ids = {task["id"]: task["name"] for task in data["workflow"]["tasks"]}
+    jobs = [
+        {
+            "name": task["name"],
+            "runtime": task["runtimeInSeconds"],
+            "parents": [ids.get(name, name) for name in task.get("parents", ())],
+            "files": [
+                {"link": file["link"], "name": file["name"], "size": file["sizeInBytes"]}
+                for file in task["files"]
+            ],
+        }
+        for task in data["workflow"]["tasks"]
+    ]
+    return {"schemaVersion": "1.0", "workflow": {"jobs": jobs}}
+
+
 def test_wfformat_versions_agree() -> None:
-    """1.4 and 1.5 hold the same graph: sizes are of files written here and read there."""
+    """All versions hold the same graph: sizes are of files written here and read there."""
     dag = wfformat.read(NEW)
     assert dag == wfformat.read(OLD)
+    first = wfformat.read(first_version(OLD))
+    assert first.names == ("split", "left", "right")
+    assert (first.work == dag.work).all()
+    assert (first.size == dag.size).all()
+    metrics = {"numberOfTasks": 3, "numberOfLevels": 2}
+    latest = copy.deepcopy(NEW) | {"schemaVersion": "1.6"}
+    latest["workflow"]["specification"]["metrics"] = metrics
+    latest["workflow"]["execution"]["metrics"] = {"sumTaskRuntimesInSeconds": 9.0}
+    assert wfformat.read(latest) == dag
     assert dag == Dag({"T1": 2.0, "T2": 3.0, "T3": 4.0}, [("T1", "T2", 8.0), ("T1", "T3", 24.0)])
 
 

@@ -1,8 +1,9 @@
-"""WfFormat: workflow instances of WfCommons, versions 1.3 to 1.5.
+"""WfFormat: workflow instances of WfCommons, versions 1.0 to 1.6.
 
 A task's work is its runtime in seconds, so that a machine of speed 1 is the one it was measured
 on. The size of an edge is the sum of the files that its source writes and its target reads, in
-bytes.
+bytes. Up to 1.4 a task holds its runtime and its files (in 1.0 under other names); since 1.5 what
+was to be done, the files, and what was measured stand in tables of their own.
 
 Source: T. Coleman, H. Casanova, L. Pottier, M. Kaushik, E. Deelman and R. Ferreira da Silva,
 WfCommons: a framework for enabling scientific workflow research and development, Future
