@@ -11,7 +11,7 @@ from makespan.core.picture import Role
 from makespan.taskgraph import generators
 from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.layout import layered
-from makespan.taskgraph.pictures import MOST_LANES, draw_graph, picture
+from makespan.taskgraph.pictures import MOST_LANES, draw_graph, picture, short
 
 mpl.use("Agg")
 
@@ -90,6 +90,14 @@ def test_graphs_are_drawn_with_clusters(tasks: int) -> None:
     bold = np.isin(np.arange(tasks), found.dominant_sequence)
     assert np.array_equal(np.asarray(points.get_linewidths()) > 1, bold)
     plt.close("all")
+
+
+def test_long_names_are_shortened() -> None:
+    """Names fit into the room: hashes go first, then the middle; short ones stay."""
+    assert short("T12", 8) == "T12"
+    assert short("sum-0123456789abcdef[0,1]", 12) == "sum[0,1]"
+    for room in (8, 12):
+        assert len(short("individuals_ID0000001", room)) == room
 
 
 def test_lines_and_taken() -> None:

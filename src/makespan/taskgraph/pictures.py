@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ MOST_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
 LABELLED = 60
 """Tasks up to which the graph shows names with works, and sizes on edges."""
+HASH = re.compile(r"-[0-9a-f]{8,}")
+"""What tells the keys of Dask collections apart."""
 
 
 def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
@@ -103,7 +106,8 @@ def draw_graph(
     ax
         Axes to draw into; new ones, as large as the graph needs, if omitted.
 
-    Works stand in the tasks and sizes at the edges where there are few.
+    Works stand in the tasks and sizes at the edges where there are few. Names too long for the
+    space between two tasks are shortened (see :func:`short`).
     """
     import matplotlib.pyplot as plt
 
@@ -126,13 +130,26 @@ def draw_graph(
         zorder=3,
     )
     for task, name in enumerate(dag.names):
-        text = f"{name}\n{dag.work[task]:g}" if small else name
+        text = f"{short(name, 12)}\n{dag.work[task]:g}" if small else short(name, 8)
         size = 8 if small else 5
         ax.text(x[task], -y[task], text, ha="center", va="center", zorder=4, fontsize=size)
     ax.set_xlim(x.min() - 1, x.max() + 1)
     ax.set_ylim(-y.max() - 0.7, 0.7)
     ax.set_axis_off()
     return ax
+
+
+def short(name: str, room: int) -> str:
+    """Return a name in ``room`` characters: without hashes, then without its middle.
+
+    >>> short("sum-aggregate-0123456789abcdef0123456789abcdef[0,1]", 12)
+    'sum-agg…0,1]'
+    """
+    if len(name) > room:
+        name = HASH.sub("", name)
+    if len(name) > room:
+        name = f"{name[: (room + 2) // 2]}…{name[-(room - 1 - (room + 2) // 2) :]}"
+    return name
 
 
 def _new_axes(width: float, height: float, *, small: bool) -> Axes:
