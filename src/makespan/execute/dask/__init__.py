@@ -6,6 +6,7 @@ from makespan.execute.dask.calibrate import calibrate
 from makespan.execute.dask.calibration import Calibration
 from makespan.execute.dask.execution import Execution, ItemsFailed
 from makespan.execute.dask.following import run
+from makespan.execute.dask.graphs import TasksFailed, compute, measure, planned
 from makespan.execute.dask.items import Files
 from makespan.execute.dask.mapping import forget, map  # noqa: A004
 from makespan.execute.dask.planning import plan
@@ -15,9 +16,13 @@ __all__ = [
     "Execution",
     "Files",
     "ItemsFailed",
+    "TasksFailed",
     "calibrate",
+    "compute",
     "forget",
     "map",
+    "measure",
     "plan",
+    "planned",
     "run",
 ]

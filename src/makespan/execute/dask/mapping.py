@@ -19,6 +19,7 @@ from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, pickle
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.following import Job, Tell, carried_out
+from makespan.execute.dask.graphs.computing import forget_graphs
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.order import Order, planned_transfers
 from makespan.execute.dask.planning import Ports, Shares, best_plan, plan
@@ -118,8 +119,9 @@ def map(  # noqa: A001
 
 
 def forget(client: Any) -> None:
-    """Forget what was measured on a client's cluster, so that :func:`map` measures it again."""
+    """Forget what was measured on a client's cluster, so that it is measured again."""
     _KNOWN.pop(client, None)
+    forget_graphs(client)
 
 
 async def _count_workers(client: Any) -> int:

@@ -132,16 +132,17 @@ class Batch:
         self.futures.update(zip(keys, futures, strict=True))
 
     async def close(self) -> None:
-        """Give up what is still wanted; return when the scheduler has forgotten all of it."""
+        """Give up what is still wanted; return when the scheduler has forgotten all of it.
+
+        Releasing is enough, also for what is under way: nobody wants it then. (Cancelling by
+        force fails in Dask where a task has dependents that nobody wants.)
+        """
         futures = list(self.futures.values())
         self.futures.clear()
-        if not futures or self.client.status != "running":
-            return
+        for future in futures:
+            future.release()
         try:
             async with asyncio.timeout(LONGEST_TIDYING):
-                await self.client.cancel(futures, asynchronous=True, force=True)
-                for future in futures:
-                    future.release()
                 await self._forgotten()
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)

@@ -14,7 +14,7 @@ from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, refuse
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import TasksFailed
-from makespan.execute.dask.graphs.measuring import Tell, measure
+from makespan.execute.dask.graphs.measuring import Tell, forget_wires, measure
 from makespan.execute.dask.graphs.pins import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.planning import SECONDS, planned
 from makespan.execute.dask.graphs.running import GraphRun
@@ -95,8 +95,9 @@ def compute(
     return execution
 
 
-def forget_plans(client: Any) -> None:
-    """Forget the plans that were made for a client's cluster."""
+def forget_graphs(client: Any) -> None:
+    """Forget what was measured, and planned, for graphs on a client's cluster."""
+    forget_wires(client)
     _PLANS.pop(client, None)
 
 

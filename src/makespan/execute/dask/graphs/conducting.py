@@ -9,6 +9,7 @@ of the plan: it tells the receiver to ask for them, and lets other requests wait
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -18,9 +19,12 @@ from typing import Any
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.worker_state_machine import AcquireReplicasEvent
 
+LOOK_EVERY = 0.01  # seconds between looks whether a result is there
 LONGEST_WAIT = 1.0  # seconds, and
 LONGEST_TIMES = 10.0  # times its length: after so long nobody waits for a transfer any more
 PATIENCE = 0.5  # of its own length: so long a transfer waits for one before it that is late
+
+log = logging.getLogger("makespan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,10 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
             self._task.cancel()
         self._planned.clear()
         self._state.waiting.clear()
+        self._let_all_go()
+
+    def _let_all_go(self) -> None:
+        self.in_turn = False
         for asked in self._state.asked.values():
             if not asked.go.done():
                 asked.go.set_result(None)
@@ -156,15 +164,18 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
             done.set_result(None)
 
     async def _conduct(self) -> None:
-        """Let one transfer leave after another."""
-        while self._state.waiting:
-            self._changed.clear()
-            one, until = self._following()
-            if one is None:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), until)
-                continue
-            await self._leave(one)
+        """Let one transfer leave after another; whatever happens, nobody waits for ever."""
+        try:
+            while self._state.waiting:
+                self._changed.clear()
+                one, until = self._following()
+                if one is None:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), until)
+                    continue
+                await self._leave(one)
+        finally:
+            self._let_all_go()
 
     def _following(self) -> tuple[Leaving | None, float | None]:
         """Return what leaves next; or None, and how long to wait for what is late."""
@@ -183,42 +194,47 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
         state, receiver = self._state, one.receiver
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asked = state.asked.pop(receiver, None)
-        if asked is not None:  # a worker asks another for one thing at a time
+        pairs = {(one.key, receiver)}
+        if asked is not None:  # a worker asks another for one thing at a time: that goes first
             pairs = {(key, receiver) for key in asked.keys} & self._planned
-            for pair in pairs:
-                state.told[pair] = done
-            asked.go.set_result(None)
+            if not asked.go.done():
+                asked.go.set_result(None)
         else:
-            state.told[one.key, receiver] = done
             self._spawn(self._tell(one))
+        if not pairs:
+            return
+        state.told.update(dict.fromkeys(pairs, done))
         await asyncio.wait({done}, timeout=LONGEST_WAIT + LONGEST_TIMES * one.seconds)
-        self._over((one.key, receiver))
+        for pair in pairs:
+            self._over(pair)
 
     async def _tell(self, one: Leaving) -> None:
-        """Tell the receiver to ask for a result."""
-        size = self.worker.state.tasks[one.key].get_nbytes()
+        """Tell the receiver to ask for a result; it answers when it has it, from wherever."""
         try:
-            kept = await self.worker.rpc(one.receiver).makespan_take(
+            size = self.worker.state.tasks[one.key].get_nbytes()
+            await self.worker.rpc(one.receiver).makespan_take(
                 key=one.key, sender=self.worker.address, size=size
             )
-        except Exception:
-            kept = False
-        if not kept:
-            self._over((one.key, one.receiver))
+        except Exception as error:
+            log.info("%s could not be told to take %s: %s", one.receiver, one.key, error)
+        self._over((one.key, one.receiver))
 
 
 def _taking(worker: Any) -> Any:
     """Return a handler that makes a worker ask for a result."""
 
     async def makespan_take(key: Any, sender: str, size: int) -> bool:
-        task = worker.state.tasks.get(key)
-        if task is not None and task.state == "memory":
-            return False
-        worker.handle_stimulus(
-            AcquireReplicasEvent(
-                who_has={key: [sender]}, nbytes={key: size}, stimulus_id=f"makespan-{time.time()}"
+        tasks = worker.state.tasks
+        if key not in tasks or tasks[key].state != "memory":
+            worker.handle_stimulus(
+                AcquireReplicasEvent(
+                    who_has={key: [sender]},
+                    nbytes={key: size},
+                    stimulus_id=f"makespan-{time.time()}",
+                )
             )
-        )
+        while key in tasks and tasks[key].state in ("fetch", "flight"):
+            await asyncio.sleep(LOOK_EVERY)
         return True
 
     return makespan_take

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -78,8 +79,15 @@ class Forecast:
         self.moves: list[Move] = []
         self.carrier: dict[tuple[int, int], int] = {}
 
-    def run(self, order: Sequence[int], machine_of: Sequence[int]) -> float:
+    def run(
+        self,
+        order: Sequence[int],
+        machine_of: Sequence[int],
+        after: Mapping[int, tuple[int, ...]] | None = None,
+    ) -> float:
         """Time an order, predecessors first; return the makespan.
+
+        ``after`` has tasks that a task is made to wait for beside those that it needs.
 
         Leaves ``start``, ``end``, ``begin`` (when machine and inputs were there), ``cause`` (the
         task that each waited for), ``moves``, and ``carrier``: the edge by (source, machine).
@@ -97,7 +105,9 @@ class Forecast:
             cores = free[machine]
             core = cores.index(min(cores))
             begin, cause = max(cores[core], latest[machine]), last[machine][core]
-            known = 0.0
+            known = -inf
+            if after and task in after:
+                known = max(end[before] for before in after[task])
             edges = self.incoming[task]
             if len(edges) > 1:
                 edges = sorted(edges, key=lambda edge: end[source[edge]])
@@ -113,7 +123,7 @@ class Forecast:
                     arrival = there[pair]
                 if arrival > begin:
                     begin, cause = arrival, before
-            start = max(begin, known + self.setup[machine]) if edges else begin
+            start = max(begin, known + self.setup[machine])
             done = start + self.seconds[task][machine]
             self.begin[task], self.start[task], end[task] = begin, start, done
             self.cause[task] = cause

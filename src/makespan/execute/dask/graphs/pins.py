@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.result import Result
-from makespan.core.schedule import Activity
+from makespan.core.schedule import Activity, Schedule
 from makespan.core.suggest import did_you_mean
 from makespan.execute.dask.graphs.forecast import tasks_of
 from makespan.taskgraph.problem import TaskGraph
@@ -84,7 +84,7 @@ def pins_of(plan: Result) -> Pins:
         problem=problem,
         order=tuple(order),
         machine_of=tuple(names[each] for each in machine),
-        after=_chains(plan, order, machine),
+        after=chains(problem, schedule, order, machine),
         carried=_carried(plan, machine),
     )
 
@@ -128,19 +128,19 @@ def _carried(plan: Result, machine: list[int]) -> tuple[Carried, ...]:
     return tuple(found.values())
 
 
-def _chains(plan: Result, order: list[int], machine: list[int]) -> dict[int, tuple[int, ...]]:
-    """Return, for each task, the tasks that it might overtake and must not.
+def chains(
+    problem: TaskGraph, schedule: Schedule, order: Sequence[int], machine: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """Return, for each task, the task that it might overtake and must not.
 
     Of tasks that are ready a worker takes the first by priority. A task overtakes another only
     where it is ready and the worker is idle before the other is ready; in the plan or nearly so.
-    A chain edge costs the scheduler a moment, so that short tasks may overtake all the same.
+    Of several such tasks the last is waited for. A chain edge costs the scheduler a moment, so
+    that short tasks may overtake all the same; and where a worker has several cores, all may.
     """
-    problem, schedule = plan.problem, plan.schedule
-    assert isinstance(problem, TaskGraph) and schedule is not None
     network = problem.network
-    ready = _ready(plan, machine)
-    seconds = np.zeros(len(problem.dag))
-    ends = np.zeros(len(problem.dag))
+    ready = _ready(problem, schedule)
+    seconds, ends = np.zeros(len(problem.dag)), np.zeros(len(problem.dag))
     rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
     seconds[schedule.item[rows]] = schedule.end[rows] - schedule.start[rows]
     ends[schedule.item[rows]] = schedule.end[rows]
@@ -155,23 +155,14 @@ def _chains(plan: Result, order: list[int], machine: list[int]) -> dict[int, tup
         for place, task in enumerate(tasks):
             late = ready[task] > free - margin
             free = float(ends[task])
-            if not late:
-                continue
-            for other in tasks[place + 1 :]:
+            for other in tasks[place + 1 :] if late else ():
                 if ready[other] < ready[task] + margin and seconds[other] > worth:
-                    after[other] = (*after.get(other, ()), task)
-    return {task: _last_of(before, problem) for task, before in after.items()}
+                    after[other] = (task,)
+    return after
 
 
-def _last_of(before: tuple[int, ...], problem: TaskGraph) -> tuple[int, ...]:
-    """Keep the last task only: those before it on the machine are ... waited for by it."""
-    return before[-1:]
-
-
-def _ready(plan: Result, machine: list[int]) -> list[float]:
+def _ready(problem: TaskGraph, schedule: Schedule) -> list[float]:
     """Return when the plan has all inputs of each task on its machine."""
-    problem, schedule = plan.problem, plan.schedule
-    assert isinstance(problem, TaskGraph) and schedule is not None
     dag = problem.dag
     ready = [0.0] * len(dag)
     computes = schedule.kind == Activity.COMPUTE

@@ -10,7 +10,9 @@ import numpy as np
 
 from makespan.core.errors import InputError, MethodError
 from makespan.core.result import Result, Solution
+from makespan.core.schedule import Schedule
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
+from makespan.execute.dask.graphs.pins import chains
 from makespan.flow._solve import refereed, solve
 from makespan.taskgraph.problem import TaskGraph
 
@@ -61,9 +63,17 @@ def planned(
     forecast = Forecast(problem)
     order, machine_of = _search(forecast, *_first(problem, forecast), seconds, generator, progress)
     forecast.run(order, machine_of)
-    as_run = forecast.problem_as_run(order, machine_of)
-    schedule = forecast.schedule(as_run, machine_of)
+    as_run, schedule = _as_run(forecast, order, machine_of)
+    forecast.run(order, machine_of, chains(as_run, schedule, order, machine_of))
+    as_run, schedule = _as_run(forecast, order, machine_of)
     return refereed(as_run, Solution(schedule=schedule), "dask-search")
+
+
+def _as_run(
+    forecast: Forecast, order: list[int], machine_of: list[int]
+) -> tuple[TaskGraph, Schedule]:
+    problem = forecast.problem_as_run(order, machine_of)
+    return problem, forecast.schedule(problem, machine_of)
 
 
 def _first(problem: TaskGraph, forecast: Forecast) -> tuple[list[int], list[int]]:
@@ -149,8 +159,6 @@ def _search(
             order, machine_of, value = new_order, new_machine, end
             if value < best:
                 best, found = value, (list(order), list(machine_of))
-        else:
-            continue
 
 
 class _Draws:

@@ -1,6 +1,6 @@
 """A task as it is sent: the task itself, inputs that only order it, a clock around it.
 
-Imports nothing of Dask: it runs on workers.
+It runs on workers.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-MEASURED: dict[str, dict[int, Taken]] = {}
-"""What the tasks of measuring runs took on this worker, by run and task."""
+MEASURED: dict[tuple[str, str], dict[int, Taken]] = {}
+"""What the tasks of measuring runs took, by run and address of the worker, and by task."""
 
 
 class Taken(NamedTuple):
@@ -50,8 +50,11 @@ async def step_awaited_timed(
 
 def note(run: str, task: int, start: float, value: Any) -> None:
     """Note what a task took until now, and the size of its result."""
+    from distributed import get_worker
+
     end = time.time()
-    MEASURED.setdefault(run, {})[task] = Taken(start, end, size_of(value))
+    place = run, str(get_worker().address)
+    MEASURED.setdefault(place, {})[task] = Taken(start, end, size_of(value))
 
 
 def size_of(value: Any) -> int:
@@ -62,6 +65,6 @@ def size_of(value: Any) -> int:
     return sum(nbytes(frame) for frame in dumps({"value": to_serialize(value)}))
 
 
-def collected(run: str) -> dict[int, Taken]:
+def collected(run: str, *, dask_worker: Any = None) -> dict[int, Taken]:
     """Return, and forget, what the tasks of a run took on this worker."""
-    return MEASURED.pop(run, {})
+    return MEASURED.pop((run, str(dask_worker.address)), {})

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -40,7 +41,8 @@ class Wires:
         What two transfers from one worker, or to one, took together, as a share of the sum of
         what they take alone; 0.5 where they do not disturb one another.
     handing
-        Seconds by worker from the end of a task to the start of one that waited for it there.
+        Seconds by worker from the end of a task to the start of one that waited for it there, in
+        the middle between an idle line and one on which the worker sends.
     """
 
     names: tuple[str, ...]
@@ -142,12 +144,12 @@ class Probe:
     async def run(self) -> Wires:
         """Measure; nothing is left on the workers."""
         try:
-            handing = await self._handing()
+            idle = await self._handing()
             found: dict[tuple[str, str], list[tuple[float, float]]] = {}
             keys = await self._blobs([FIRST] * len(self.members))
             first = await self._rounds(keys, "finding sizes")
             if not first:
-                return Wires(names=self._names, costs={}, sends=0.5, receives=0.5, handing=handing)
+                return Wires(names=self._names, costs={}, sends=0.5, receives=0.5, handing=idle)
             largest = self._largest(first)
             sized = [await self._blobs([int(n * share) + 1 for n in largest]) for share in SHARES]
             for repeat in range(REPEATS):
@@ -155,6 +157,8 @@ class Probe:
                     what = f"transfers, {repeat + 1} of {REPEATS}"
                     for pair, each in (await self._rounds(keys, what)).items():
                         found.setdefault(pair, []).append(each)
+            loaded = await self._handing_under_load(sized[0])
+            handing = {name: (idle[name] + loaded[name]) / 2 for name in idle}
             costs = {pair: fit(*zip(*each, strict=True)) for pair, each in found.items()}
             sends = await self._together(sized[0], largest, costs, from_one=True)
             receives = await self._together(sized[0], largest, costs, from_one=False)
@@ -162,7 +166,7 @@ class Probe:
                 names=self._names, costs=costs, sends=sends, receives=receives, handing=handing
             )
         finally:
-            await self._close()
+            self._close()
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -243,6 +247,13 @@ class Probe:
             shares.append(0.5 + 0.5 * (together - max(alone)) / min(alone))
         return float(np.clip(median(shares), 0.5, 1.0))
 
+    async def _handing_under_load(self, keys: Sequence[str]) -> dict[str, float]:
+        """Return the same while each worker sends: its messages queue behind the data."""
+        count = len(self.members)
+        sends = (self._pull(a, (a + 1) % count, keys[a]) for a in range(count))
+        handing, *_ = await asyncio.gather(self._handing(), *sends)
+        return handing
+
     async def _handing(self) -> dict[str, float]:
         """Return what passes between tasks that wait for one another, by worker."""
         chains = []
@@ -254,13 +265,11 @@ class Probe:
             chains.append(chain)
         times = [await self.client.gather(chain, asynchronous=True) for chain in chains]
         return {
-            member.name: median([later[0] - sooner[1] for sooner, later in zip(t, t[1:])])
+            member.name: median([later[0] - sooner[1] for sooner, later in pairwise(t)])
             for member, t in zip(self.members, times, strict=True)
         }
 
-    async def _close(self) -> None:
+    def _close(self) -> None:
         futures, self.futures = self.futures, []
-        if futures and self.client.status == "running":
-            await self.client.cancel(futures, asynchronous=True, force=True)
         for future in futures:
             future.release()
