@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,16 +24,22 @@ class Work:
         The keys whose results are wanted.
     packed
         Makes the answer of the results by key.
+    tokens
+        Parts of keys that differ from call to call, and what stands for them in names.
     """
 
     nodes: Mapping[Any, Any]
     keys: tuple[Any, ...]
     packed: Callable[[Mapping[Any, Any]], Any]
+    tokens: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> dict[Any, str]:
         """The name of each key, as in a :class:`makespan.TaskGraph` of it."""
-        return {key: key_name(key) for key in self.nodes}
+        names = {key: key_name(key) for key in self.nodes}
+        for token, stable in self.tokens.items():
+            names = {key: name.replace(token, stable) for key, name in names.items()}
+        return names
 
     @cached_property
     def key_of(self) -> dict[str, Any]:
@@ -98,7 +104,16 @@ def work_of(collection: Any, keys: Any = None) -> Work:
         return found[0] if single else kind(found)
 
     nodes = _needed(convert_legacy_graph(expression.__dask_graph__()), wanted)
-    return Work(nodes=nodes, keys=wanted, packed=packed)
+    return Work(nodes=nodes, keys=wanted, packed=packed, tokens=_tokens(wanted))
+
+
+def _tokens(keys: tuple[Any, ...]) -> dict[str, str]:
+    """Return the tokens of finalising tasks, which Dask draws at random."""
+    return {
+        key.rpartition("-")[2]: str(number)
+        for number, key in enumerate(keys)
+        if isinstance(key, str) and key.startswith("finalize-")
+    }
 
 
 def _of_graph(nodes: dict[Any, Any], keys: Any) -> Work:
