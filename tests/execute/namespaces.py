@@ -1,4 +1,7 @@
-"""A star of real links: network namespaces joined by a bridge, with token buckets; needs root."""
+"""A star of real links: network namespaces joined by a bridge, with token buckets; needs root.
+
+Processors can be throttled, too: each worker gets a control group (version 1) of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,18 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from tests.execute.stars import NO_DASHBOARD, QUIET, ROOT, end_all
 
 NETWORK = "10.99.0"
 PORT = 8786
+CONTROL = Path("/sys/fs/cgroup/cpu")
+SETTINGS = (
+    "net.ipv4.tcp_congestion_control=bbr",
+    "net.ipv4.tcp_slow_start_after_idle=0",
+)
+PERIOD = 20_000  # microseconds, in each of which a throttled worker gets its share of a core
 
 
 def possible() -> bool:
@@ -21,15 +31,24 @@ def possible() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0 and all(map(shutil.which, ("ip", "tc")))
 
 
+def throttling_possible() -> bool:
+    """Whether processors can be throttled here."""
+    return possible() and (CONTROL / "cpu.cfs_quota_us").exists()
+
+
 def _do(command: str) -> None:
     subprocess.run(command.split(), check=True, capture_output=True)
 
 
 @contextmanager
-def star_of_namespaces(rates: Sequence[float]) -> Iterator[str]:
+def star_of_namespaces(
+    rates: Sequence[float], *, uplink: float | None = None, shares: Sequence[float] = ()
+) -> Iterator[str]:
     """Give the namespace of a master, with a scheduler and workers behind links of these Mbit/s.
 
-    Everything is taken down afterwards. Names hold the process's number, so that two can run.
+    All share the master's ``uplink``, Mbit/s, where it is given. ``shares`` of a core throttle the
+    workers. Everything is taken down afterwards. Names hold the process's number, so that two can
+    run.
     """
     tag = f"mk{os.getpid()}"
     spaces = [f"{tag}{index}" for index in range(len(rates) + 1)]
@@ -48,9 +67,14 @@ def star_of_namespaces(rates: Sequence[float]) -> Iterator[str]:
             _do(f"ip -n {switch} link set p{index} master br0")
             _do(f"ip -n {switch} link set p{index} up")
         for index, rate in enumerate(rates, start=1):
-            bucket = f"root tbf rate {rate}mbit burst 64kb latency 100ms"
-            _do(f"ip netns exec {switch} tc qdisc add dev p{index} {bucket}")
-            _do(f"ip netns exec {spaces[index]} tc qdisc add dev e0 {bucket}")
+            _do(f"ip netns exec {switch} tc qdisc add dev p{index} {_bucket(rate)}")
+            _do(f"ip netns exec {spaces[index]} tc qdisc add dev e0 {_bucket(rate)}")
+        if uplink is not None:
+            _do(f"ip netns exec {spaces[0]} tc qdisc add dev e0 {_bucket(uplink)}")
+            _do(f"ip netns exec {switch} tc qdisc add dev p0 {_bucket(uplink)}")
+        for space in spaces:
+            for setting in SETTINGS:
+                _do(f"ip netns exec {space} sysctl -qw {setting}")
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         processes: list[subprocess.Popen[bytes]] = []
         stack.callback(end_all, processes)
@@ -62,7 +86,28 @@ def star_of_namespaces(rates: Sequence[float]) -> Iterator[str]:
             command += ["--name", f"w{index}", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
             command += ["--memory-limit", "0", "--local-directory", folder]
             processes.append(_start(spaces[index], command, folder))
+            if shares:
+                group = CONTROL / spaces[index]
+                group.mkdir()
+                stack.callback(_remove, group, processes)
+                _throttle(group, processes[-1].pid, shares[index - 1])
         yield spaces[0]
+
+
+def _bucket(rate: float) -> str:
+    return f"root tbf rate {rate}mbit burst 64kb latency 100ms"
+
+
+def _throttle(group: Path, process: int, share: float) -> None:
+    """Let a process have no more than its share of a core."""
+    (group / "cpu.cfs_period_us").write_text(str(PERIOD))
+    (group / "cpu.cfs_quota_us").write_text(str(int(share * PERIOD)))
+    (group / "cgroup.procs").write_text(str(process))
+
+
+def _remove(group: Path, processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    end_all(processes)
+    group.rmdir()
 
 
 def _start(space: str, command: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
@@ -77,10 +122,10 @@ def _start(space: str, command: Sequence[str], folder: str) -> subprocess.Popen[
     )
 
 
-def run_inside(space: str, script: str) -> str:
-    """Run Python code in a namespace and return what it printed."""
+def run_inside(space: str, *arguments: str) -> str:
+    """Run Python with these arguments in a namespace and return what it printed."""
     found = subprocess.run(
-        ["ip", "netns", "exec", space, sys.executable, "-c", script],
+        ["ip", "netns", "exec", space, sys.executable, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

@@ -82,6 +82,7 @@ def test_data_comes_from_many_files(
         ({"--function": "tests.execute.functions:SECONDS_PER_ITEM"}, "can't be called"),
         ({"--sample": "nowhere.npy"}, "there is no such file"),
         ({"--scheduler": "tcp://127.0.0.1:1"}, "does not answer"),
+        ({"--scheduler": "nonsense"}, "not of the form tcp://HOST:PORT"),
         ({"-o": "platform.svg"}, "can't write .svg here"),
     ],
 )
@@ -110,6 +111,24 @@ def test_bad_input_is_told_in_a_line(
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+def test_what_succeeds_is_written_where_items_fail(
+    local: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error names the item and shows the worker's traceback; the others have results."""
+    from makespan import DivisibleLoad, Star, Worker
+
+    crew = [Worker(name=str(index), compute=1.0) for index in range(3)]
+    (tmp_path / "list.json").write_text("[5, 6, 7, 8]")
+    plan, out = tmp_path / "plan.json", tmp_path / "out.json"
+    save(solve(DivisibleLoad(platform=Star(crew), load=4), time_limit=2.0), plan)
+    asked = ["run", str(plan), "--scheduler", local.scheduler_address]
+    asked += ["--function", "tests.execute.functions:fails_on_seven"]
+    assert run([*asked, "--data", str(tmp_path / "list.json"), "--results", str(out)]) == 2
+    err = capsys.readouterr().err
+    assert "item 2: ValueError: seven is not allowed" in err
+    assert json.loads(out.read_text()) == [5, 6, None, 8]
 
 
 def test_results_that_are_no_json_are_refused(tmp_path: Path) -> None:

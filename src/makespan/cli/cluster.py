@@ -131,12 +131,16 @@ def connected(address: str) -> Iterator[Any]:
 
     Raises
     ------
+    InputError
+        If that is no address.
     ExecutionError
         If it does not answer.
     """
     from makespan.execute.dask.cluster import distributed
 
     package = distributed()
+    if not address.rpartition(":")[2].isdigit():
+        raise InputError(f"--scheduler: {address!r} is not of the form tcp://HOST:PORT")
     try:
         client = package.Client(address, timeout="10s", set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

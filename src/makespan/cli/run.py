@@ -60,8 +60,11 @@ def command(
     \b
     makespan run result.json --scheduler tcp://127.0.0.1:8786 --function work:render \
         --data frames.npy --results rendered.npy --plot run.html
+
+    Where the function raises on items, all files are written, without the results of these.
     """
     from makespan.execute.dask import run
+    from makespan.execute.dask.execution import raise_if_failed
     from makespan.execute.dask.progress import bar
     from makespan.flow._files import PICTURES, read_result, refuse_target
 
@@ -71,8 +74,11 @@ def command(
     plan = read_result(result)
     function, data = cluster.find_function(function_name), cluster.read_data(source)
     with cluster.connected(scheduler) as client, bar() as progress:
-        execution = run(plan, function, data, client, batched=batched, progress=progress)
+        execution = run(
+            plan, function, data, client, batched=batched, keep_going=True, progress=progress
+        )
     written = _write(plan, execution, results, output, picture)
+    raise_if_failed(execution)
     if as_json:
         parameters.print_json(_as_dict(execution))
     else:

@@ -148,3 +148,13 @@ class Picture:
 
     def with_marks(self, title: str, marks: tuple[Mark, ...]) -> Picture:
         return replace(self, title=title, marks=marks)
+
+    def with_rows_as(self, other: Picture) -> Picture:
+        """Put the machines in the order that they have in another picture; others follow."""
+        place = {row.label: index for index, row in enumerate(other.rows)}
+        labels = [row.label for row in self.rows]
+        order = sorted(range(len(labels)), key=lambda old: place.get(labels[old], len(place)))
+        new = np.empty(len(order), dtype=np.int64)
+        new[order] = np.arange(len(order))
+        bars = replace(self.bars, row=new[self.bars.row])
+        return replace(self, rows=[self.rows[old] for old in order], bars=bars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from makespan.core.picture import Picture
@@ -42,7 +43,8 @@ def html(
         problem = result_or_schedule.problem
     charts = [chart(result_or_schedule, problem)]
     if beside is not None:
-        charts.append(chart(beside, problem))
+        below = chart(beside, problem)
+        charts.append(replace(below, picture=below.picture.with_rows_as(charts[0].picture)))
     title = charts[0].picture.title
     if beside is not None:
         kind = f"{problem.kind}: " if problem is not None else ""

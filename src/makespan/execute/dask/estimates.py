@@ -29,7 +29,9 @@ class Known:
     recent: dict[Activity, list[tuple[float, float]]] = field(default_factory=dict)
 
     def factor(self, activity: Activity) -> float:
-        """How many times as long as expected an activity takes here."""
+        """How many times as long as expected an activity takes here; 1 where it is but noise."""
+        if self.off(activity) <= LEAST_DIFFERENCE:
+            return 1.0
         recent = self.recent.get(activity, [])
         factors = sorted(taken / expected for expected, taken in recent)
         if len(factors) == 2:  # one of them may be an accident: the one nearer to 1 holds
@@ -81,10 +83,10 @@ class Estimates:
         recent.append((expected, seconds))
         del recent[:-RECENT]
         off = abs(known.factor(activity) - 1.0)
-        in_doubt = off > known.band and known.off(activity) > LEAST_DIFFERENCE
-        if in_doubt and len(recent) > 1:
+        in_doubt = off > known.band and len(recent) > 1
+        if in_doubt:
             self.farthest = max(self.farthest, off)
-        return in_doubt and len(recent) > 1
+        return in_doubt
 
     def accept(self) -> None:
         """Take what was observed as the costs from now on."""

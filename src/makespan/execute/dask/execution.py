@@ -101,15 +101,17 @@ class Execution:
             return ()
         return deviations(self.plan.schedule, self.schedule)
 
-    def plot(self, *, axes: Sequence[Axes] | None = None, **options: Any) -> Sequence[Axes]:
+    def plot(self, *, axes: Sequence[Axes] | None = None, legend: bool = True) -> Sequence[Axes]:
         """Draw plan and measurement one above the other on the same time axis.
+
+        Machines have the same order in both.
 
         Parameters
         ----------
         axes
             Two axes to draw into; None makes a new figure with pyplot.
-        **options
-            As for :func:`makespan.plot`.
+        legend
+            Whether to draw a legend below.
 
         Raises
         ------
@@ -118,7 +120,8 @@ class Execution:
         """
         if self.plan is None:
             raise InputError("this run had no plan; plot its schedule")
-        from makespan.flow._plot import plot
+        from makespan.drawing.mpl import gantt
+        from makespan.flow._plot import picture
 
         if axes is None:
             import matplotlib.pyplot as plt
@@ -130,9 +133,13 @@ class Execution:
         known = set(self.plan.problem.machines)
         same = all(machine in known for machine in self.schedule.machines)
         title = f"measured: makespan {self.measured:.4g} s"
-        plot(self.plan, ax=upper, **{"legend": False, **options})
         problem = self.plan.problem if same else None
-        plot(self.schedule, problem=problem, ax=lower, **{"title": title, **options})
+        above = picture(self.plan)
+        below = picture(self.schedule, problem=problem, title=title).with_rows_as(above)
+        gantt(above, upper, legend=False)
+        shown = upper.get_xlim()[1]
+        gantt(below, lower, legend=legend)
+        lower.set_xlim(0.0, max(shown, lower.get_xlim()[1]))
         return axes
 
     def __str__(self) -> str:

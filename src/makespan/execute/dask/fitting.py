@@ -52,7 +52,8 @@ def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = Fa
 
     Of each size, measurements further than five median deviations from their median are rejected,
     less than half of them. The rest is fitted by weighted least squares, errors taken as partly
-    relative; both parts are at least 0.
+    relative. A fixed part below 0, as where a throttled processor saves up time for its first
+    moments, becomes 0, and the cost per unit stays: larger chunks grow by it.
 
     Parameters
     ----------
@@ -124,6 +125,7 @@ def _least_squares(x: Floats, y: Floats, weight: Floats) -> tuple[Floats, np.nda
             return parts, both
         if parts[1] < 0:
             return np.array([_ratio(weight * y, weight), 0.0]), np.array([True, False])
+        return np.array([0.0, parts[1]]), both
     return np.array([0.0, _ratio(weight * y, weight * x)]), np.array([False, True])
 
 

@@ -16,6 +16,7 @@ from makespan.flow._solve import solve
 
 ROUNDS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 SECONDS_A_PLAN = 0.25
+WORTH_MORE_ROUNDS = 0.01  # of the end: for less, no more chunks; each costs more than is measured
 WORSE_AT_MOST = 2  # so many numbers of rounds in a row may bring nothing
 PROMISE_WITHIN = 0.03  # of the end: a plan may promise so much too little or too much
 PASSES = 3  # over the share of waiting that each chunk is charged
@@ -82,7 +83,7 @@ def _first_to_end(
     """Take plans from a line until several in a row bring nothing."""
     worse, here = 0, float("inf")
     for found in line:
-        if found is not None and found[0] < here:
+        if found is not None and found[0] < (1.0 - WORTH_MORE_ROUNDS) * here:
             worse, here = 0, found[0]
             if best is None or here < best[0]:
                 best = found
