@@ -128,7 +128,7 @@ def compared(workflow: Workflow, client: Any) -> Measured:
             ("round robin", lambda pinned=pinned: round_robin(client, *pinned)),
         ):
             start = time.perf_counter()
-            answer = strategy()  # type: ignore[operator]
+            answer = strategy()
             found.seconds.setdefault(name, []).append(time.perf_counter() - start)
             if isinstance(answer, Execution):
                 assert answer.error is not None

@@ -8,6 +8,7 @@ import click
 
 from makespan.cli import cluster, parameters
 from makespan.cli.codes import DONE
+from makespan.core.errors import InputError
 
 if TYPE_CHECKING:
     from makespan.core.result import Result
@@ -24,9 +25,9 @@ RUN_FORMAT = "makespan.run/1"
     "--data",
     "source",
     type=click.Path(),
-    required=True,
     metavar="FILE",
-    help="The items: .npy (rows), .json (a list), text (lines), or a folder of files.",
+    help="The items: .npy (rows), .json (a list), text (lines), or a folder of files. "
+    "A task graph has none.",
 )
 @cluster.batched
 @click.option(
@@ -48,7 +49,7 @@ def command(
     result: str,
     scheduler: str,
     function_name: str,
-    source: str,
+    source: str | None,
     batched: bool,
     results: str | None,
     output: str | None,
@@ -57,33 +58,61 @@ def command(
 ) -> int:
     """Run the plan in RESULT on a Dask cluster, and measure it.
 
+    The function gets the items of the data. For the plan of a task graph it is called without
+    anything, and returns the Dask collection that was planned.
+
     \b
     makespan run result.json --scheduler tcp://127.0.0.1:8786 --function work:render \
         --data frames.npy --results rendered.npy --plot run.html
 
-    Where the function raises on items, all files are written, without the results of these.
+    Where the function raises on items, or tasks raise, all files are written, without the results
+    of these.
     """
-    from makespan.execute.dask import run
-    from makespan.execute.dask.execution import raise_if_failed
-    from makespan.execute.dask.progress import bar
     from makespan.flow._files import PICTURES, read_result, refuse_target
 
     for target, suffixes in ((results, cluster.RESULTS), (output, (".json",)), (picture, PICTURES)):
         if target is not None:
             refuse_target(target, *suffixes)
     plan = read_result(result)
-    function, data = cluster.find_function(function_name), cluster.read_data(source)
-    with cluster.connected(scheduler) as client, bar() as progress:
-        execution = run(
-            plan, function, data, client, batched=batched, keep_going=True, progress=progress
-        )
+    execution = _executed(plan, function_name, source, scheduler, batched)
     written = _write(plan, execution, results, output, picture)
-    raise_if_failed(execution)
+    _raise_if_failed(plan, execution)
     if as_json:
         parameters.print_json(_as_dict(execution))
     else:
         parameters.print_text("\n".join([str(execution), *written]))
     return DONE
+
+
+def _executed(
+    plan: Result, function_name: str, source: str | None, scheduler: str, batched: bool
+) -> Execution:
+    """Run a plan: of a load with its data, of a task graph without."""
+    from makespan.execute.dask import compute, run
+    from makespan.execute.dask.progress import bar
+
+    function, is_graph = cluster.find_function(function_name), plan.problem.kind == "taskgraph"
+    if is_graph and source is not None:
+        raise InputError("--data: a task graph has none; its function returns the collection")
+    if not is_graph and source is None:
+        raise InputError(f"--data: is missing; a plan of kind {plan.problem.kind!r} divides it")
+    data = None if source is None else cluster.read_data(source)
+    with cluster.connected(scheduler) as client, bar() as progress:
+        if is_graph:
+            collection = function()  # type: ignore[call-arg]
+            return compute(collection, client, plan, keep_going=True, progress=progress)
+        return run(
+            plan, function, data, client, batched=batched, keep_going=True, progress=progress
+        )
+
+
+def _raise_if_failed(plan: Result, execution: Execution) -> None:
+    from makespan.execute.dask.execution import raise_if_failed
+    from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
+
+    if plan.problem.kind == "taskgraph":
+        raise_if_tasks_failed(execution)
+    raise_if_failed(execution)
 
 
 def _write(

@@ -75,3 +75,8 @@ def nap(seconds: float, *_: Any) -> None:
 
 async def later(value: int) -> int:
     return value + 1
+
+
+def slow_add(*values: int) -> int:
+    time.sleep(0.05)
+    return sum(values)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from dask import delayed
+
 from makespan import Dag, ExecutionError, InputError, Network, TaskGraph, solve
 from makespan.core.schedule import Activity
 from makespan.execute import dask

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
-
-import dask
 from dask import delayed
+
 from makespan import InputError
 from makespan.execute.dask.graphs.work import work_of
 from tests.execute.graphs import graphs

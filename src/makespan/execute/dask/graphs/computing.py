@@ -13,7 +13,7 @@ from makespan.core.result import Result
 from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.dask.graphs.failures import TasksFailed
+from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
 from makespan.execute.dask.graphs.measuring import Tell, forget_wires, measure
 from makespan.execute.dask.graphs.pins import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.planning import SECONDS, planned
@@ -32,6 +32,7 @@ def compute(
     *,
     keys: Any = None,
     seconds: float = SECONDS,
+    keep_going: bool = False,
     progress: bool | Tell = True,
 ) -> Execution:
     """Compute a Dask graph on a cluster as planned.
@@ -54,6 +55,8 @@ def compute(
         The keys of a graph that are wanted, nested as the results shall be.
     seconds
         How long to search for a plan.
+    keep_going
+        Whether failed tasks are only noted in ``failures`` rather than raised.
     progress
         True: a bar on a terminal's stderr. Or a function, called with the share done and what
         is done now.
@@ -89,9 +92,8 @@ def compute(
         pins, result = _pins(collection, keys, work, own, plan, seconds, tell)
         refuse_other_tasks(pins, list(work.names.values()))
         execution = on_loop(own, lambda: _carried_out(own, work, pins, result, tell))
-    if execution.failures:
-        failures = execution.failures
-        raise TasksFailed(failures, execution) from failures[0].error  # type: ignore[arg-type]
+    if not keep_going:
+        raise_if_tasks_failed(execution)
     return execution
 
 

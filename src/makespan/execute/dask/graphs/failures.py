@@ -39,6 +39,12 @@ class TasksFailed(ExecutionError):
         super().__init__("\n".join(lines))
 
 
+def raise_if_tasks_failed(execution: Any) -> None:
+    """Raise :class:`TasksFailed` if a task raised in an execution."""
+    if execution.failures:
+        raise TasksFailed(execution.failures, execution) from execution.failures[0].error
+
+
 async def failures_of(batch: Batch) -> tuple[TaskFailure, ...]:
     """Return the tasks that raised, as far as they are known from wanted results."""
     found: dict[Any, TaskFailure] = {}

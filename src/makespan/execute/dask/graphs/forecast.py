@@ -67,7 +67,7 @@ class Forecast:
         self.source, self.target = dag.source.tolist(), dag.target.tolist()
         self.size = dag.size.tolist()
         self.cores = network.cores.tolist()
-        self.delay = network.routing.delay.tolist()
+        self.delay: list[list[float]] = network.routing.delay.tolist()
         self.routes = [
             [_hops(problem, a, b) if a != b else [] for b in range(self.machines)]
             for a in range(self.machines)
@@ -135,7 +135,7 @@ class Forecast:
 
     def _carried(self, edge: int, tail: int, head: int, busy: dict[int, Spans]) -> float:
         """Send a result; return when it is there."""
-        time = self.end[self.source[edge]]
+        time: float = self.end[self.source[edge]]
         for hop in self.routes[tail][head]:
             length = self.size[edge] / hop.rate + hop.setup
             begin = _first_fit(busy, hop.occupied, time, length)

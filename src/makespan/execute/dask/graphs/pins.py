@@ -111,7 +111,8 @@ def refuse_other_tasks(pins: Pins, names: list[str]) -> None:
 def _carried(plan: Result, machine: list[int]) -> tuple[Carried, ...]:
     """Return the first transfer of each result to each machine."""
     problem, schedule = plan.problem, plan.schedule
-    assert isinstance(problem, TaskGraph) and schedule is not None
+    assert isinstance(problem, TaskGraph)
+    assert schedule is not None
     dag, names = problem.dag, problem.network.names
     rows = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     times: dict[int, tuple[float, float]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,8 @@ class Seens:
     def schedule(self, plan: Result) -> Schedule:
         """Return what was measured; time 0 is the start of the first task."""
         problem = plan.problem
-        assert isinstance(problem, TaskGraph) and plan.schedule is not None
+        assert isinstance(problem, TaskGraph)
+        assert plan.schedule is not None
         known = list(problem.machines)
         machines = [*known, *(name for name in self.found if name not in known)]
         place = {name: index for index, name in enumerate(machines)}
@@ -82,10 +82,11 @@ class Seens:
                 size = float(problem.dag.size[edge])
                 way = hops.get((edge, sender, goal), [(sender, goal, 1.0)])
                 total = sum(share for *_, share in way) or 1.0
+                passed = 0.0
                 for tail, head, share in way:
-                    until = start + (end - start) * share / total
-                    rows.append(("transfer", tail, head, edge, size, start, until))
-                    start = until
+                    times = [start + (end - start) * p / total for p in (passed, passed + share)]
+                    rows.append(("transfer", tail, head, edge, size, times[0], times[1]))
+                    passed += share
         return rows
 
 

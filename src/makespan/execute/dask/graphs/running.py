@@ -105,7 +105,7 @@ class GraphRun:
         """Wait for the end; give what is pinned to dead workers to others."""
         while True:
             self._changed.clear()
-            change = asyncio.ensure_future(self._changed.wait())
+            change: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
             try:
                 await asyncio.wait({done, change}, return_when=asyncio.FIRST_COMPLETED)
             finally:

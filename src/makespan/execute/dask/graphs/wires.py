@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Wires:
     handing: dict[str, float]
 
     @property
-    def contention(self) -> str:
+    def contention(self) -> Literal["none", "links", "ports"]:
         """The contention of the :class:`makespan.TaskGraph` that comes nearest."""
         if self.receives >= SHARED_FROM:
             return "ports" if self.sends >= SHARED_FROM else "links"
@@ -251,7 +251,9 @@ class Probe:
         """Return the same while each worker sends: its messages queue behind the data."""
         count = len(self.members)
         sends = (self._pull(a, (a + 1) % count, keys[a]) for a in range(count))
-        handing, *_ = await asyncio.gather(self._handing(), *sends)
+        sending = asyncio.gather(*sends)
+        handing = await self._handing()
+        await sending
         return handing
 
     async def _handing(self) -> dict[str, float]:
