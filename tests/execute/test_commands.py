@@ -47,6 +47,23 @@ def test_calibrate_then_solve_then_run(
     assert page.stat().st_size > 1000
 
 
+def test_a_partition_is_calibrated_solved_and_run(
+    local: Any, sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables of counts and times in place of affine costs, from the cluster to the results."""
+    platform, plan, out = (tmp_path / name for name in ("tables.toml", "plan.json", "out.npy"))
+    common = ["--scheduler", local.scheduler_address, "--batched"]
+    common += ["--function", "tests.execute.functions:slept"]
+    asked = ["calibrate", *common, "--sample", str(sample), "-o", str(platform)]
+    assert run([*asked, "--kind", "partition"]) == 0
+    assert read_problem(platform).kind == "partition"
+    assert run(["solve", str(platform), "-o", str(plan)]) == 0
+    asked = ["run", str(plan), *common, "--data", str(sample), "--results", str(out)]
+    assert run(asked) == 0
+    assert "predicted" in capsys.readouterr().out
+    assert np.array_equal(np.load(out), np.load(sample)[:, 0])
+
+
 def test_data_comes_from_many_files(
     local: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,12 @@ PLATFORMS = (".toml", ".json")
     "--rounds", type=click.IntRange(min=1), metavar="N", help="Chunks a worker may get; default 1."
 )
 @click.option(
+    "--kind",
+    type=click.Choice(["divisible", "partition"]),
+    default="divisible",
+    help="What to write: affine costs, or measured tables of counts and times.",
+)
+@click.option(
     *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the problem (.toml, .json)."
 )
 @parameters.as_json
@@ -37,6 +43,7 @@ def command(
     batched: bool,
     load: float | None,
     rounds: int | None,
+    kind: str,
     output: str | None,
     as_json: bool,
 ) -> int:
@@ -48,14 +55,16 @@ def command(
     """
     from makespan.execute.dask import calibrate
     from makespan.execute.dask.progress import bar
-    from makespan.flow._files import refuse_target
+    from makespan.flow._files import refuse_target, save
 
     if output is not None:
         refuse_target(output, *PLATFORMS)
     function, data = cluster.find_function(function_name), cluster.read_data(sample)
     with cluster.connected(scheduler) as client, bar() as progress:
         found = calibrate(client, function, data, batched=batched, progress=progress)
-    if output is not None:
+    if output is not None and kind == "partition":
+        save(found.partition(round(found.load if load is None else load)), output)
+    elif output is not None:
         found.save(output, load, rounds=rounds or 1)
     if as_json:
         parameters.print_json(found.as_dict())

@@ -112,6 +112,8 @@ class Probe:
         lengths = sorted({max(1, round(largest * size)) for size in SIZES}, reverse=True)
         if largest == 1 and samples.compute[-1][1] > self.budget / 2:
             return  # one item takes as long as may be spent
+        for length in _doubled(largest, max(samples.whole)):
+            await self._chunk(member, 0, length, samples)
         turn = 0
         for _ in range(self.repeats):
             for length in lengths:
@@ -212,6 +214,19 @@ class Probe:
         self.steps += 1
         share = self.steps / (each * max(1, len(self.found)))
         self.tell(min(1.0, share), f"measuring {member.name}")
+
+
+def _doubled(low: int, high: int) -> list[int]:
+    """Return the doubles of ``low`` well below ``high``: where costs grow faster than chunks.
+
+    >>> _doubled(100, 1000), _doubled(100, 250)
+    ([200, 400], [])
+    """
+    found = []
+    while 3 * low <= high:
+        low *= 2
+        found.append(low)
+    return found
 
 
 def _fit(measurements: list[tuple[float, float]], *, constant: bool = False) -> Fit:
