@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from dask import delayed
 
 from makespan import Dag, Network, Result, TaskGraph, solve
@@ -80,3 +81,20 @@ async def later(value: int) -> int:
 def slow_add(*values: int) -> int:
     time.sleep(0.05)
     return sum(values)
+
+
+SPEEDS = {"w1": 1.0, "w2": 1.5, "w3": 2.5}
+
+
+class Slept:
+    """A task: sleeps as long as its work takes on this worker, and returns random bytes."""
+
+    def __init__(self, seconds: float, size: int) -> None:
+        self.seconds = seconds
+        self.size = size
+
+    def __call__(self, *inputs: bytes) -> bytes:
+        from distributed import get_worker
+
+        time.sleep(self.seconds / SPEEDS[str(get_worker().name)])
+        return np.random.default_rng(self.size).bytes(self.size)
