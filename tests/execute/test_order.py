@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
-from makespan.execute.dask.order import OnePort, Order, Planned, overlapping, planned_transfers
+from makespan.execute.dask.order import FewSends, Order, Planned, overlapping, planned_transfers
 
 SEND = Activity.SEND
 STAR = Star([Worker(name="a", send=1.0, compute=3.0), Worker(name="b", send=2.0, compute=5.0)])
@@ -111,8 +111,20 @@ def test_what_the_plan_does_not_have_need_not_wait() -> None:
 def test_a_port_takes_one_send_at_a_time() -> None:
     """Where nothing is planned, sends exclude each other and returns do not."""
     transfers = [Planned(SEND, item, "a", 0.0, 1.0) for item in range(3)]
-    log = carried_out(OnePort(), transfers, {0: 0.01})
+    log = carried_out(FewSends(1), transfers, {0: 0.01})
     assert [what for what, *_ in log] == ["start", "end"] * 3
+
+
+def test_two_sends_at_a_time_and_no_third() -> None:
+    """A third waits until one of them is over."""
+    transfers = [Planned(SEND, item, "a", 0.0, 1.0) for item in range(3)]
+    log = carried_out(FewSends(2), transfers, {0: 0.01, 1: 0.02})
+    assert [(what, item) for what, _, item in log[:4]] == [
+        ("start", 0),
+        ("start", 1),
+        ("end", 0),
+        ("start", 2),
+    ]
 
 
 def test_latencies_may_overlap() -> None:

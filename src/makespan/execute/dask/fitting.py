@@ -31,7 +31,7 @@ class Fit:
     quality
         R², the share of the variance that the cost explains; 1 where nothing varies.
     error
-        The typical relative deviation of a measurement from the cost.
+        The deviations of all measurements from the cost, relative to their sum.
     kept
         How many measurements were used.
     rejected
@@ -84,7 +84,7 @@ def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = Fa
         fixed_interval=(float(low[0]), float(high[0])),
         per_unit_interval=(float(low[1]), float(high[1])),
         quality=1.0 - rest / total if total > 0 else 1.0,
-        error=float(np.median(np.abs(y - modelled) / np.maximum(y, 1e-9))),
+        error=float(np.abs(y - modelled).sum() / max(float(y.sum()), 1e-9)),
         kept=len(x),
         rejected=tuple(zip(size[~keep].tolist(), time[~keep].tolist(), strict=True)),
     )

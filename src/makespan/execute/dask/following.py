@@ -42,8 +42,8 @@ class Job:
     """What to run on what, and how.
 
     ``replan`` plans again from what is known of the costs; ``tail`` is the share of the load,
-    from its end, that is dealt out in place of following the plan; ``overlap`` lets latencies of
-    sends overlap, where no port forbids it.
+    from its end, that is dealt out in place of following the plan, so many ``sends`` at a time
+    (None: any number); ``overlap`` lets latencies of sends overlap, where no port forbids it.
     """
 
     function: bytes
@@ -51,7 +51,7 @@ class Job:
     batched: bool
     plan: Result | None
     estimates: Estimates
-    one_send: bool
+    sends: int | None
     tell: Tell
     replan: Replan | None = None
     tail: float = 0.0
@@ -121,7 +121,7 @@ def run(
             batched=batched,
             plan=plan,
             estimates=_estimates(plan),
-            one_send=isinstance(plan.problem, DivisibleLoad) and plan.problem.ports != "many",
+            sends=_sends(plan.problem),
             tell=progress or _silent,
         ),
         keep_going=keep_going,
@@ -150,7 +150,7 @@ async def _carry_out(client: Any, job: Job) -> Execution:
             job.items,
             record,
             job.estimates,
-            one_send=job.one_send,
+            sends=job.sends,
             replan=job.replan,
             tell=job.tell,
         )
@@ -271,6 +271,11 @@ def _estimates(plan: Result) -> Estimates:
         name = schedule.machines[int(schedule.machine[row])]
         workers.append(Worker(name=name, compute=seconds / float(schedule.amount[row])))
     return Estimates(workers)
+
+
+def _sends(problem: object) -> int | None:
+    """Return how many sends may go on at a time where the plan does not say."""
+    return 1 if isinstance(problem, DivisibleLoad) and problem.ports != "many" else None
 
 
 def _silent(share: float, what: str) -> None:

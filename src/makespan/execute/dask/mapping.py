@@ -30,6 +30,7 @@ LEAST_ITEMS = 8  # a worker: with fewer items there is nothing to plan
 LEAST_TAIL = 0.1  # uncertainty from which the end of the load is dealt out
 MOST_TAIL = 0.4
 CALIBRATION_SECONDS = 1.0  # a worker; see calibrate
+SENDS = {"one-port": 1, "shared-link": 2, "own-links": None}  # at a time, of what is dealt out
 ROUNDS_AGAIN = (4, 8)  # for what is planned again in haste
 
 _KNOWN: WeakKeyDictionary[Any, dict[Any, tuple[Calibration, dict[float, Result]]]] = (
@@ -108,7 +109,7 @@ def map(  # noqa: A001
             batched=batched,
             plan=made,
             estimates=estimates,
-            one_send=calibration is not None and calibration.ports == 1,
+            sends=SENDS[calibration.sharing.kind] if calibration is not None else None,
             tell=tell,
             replan=_replanner(estimates, problem) if adaptive else None,
             tail=_tail(max(bands.values(), default=0.0)) if adaptive else 0.0,

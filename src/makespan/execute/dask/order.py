@@ -153,21 +153,21 @@ def planned_transfers(schedule: Schedule) -> tuple[Planned, ...]:
     return tuple(sorted(found, key=lambda transfer: (transfer.start, transfer.end)))
 
 
-class OnePort:
-    """Sends one at a time, first come first served; where nothing else is planned."""
+class FewSends:
+    """So many sends at a time, first come first served; where nothing else is planned."""
 
-    def __init__(self) -> None:
-        self._lock = asyncio.Lock()
-        self._holder: int | None = None
+    def __init__(self, count: int) -> None:
+        self._places = asyncio.Semaphore(count)
+        self._holders: set[int] = set()
 
     async def turn(self, activity: Activity, item: int) -> None:
-        """Wait until no send is under way; returns need not wait."""
+        """Wait until so few sends are under way; returns need not wait."""
         if activity is Activity.SEND:
-            await self._lock.acquire()
-            self._holder = item
+            await self._places.acquire()
+            self._holders.add(item)
 
     def done(self, activity: Activity, item: int) -> None:
         """Say that a transfer is over."""
-        if activity is Activity.SEND and self._holder == item:
-            self._holder = None
-            self._lock.release()
+        if activity is Activity.SEND and item in self._holders:
+            self._holders.remove(item)
+            self._places.release()

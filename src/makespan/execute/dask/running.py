@@ -14,14 +14,14 @@ from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster import Crew, Member, WorkerLost
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.items import Items
-from makespan.execute.dask.order import OnePort, Order
+from makespan.execute.dask.order import FewSends, Order
 from makespan.execute.dask.pool import MOST_LOSSES, Pool, Range, piece
 from makespan.execute.dask.record import Computed, Record
 from makespan.execute.dask.remote import Failure, Outcome
 from makespan.execute.dask.transfers import Traffic, Window
 
 AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
-WORTH_PLANNING = 0.05  # of the load: with less left to send nothing is planned again
+WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
 
 log = logging.getLogger("makespan")
@@ -90,8 +90,8 @@ class Run:
         Where activities are noted.
     estimates
         What is known of the workers' costs.
-    one_send
-        Whether only one chunk may be sent at a time, also when the pool is dealt out.
+    sends
+        How many chunks may be sent at a time when the pool is dealt out; None: any.
     replan
         Plans again what is not sent when costs are in doubt or a worker joins; None to keep to
         the plan. Called in a thread.
@@ -107,7 +107,7 @@ class Run:
         record: Record,
         estimates: Estimates,
         *,
-        one_send: bool = False,
+        sends: int | None = None,
         replan: Replan | None = None,
         tell: Callable[[float, str], None] = lambda share, what: None,
     ) -> None:
@@ -122,7 +122,7 @@ class Run:
         self.pieces: dict[int, Any] = {}
         self.failures: list[Failure] = []
         self.events: list[str] = []
-        self._dealing: Turns = OnePort() if one_send else Order((), None)
+        self._dealing: Turns = FewSends(sends) if sends else Order((), None)
         self._leg = Leg((), self._dealing)
         self._next_item = 0
         self._done = 0.0
@@ -196,6 +196,8 @@ class Run:
             self._in_doubt = False
             if self._unsent_load() > WORTH_PLANNING * self.items.load:
                 return await self._plan_again()
+            if self._unsent():
+                return self._deal_out("costs are in doubt")
         return bool(self.pool) and not self._unsent() and self._deal()
 
     def _unsent(self) -> list[Chunk]:
