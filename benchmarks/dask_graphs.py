@@ -23,11 +23,11 @@ from makespan import Dag, Result
 from makespan.execute import dask
 from makespan.execute.dask import Execution
 from makespan.taskgraph import generators
+from tests.execute.graphs.graphs import Slept
 from tests.execute.stars import Link, star_of
 
 REPEATS = 5
 RATES = (50.0, 100.0, 200.0)
-SPEEDS = {"w1": 1.0, "w2": 1.5, "w3": 2.5}
 WORK = 0.1  # seconds of a mean task at speed 1
 SIZE = 1_000_000  # bytes of a mean result that somebody needs
 
@@ -39,20 +39,6 @@ WORKFLOWS: dict[str, Callable[[], Dag]] = {
     "fft": lambda: generators.fft(8),
     "stencil": lambda: generators.stencil(6, 6),
 }
-
-
-class Slept:
-    """A task: sleeps as long as its work takes on this worker, and returns random bytes."""
-
-    def __init__(self, seconds: float, size: int) -> None:
-        self.seconds = seconds
-        self.size = size
-
-    def __call__(self, *inputs: bytes) -> bytes:
-        from distributed import get_worker
-
-        time.sleep(self.seconds / SPEEDS[str(get_worker().name)])
-        return np.random.default_rng(self.size).bytes(self.size)
 
 
 @dataclass(slots=True)

@@ -143,6 +143,17 @@ def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -
     assert tasks_left(killable) == []
 
 
+def test_a_worker_that_dies_while_measured(cluster: Cluster, killable: Any) -> None:
+    """There is nothing to plan on; that is said at once, and nothing is left."""
+    graph, key, _ = layers()
+    timer = threading.Timer(1.0, lambda: cluster.kill("w2"))
+    timer.start()
+    with pytest.raises(ExecutionError, match="a worker left while"):
+        dask.measure(graph, killable, keys=key)
+    timer.join()
+    assert tasks_left(killable) == []
+
+
 def test_no_worker_is_said_at_once() -> None:
     """Neither measuring nor computing waits for workers that may never come."""
     graph = graphs.raw_tree()

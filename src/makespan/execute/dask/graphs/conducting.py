@@ -95,8 +95,12 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
 
     def teardown(self, worker: Any) -> None:
         """Let everything go, and give the requests back."""
+        self.loosen()
         if worker.handlers.get("get_data") == self.get_data:
             worker.handlers["get_data"] = self._given
+
+    def loosen(self) -> None:
+        """Let everything go as Dask has it; still note what happens."""
         if self._task is not None:
             self._task.cancel()
         self._planned.clear()
@@ -256,6 +260,13 @@ async def begin(
     """Conduct a run on this worker."""
     conductor = Conductor(run, keys, leaving, in_turn=in_turn)
     await dask_worker.plugin_add(conductor, name_of(run), catch_errors=False)
+
+
+def loosen(run: str, *, dask_worker: Any = None) -> None:
+    """Order nothing any more in a run on this worker."""
+    conductor = dask_worker.plugins.get(name_of(run))
+    if conductor is not None:
+        conductor.loosen()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -76,10 +77,29 @@ def measure(
     async def measured() -> TaskGraph:
         async with Crew(client) as crew:
             refuse_no_worker(crew)
-            wires = await _wires(crew, tell)
-            return await _Measurement(crew, work, wires, tell).run()
+            return await _while_all_are_there(crew, _measured(crew, work, tell))
 
     return on_loop(client, measured)
+
+
+async def _measured(crew: Crew, work: Work, tell: Tell) -> TaskGraph:
+    wires = await _wires(crew, tell)
+    return await _Measurement(crew, work, wires, tell).run()
+
+
+async def _while_all_are_there(crew: Crew, work: Coroutine[Any, Any, TaskGraph]) -> TaskGraph:
+    """Await what needs all workers; when one leaves, end it and say so."""
+    task = asyncio.ensure_future(work)
+    left = [asyncio.ensure_future(member.gone.wait()) for member in crew.members.values()]
+    try:
+        await asyncio.wait({task, *left}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done() and not isinstance(task.exception(), OSError):
+            return task.result()
+        raise ExecutionError("a worker left while the graph was measured; try again")
+    finally:
+        for each in (task, *left):
+            each.cancel()
+        await asyncio.gather(task, *left, return_exceptions=True)
 
 
 def forget_wires(client: Any) -> None:
