@@ -34,7 +34,9 @@ class Worker:
         await self.handlers["get_data"](None, keys=list(keys), who=receiver)
         return True
 
-    async def _get_data(self, comm: Any, keys: Any, who: str | None, serializers: Any) -> None:
+    async def _get_data(
+        self, comm: Any, keys: Any, who: str | None, serializers: Any = None
+    ) -> None:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         await asyncio.sleep(0.01)
@@ -148,3 +150,21 @@ def test_the_end_lets_everything_go() -> None:
         assert worker.handlers["get_data"] == worker._get_data
 
     assert conducted(plan, act).left == [("b", SECOND)]
+
+
+def test_runs_at_the_same_time_give_requests_back_in_any_order() -> None:
+    """Of three conductors on a worker none stays behind."""
+
+    async def run() -> None:
+        for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0), (1, 2, 0)):
+            worker = Worker()
+            conductors = [Conductor(str(n), "abc", [], in_turn=True) for n in range(3)]
+            for conductor in conductors:
+                conductor.setup(worker)
+            for number in order:
+                conductors[number].teardown(worker)
+                await worker.asked(FIRST, "a")
+            assert worker.handlers["get_data"] == worker._get_data
+            assert worker.left == [("a", FIRST)] * 3
+
+    asyncio.run(run())

@@ -86,3 +86,20 @@ def test_fused_chains_are_one_task() -> None:
     chain = ((array.ones(4, chunks=2) + 1) * 2).sum()
     with dask.config.set({"optimization.fuse.active": True}):
         assert len(work_of(chain).nodes) < 10
+
+
+def test_peer_to_peer_shuffles_are_refused() -> None:
+    """Their data do not pass along edges; the message says what to set."""
+    array = pytest.importorskip("dask.array")
+    from distributed import Client, LocalCluster
+
+    values = array.ones((40, 40), chunks=(1, 40))
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster),
+        dask.config.set({"array.rechunk.method": "p2p"}),
+        pytest.raises(InputError, match=r"'tasks' in dask\.config"),
+    ):
+        work_of(values.rechunk((40, 1)))
+    with dask.config.set({"array.rechunk.method": "tasks"}):
+        assert len(work_of(values.rechunk((40, 1))).nodes) > 40

@@ -14,7 +14,7 @@ from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, refuse
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
-from makespan.execute.dask.graphs.measuring import Tell, forget_wires, measure
+from makespan.execute.dask.graphs.measuring import Tell, forget_wires, measured
 from makespan.execute.dask.graphs.pins import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.planning import SECONDS, planned
 from makespan.execute.dask.graphs.running import GraphRun
@@ -89,7 +89,7 @@ def compute(
     shown: AbstractContextManager[Tell]
     shown = bar() if progress is True else nullcontext(progress or _silent)
     with client_or_local(client) as own, shown as tell:
-        pins, result = _pins(collection, keys, work, own, plan, seconds, tell)
+        pins, result = _pins(work, own, plan, seconds, tell)
         refuse_other_tasks(pins, list(work.names.values()))
         execution = on_loop(own, lambda: _carried_out(own, work, pins, result, tell))
     if not keep_going:
@@ -104,16 +104,10 @@ def forget_graphs(client: Any) -> None:
 
 
 def _pins(
-    collection: Any,
-    keys: Any,
-    work: Work,
-    client: Any,
-    plan: Result | TaskGraph | None,
-    seconds: float,
-    tell: Tell,
+    work: Work, client: Any, plan: Result | TaskGraph | None, seconds: float, tell: Tell
 ) -> tuple[Pins, Result]:
     if plan is None:
-        plan = _known_plan(collection, keys, work, client, seconds, tell)
+        plan = _known_plan(work, client, seconds, tell)
     elif isinstance(plan, TaskGraph):
         plan = planned(plan, seconds=seconds, progress=tell)
     if not isinstance(plan, Result):
@@ -121,14 +115,12 @@ def _pins(
     return pins_of(plan), plan
 
 
-def _known_plan(
-    collection: Any, keys: Any, work: Work, client: Any, seconds: float, tell: Tell
-) -> Result:
+def _known_plan(work: Work, client: Any, seconds: float, tell: Tell) -> Result:
     """Return the plan for these tasks on these workers, measured and made if need be."""
     known = _PLANS.setdefault(client, {})
     key = (tuple(work.names.values()), tuple(sorted(client.nthreads().items())))
     if key not in known:
-        problem = measure(collection, client, keys=keys, progress=tell)
+        problem = measured(work, client, tell)
         known[key] = planned(problem, seconds=seconds, progress=tell)
     return known[key]
 

@@ -70,16 +70,18 @@ def measure(
     ExecutionError
         If there is no worker, or a task fails.
     """
-    client = checked_client(client)
-    work = work_of(collection, keys)
-    tell = progress or _silent
+    return measured(work_of(collection, keys), checked_client(client), progress or _silent)
 
-    async def measured() -> TaskGraph:
+
+def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
+    """Measure tasks, as :func:`measure` does those of a collection."""
+
+    async def found() -> TaskGraph:
         async with Crew(client) as crew:
             refuse_no_worker(crew)
             return await _while_all_are_there(crew, _measured(crew, work, tell))
 
-    return on_loop(client, measured)
+    return on_loop(client, found)
 
 
 async def _measured(crew: Crew, work: Work, tell: Tell) -> TaskGraph:
