@@ -6,7 +6,8 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from makespan.execute.dask.graphs.conducting import Conductor, Leaving
+from makespan.execute.dask.graphs.conducting import Conductor
+from makespan.execute.dask.graphs.on_worker import Leaving
 
 FIRST, SECOND = "tcp://first", "tcp://second"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import dask
@@ -103,3 +105,20 @@ def test_peer_to_peer_shuffles_are_refused() -> None:
         work_of(values.rechunk((40, 1)))
     with dask.config.set({"array.rechunk.method": "tasks"}):
         assert len(work_of(values.rechunk((40, 1))).nodes) > 40
+
+
+def test_nothing_of_dask_is_imported_before_it_is_needed() -> None:
+    """Without it, ``makespan.execute.dask`` can be imported, and says what is missing."""
+    program = (
+        "import sys; sys.modules['distributed'] = sys.modules['dask'] = None\n"
+        "from makespan import MissingExtra\n"
+        "from makespan.execute import dask\n"
+        "for attempt in (lambda: dask.compute(3), lambda: dask.measure(3, 3)):\n"
+        "    try:\n"
+        "        attempt()\n"
+        "    except MissingExtra as error:\n"
+        "        print('makespan[dask]' in str(error))\n"
+    )
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout == "True\nTrue\n", found.stderr

@@ -48,9 +48,9 @@ def compute(
     client
         A ``distributed.Client``; None starts a cluster on this machine, which ends with the call.
     plan
-        A plan of the graph: its tasks are named as in :meth:`makespan.Dag.from_dask`, its
-        machines are workers. Or a problem, which is planned. None: the graph is measured and
-        planned, once per client, workers and keys.
+        A plan of the graph: its tasks are named by the keys after Dask's optimisation, a tuple as
+        ``name[0,1]``; its machines are workers. Or a problem, which is planned. None: the graph
+        is measured and planned, once per client, workers and keys.
     keys
         The keys of a graph that are wanted, nested as the results shall be.
     seconds

@@ -19,21 +19,14 @@ from typing import Any
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.worker_state_machine import AcquireReplicasEvent
 
+from makespan.execute.dask.graphs.on_worker import Leaving, name_of
+
 LOOK_EVERY = 0.01  # seconds between looks whether a result is there
 LONGEST_WAIT = 1.0  # seconds, and
 LONGEST_TIMES = 10.0  # times its length: after so long nobody waits for a transfer any more
 PATIENCE = 0.5  # of its own length: so long a transfer waits for one before it that is late
 
 log = logging.getLogger("makespan")
-
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """A transfer of the plan: what leaves for where (an address), and how long it takes."""
-
-    key: Any
-    receiver: str
-    seconds: float
 
 
 @dataclass(slots=True)
@@ -250,48 +243,3 @@ def _taking(worker: Any) -> Any:
         return True
 
     return makespan_take
-
-
-def name_of(run: str) -> str:
-    """Return the name of the plugin of a run."""
-    return f"makespan-{run}"
-
-
-async def begin(
-    run: str,
-    keys: Collection[Any],
-    leaving: Collection[Leaving],
-    in_turn: bool,
-    *,
-    dask_worker: Any = None,
-) -> None:
-    """Conduct a run on this worker."""
-    conductor = Conductor(run, keys, leaving, in_turn=in_turn)
-    await dask_worker.plugin_add(conductor, name_of(run), catch_errors=False)
-
-
-def loosen(run: str, *, dask_worker: Any = None) -> None:
-    """Order nothing any more in a run on this worker."""
-    conductor = dask_worker.plugins.get(name_of(run))
-    if conductor is not None:
-        conductor.loosen()
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a worker saw of a run: (start, stop) by computed key, and what it sent.
-
-    ``sent`` holds (key, address of the receiver, start, stop).
-    """
-
-    computed: dict[Any, tuple[float, float]]
-    sent: tuple[tuple[Any, str, float, float], ...]
-
-
-async def end(run: str, *, dask_worker: Any = None) -> Seen | None:
-    """Stop conducting a run on this worker; return what was seen of it."""
-    conductor = dask_worker.plugins.get(name_of(run))
-    if conductor is None:
-        return None
-    await dask_worker.plugin_remove(name_of(run))
-    return Seen(conductor.computed, tuple(conductor.sent))

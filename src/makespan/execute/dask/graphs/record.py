@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.result import Result
 from makespan.core.schedule import Activity, Schedule
-from makespan.execute.dask.graphs.conducting import Seen
+from makespan.execute.dask.graphs.on_worker import Seen
 from makespan.taskgraph.problem import TaskGraph
 
 Row = tuple[str, int, int, int, float, float, float]

@@ -10,8 +10,8 @@ from typing import Any
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster import Crew, Member
 from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.dask.graphs.conducting import Leaving, begin, end, loosen
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
+from makespan.execute.dask.graphs.on_worker import Leaving, begin, end, loosen
 from makespan.execute.dask.graphs.pins import Pins
 from makespan.execute.dask.graphs.record import Seens
 from makespan.execute.dask.graphs.unpinning import unpinned
