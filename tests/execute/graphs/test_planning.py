@@ -135,3 +135,36 @@ def test_a_seed_gives_one_plan_where_the_search_is_not_timed() -> None:
     problem = problems()[0]
     first, second = (planned(problem, seconds=0.0) for _ in range(2))
     assert first.answer == second.answer
+
+
+def test_results_take_turns_where_they_share_a_way_out() -> None:
+    """On a port or a line to a switch; not on a link for each pair, nor where receivers share."""
+    dag = generators.fork_join(3, rng=1)
+    pairs = Network.complete(speeds=[1.0] * 3, names=["w1", "w2", "w3"])
+    lines = [(name, "switch", float("inf")) for name in pairs.names]
+    lines += [("switch", name, 1.0) for name in pairs.names]
+    down = Network(
+        [1.0] * 3, names=pairs.names, topology="links", routers=["switch"], one_way_links=lines
+    )
+    bus = Network([1.0] * 3, topology="bus")
+    for network, contention, expected in (
+        (pairs, "none", False),
+        (pairs, "ports", True),
+        (pairs, "links", False),
+        (switched(), "links", True),
+        (down, "links", False),
+        (bus, "links", True),
+    ):
+        problem = TaskGraph(dag, network, contention=contention)  # type: ignore[arg-type]
+        assert pins_of(solve(problem, method="heft")).in_turn is expected
+
+
+def test_sequences_hold_on_several_cores_and_for_tasks_without_length() -> None:
+    """Where tasks start together their order is kept all the same, and the referee agrees."""
+    generator = np.random.default_rng(5)
+    for seed in range(20):
+        dag = generators.layered(16, ccr=1.0, rng=seed)
+        work = np.where(generator.random(len(dag)) < 0.3, 0.0, dag.work)
+        some = Dag.from_arrays(work=work, source=dag.source, target=dag.target, size=dag.size)
+        network = Network.complete(speeds=[1.0, 1.0], rate=2.0, cores=[2, 3], task_setup=0.2)
+        assert check(planned(TaskGraph(some, network), seconds=0.02)).ok

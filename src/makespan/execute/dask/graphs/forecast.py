@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
@@ -98,7 +98,7 @@ class Forecast:
         there: dict[tuple[int, int], float] = {}
         self.moves, self.carrier = [], {}
         source, end = self.source, self.end
-        latest = [0.0] * self.machines
+        latest = [0.0] * self.machines  # starts on a machine differ: they say the order
         makespan = 0.0
         for task in order:
             machine = machine_of[task]
@@ -127,7 +127,7 @@ class Forecast:
             done = start + self.seconds[task][machine]
             self.begin[task], self.start[task], end[task] = begin, start, done
             self.cause[task] = cause
-            latest[machine] = begin
+            latest[machine] = nextafter(begin, inf)
             cores[core] = done
             last[machine][core] = task
             makespan = max(makespan, done)

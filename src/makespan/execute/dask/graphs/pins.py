@@ -61,8 +61,18 @@ class Pins:
 
     @property
     def in_turn(self) -> bool:
-        """Whether a machine sends one result at a time."""
-        return self.problem.contention != "none"
+        """Whether what a machine sends, to whomever, takes turns on a port or a line of its own."""
+        problem = self.problem
+        if problem.contention != "links":
+            return problem.contention == "ports"
+        network, routing = problem.network, problem.network.routing
+        for machine in range(len(network)):
+            others = [goal for goal in range(len(network)) if goal != machine]
+            first = [int(routing.following[machine, goal]) for goal in others]
+            slow = [head for head in first if np.isfinite(routing.rates[machine, head])]
+            if len({int(network.medium[machine, head]) for head in slow}) < len(slow):
+                return True
+        return False
 
 
 def pins_of(plan: Result) -> Pins:
