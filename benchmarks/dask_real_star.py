@@ -27,7 +27,7 @@ from tests.execute.namespaces import (
     throttling_possible,
 )
 
-REPEATS = 2
+REPEATS = 3
 ROWS = 32_000
 RATES = (50.0, 100.0, 200.0)
 BYTES_OF_A_ROW = 1000

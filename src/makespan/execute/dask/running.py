@@ -280,6 +280,7 @@ class Run:
             if not chunk.revoked:
                 member = self.crew.member(chunk.worker)
                 chunk.sent = True
+                self._changed.set()  # with the last one of the plan the pool may be dealt out
                 await self._carry_out(chunk, member, turns)
         except WorkerLost:
             self._lost(chunk)
