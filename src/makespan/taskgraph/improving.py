@@ -14,14 +14,14 @@ def improve(  # type: ignore[no-untyped-def]
     A move puts a task on another machine, or elsewhere between its predecessors and successors
     in the order, or both; or it takes all its predecessors or successors along to the machine.
     Half of the tasks are drawn from the chain of causes that ends last. A plan is kept if it is
-    no longer than the best by more than a share, which falls from ``reach`` to nothing (threshold
-    accepting).
+    no longer than the present one by more than a threshold (threshold accepting), which falls
+    with the square of the moves that are left, from the share ``reach`` of the best to nothing.
 
-    ``numbers`` holds the moves tried, the state of the generator, and the best makespan; ``size``
-    is in the order of ``predecessors``; tables are flat.
+    ``numbers`` holds the moves tried, the state of the generator, the best makespan and the
+    present one; ``size`` is in the order of ``predecessors``; tables are flat.
     """
     count = len(order)
-    tried, state, best = numbers[0], int(numbers[1]), numbers[2]
+    tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
     for _ in range(evaluations):
         state = state * 48271 % 2147483647
         task = state % count
@@ -94,7 +94,9 @@ def improve(  # type: ignore[no-untyped-def]
             free[core] = end[each]
             core_last[core] = each
             total = max(total, end[each])
-        if total <= best * (1.0 + reach * (1.0 - tried / all_evaluations)):
+        left = 1.0 - tried / all_evaluations
+        if total <= present + best * reach * left * left:
+            present = total
             if total < best:
                 best = total
                 for index in range(count):
@@ -108,4 +110,4 @@ def improve(  # type: ignore[no-untyped-def]
         for position in range(near_from, near_to):
             other = predecessors[position] if kind == 3 else successors[position]
             machine[other] = moved[other]
-    numbers[0], numbers[1], numbers[2] = tried, float(state), best
+    numbers[0], numbers[1], numbers[2], numbers[3] = tried, float(state), best, present

@@ -17,7 +17,7 @@ from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import colevels, levels
-from makespan.taskgraph.methods.heft import heft
+from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 MOST_CONSTRAINTS = 200_000
+WORKERS = 8  # their variety proves more, even on two cores
 
 
 def _too_many(problem: TaskGraph) -> str | None:
@@ -56,7 +57,7 @@ FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them
     "OR-tools CP-SAT",
 )
 def cp_sat(problem: TaskGraph, control: Control) -> Solution:
-    """Choose machines and starts together, from the best plan known or from ``heft``.
+    """Choose machines and starts together, from the best plan known or from ``local-search``.
 
     Times that have no common unit are rounded down: the optimum of that model is a lower bound,
     and the plan is timed with the true times.
@@ -65,7 +66,7 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
 
     start = control.incumbent.schedule if control.incumbent else None
     if start is None:
-        start = heft(problem, control).schedule
+        start = local_search(problem, control).schedule
     assert start is not None
     best = _shorter(start, retimed(problem, start))
     least = max(bound.value for bound in bounds(problem))
@@ -73,7 +74,7 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
     scaling = scaling_of(np.concatenate([problem.durations.ravel(), seconds.ravel()]))
     model = _Model.build(problem, scaling, best, least)
-    found = search(model.model, control, in_seconds=scaling.seconds)
+    found = search(model.model, control, in_seconds=scaling.seconds, workers=WORKERS)
     if found.solved:
         best = _shorter(best, model.schedule(found.value))
     proved = found.outcome is Outcome.OPTIMAL

@@ -19,11 +19,11 @@ from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
-REACH = 0.003
-FEW, MANY = 2_000, 20_000
-LARGE = 1_000
-MOST_STEPS = 500_000_000
+TINY = 40
+FEW, MANY = 2_000, 500_000
+MOST_STEPS = 200_000_000
 SLICE = 20_000_000
+LEAST_REACH, MOST_REACH = 0.003, 0.1
 
 
 @register(
@@ -40,7 +40,8 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     Parameters
     ----------
     moves
-        How many to try; None: 2,000 for graphs of up to 1,000 tasks and edges, else up to 20,000.
+        How many to try; None: 2,000 for graphs of up to 40 tasks and edges, else as many as
+        take about a second, up to 500,000.
     """
     schedule = control.incumbent.schedule if control.incumbent else None
     if schedule is None:
@@ -59,7 +60,7 @@ def _improved(
     dag, network, count = problem.dag, problem.network, len(problem.dag)
     large = count + len(dag.source)
     if moves is None:
-        moves = FEW if large <= LARGE else max(1, min(MANY, MOST_STEPS // large))
+        moves = FEW if large <= TINY else max(1, min(MANY, MOST_STEPS // large))
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
     np.cumsum(network.cores, out=first_core[1:])
     start = np.zeros(count)
@@ -72,7 +73,7 @@ def _improved(
     best_order, best_machine = order.copy(), machine.copy()
     cores = int(first_core[-1])
     seed = 1 + int(control.rng.integers(2**31 - 3))
-    numbers = np.array([0.0, float(seed), schedule.makespan])
+    numbers = np.array([0.0, float(seed), schedule.makespan, schedule.makespan])
     routing = network.routing
     loop, column = loops.chosen(improve, moves * large)
     inputs = [
@@ -87,9 +88,17 @@ def _improved(
     ]  # fmt: skip
     steps = max(1, SLICE // large)
     for first, last in pairwise([*range(0, moves, steps), moves]):
-        loop(*inputs, last - first, moves, REACH, len(network))
+        loop(*inputs, last - first, moves, _reach(moves, count), len(network))
         if control.expired():
             break
     found = np.empty(count, dtype=np.int64)
     found[np.asarray(inputs[17])] = np.arange(count)
     return in_order(problem, np.asarray(inputs[18]), found)
+
+
+def _reach(moves: int, count: int) -> float:
+    """Return how far a plan may get longer at first: the further, the more moves there are.
+
+    With few moves for many tasks, a search that leaves its start far behind would not come back.
+    """
+    return min(MOST_REACH, max(LEAST_REACH, moves / (300.0 * count * count)))
