@@ -15,7 +15,8 @@ from makespan.divisible.problem import DivisibleLoad
 OVERHEADS = 4.0  # a piece of the pool computes this many times as long as it costs to start
 LEAST_SECONDS = 0.02  # and not less than this
 LEAST_BAND = 0.15  # relative: nearer to the expected time nothing is in doubt
-LEAST_DIFFERENCE = 0.05  # seconds: nor where it is off by less than this
+LEAST_DIFFERENCE = 0.05  # seconds: nor where it is off by less than this,
+SHARE_OF_END = 0.05  # or by less than this share of the makespan
 WIDENING = 1.5  # of the bands when costs changed: they may change again
 RECENT = 3  # observations that count
 
@@ -26,11 +27,12 @@ class Known:
 
     worker: Worker
     band: float = LEAST_BAND
+    difference: float = LEAST_DIFFERENCE
     recent: dict[Activity, list[tuple[float, float]]] = field(default_factory=dict)
 
     def factor(self, activity: Activity) -> float:
         """How many times as long as expected an activity takes here; 1 where it is but noise."""
-        if self.off(activity) <= LEAST_DIFFERENCE:
+        if self.off(activity) <= self.difference:
             return 1.0
         recent = self.recent.get(activity, [])
         factors = sorted(taken / expected for expected, taken in recent)
@@ -52,12 +54,22 @@ class Estimates:
         The costs to start from.
     bands
         By worker, how far, relatively, a computation may be off before its cost is in doubt.
+    end
+        When all shall be done: what is off by a small share of that changes little.
     """
 
-    def __init__(self, workers: Sequence[Worker], bands: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        workers: Sequence[Worker],
+        bands: Mapping[str, float] | None = None,
+        end: float = 0.0,
+    ) -> None:
         bands = bands or {}
+        self.difference = max(LEAST_DIFFERENCE, SHARE_OF_END * end)
         self.known = {
-            worker.name: Known(worker, max(LEAST_BAND, bands.get(worker.name, 0.0)))
+            worker.name: Known(
+                worker, max(LEAST_BAND, bands.get(worker.name, 0.0)), self.difference
+            )
             for worker in workers
         }
         self.farthest = 0.0
@@ -74,7 +86,7 @@ class Estimates:
         band, and all together by more than what disturbs any short activity.
         """
         if name not in self.known:
-            self.known[name] = Known(self._typical(name))
+            self.known[name] = Known(self._typical(name), difference=self.difference)
         known = self.known[name]
         expected = _cost(known.worker, activity).of(units)
         if expected <= 0.0 or seconds <= 0.0:
@@ -96,10 +108,10 @@ class Estimates:
             known.band *= WIDENING
 
     def speed(self, name: str) -> float:
-        """Units per second that a worker computes, 1 where nothing is known of any."""
+        """Units per second that a worker gets and computes, 1 where nothing is known of any."""
         known = self.known.get(name)
         worker = _scaled(known) if known is not None else self._typical(name)
-        per_unit = _cost(worker, Activity.COMPUTE).per_unit
+        per_unit = max(_cost(worker, of).per_unit for of in (Activity.SEND, Activity.COMPUTE))
         return 1.0 / per_unit if per_unit > 0 else 1.0
 
     def least_piece(self, name: str) -> float:

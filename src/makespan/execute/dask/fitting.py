@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,6 +87,16 @@ def fit(units: Sequence[float], seconds: Sequence[float], *, constant: bool = Fa
         error=float(np.abs(y - modelled).sum() / max(float(y.sum()), 1e-9)),
         kept=len(x),
         rejected=tuple(zip(size[~keep].tolist(), time[~keep].tolist(), strict=True)),
+    )
+
+
+def scaled(found: Fit, factor: float) -> Fit:
+    """Return a fit whose cost per unit, and the interval of that, are ``factor`` times as large."""
+    low, high = found.per_unit_interval
+    return replace(
+        found,
+        cost=Affine(found.cost.fixed, found.cost.per_unit * factor),
+        per_unit_interval=(low * factor, high * factor),
     )
 
 

@@ -102,7 +102,8 @@ def map(  # noqa: A001
         bands = {w.name: w.band for w in calibration.workers} if calibration is not None else {}
         problem = made.problem if made is not None else None
         workers = calibration.star(waits=0.0).workers if calibration is not None else ()
-        estimates = Estimates(workers, bands)
+        promised = (made.makespan or 0.0) if made is not None else 0.0
+        estimates = Estimates(workers, bands, promised)
         job = Job(
             function=sent,
             items=items,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.calibration import Calibration, Measured
 from makespan.execute.dask.cluster import Crew, Member, refuse_no_worker
-from makespan.execute.dask.fitting import Fit, fit, median
+from makespan.execute.dask.fitting import Fit, fit, median, scaled
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome
 from makespan.execute.dask.sharing import Sharing, sharing
@@ -26,14 +27,21 @@ GROWTH = 8  # how much larger the next chunk is at most, while a good size is so
 WAITING_TASKS = 4
 OVERLAP_REPEATS = 3
 LEAST_OVERLAP = 0.15  # seconds that each of the concurrent sends takes
+AHEAD = 2  # chunks that wait on the worker while one is computed
+IN_A_ROW = 5  # chunks at least that a worker computes without a pause
+MOST_IN_A_ROW = 32
 
 
 @dataclass(slots=True)
 class Samples:
-    """The measurements of one worker: (units, seconds) of each kind, and latencies."""
+    """The measurements of one worker: (units, seconds) of each kind, and latencies.
+
+    ``sustained`` are computations without a pause, while the next chunks arrive.
+    """
 
     send: list[tuple[float, float]] = field(default_factory=list)
     compute: list[tuple[float, float]] = field(default_factory=list)
+    sustained: list[tuple[float, float]] = field(default_factory=list)
     back: list[tuple[float, float]] = field(default_factory=list)
     submit: list[float] = field(default_factory=list)
     between: list[float] = field(default_factory=list)
@@ -79,6 +87,8 @@ class Probe:
         await _all(self._warm_up(member) for member in members)
         await _all(self._measure(member) for member in members)
         shared = await self._overlap(members)
+        self.tell(1.0, "how fast without a pause?")
+        await _all(self._in_a_row(member, shared) for member in members)
         workers = tuple(self._measured(member) for member in members)
         return Calibration(
             workers=workers,
@@ -94,7 +104,7 @@ class Probe:
             name=member.name,
             threads=member.threads,
             send=_fit(samples.send),
-            compute=_fit(samples.compute),
+            compute=_sustained(_fit(samples.compute), samples.sustained),
             return_=_fit_of_returns(samples.back),
             submit=median(samples.submit),
             between=median(samples.between),
@@ -147,7 +157,7 @@ class Probe:
             outcomes, window = await traffic.fetch(member, tasks)
         traffic.release(held.future, *tasks)
         _refuse_failures(outcomes)
-        seconds = max(o.end for o in outcomes) - min(o.start for o in outcomes)
+        seconds = _seconds(outcomes)
         samples.send.append((units, held.window.seconds))
         samples.compute.append((units, seconds))
         samples.back.append((units, window.seconds))
@@ -199,6 +209,36 @@ class Probe:
         starts, ends = [one.window.start for one in held], [one.window.end for one in held]
         return float(max(ends) - min(starts))
 
+    async def _in_a_row(self, member: Member, shared: Sharing) -> None:
+        """Keep a worker computing for a while, as in a run: the next chunks arrive meanwhile.
+
+        A processor that is throttled, or has to receive, is slower then than for one chunk.
+        """
+        samples, traffic = self.found[member.name], self.traffic
+        length = max(1, self._most(samples) // 2)
+        units = self.items.load_of(0, length)
+        each = max(_fit(samples.compute).cost.of(units), 1e-4)
+        if each > self.budget / 2:
+            return
+        count = max(IN_A_ROW, min(MOST_IN_A_ROW, round(self.budget / each)))
+        batches = []
+        for rank in range(count):
+            async with self.port if shared.kind == "one-port" else nullcontext():
+                held = await traffic.send(member, self.items, 0, length)
+            batches.append((held, traffic.start(held, 0, -rank)))
+            if rank >= AHEAD:
+                await traffic.finished(member, batches[rank - AHEAD][1])
+        await traffic.finished(member, [task for _, tasks in batches for task in tasks])
+        for rank, (held, tasks) in enumerate(batches):
+            outcomes, _ = await traffic.fetch(member, tasks)
+            traffic.release(held.future, *tasks)
+            if rank:
+                samples.sustained.append((units, _seconds(outcomes)))
+
+    def _most(self, samples: Samples) -> int:
+        """Return the items of the largest chunk that was measured."""
+        return max(samples.whole)
+
     def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load
         costs = [sends[member.name].cost for member in members]
@@ -232,6 +272,19 @@ def _doubled(low: int, high: int) -> list[int]:
 def _fit(measurements: list[tuple[float, float]], *, constant: bool = False) -> Fit:
     units, seconds = zip(*measurements, strict=True)
     return fit(units, seconds, constant=constant)
+
+
+def _seconds(outcomes: list[Outcome]) -> float:
+    """Return how long the parts of a chunk were computed, from the first start to the last end."""
+    return max(o.end for o in outcomes) - min(o.start for o in outcomes)
+
+
+def _sustained(found: Fit, measurements: list[tuple[float, float]]) -> Fit:
+    """Return a fit slowed down to what was measured without a pause."""
+    expected = sum(found.cost.of(units) for units, _ in measurements)
+    if not expected:
+        return found
+    return scaled(found, max(1.0, sum(seconds for _, seconds in measurements) / expected))
 
 
 def _fit_of_returns(measurements: list[tuple[float, float]]) -> Fit:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
+from makespan.execute.dask.backlog import Backlog, next_piece
 from makespan.execute.dask.cluster import Crew, Member, WorkerLost
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.order import FewSends, Order
-from makespan.execute.dask.pool import MOST_LOSSES, Pool, Range, piece
+from makespan.execute.dask.pool import MOST_LOSSES, Pool, Range
 from makespan.execute.dask.record import Computed, Record
 from makespan.execute.dask.remote import Failure, Outcome
 from makespan.execute.dask.transfers import Traffic, Window
 
-AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
 
@@ -60,13 +59,15 @@ class NoWorkerLeft(ExecutionError):
 class Chunk:
     """Items for a worker.
 
-    ``sent`` once its transfer has begun, ``revoked`` if it never shall, ``over`` in the end.
+    ``sent`` once its transfer has begun, ``came`` once it has ended; ``revoked`` if it never shall
+    begin; ``over`` in the end.
     """
 
     item: int
     worker: str
     range: Range
     sent: bool = False
+    came: bool = False
     revoked: bool = False
     over: bool = False
 
@@ -127,8 +128,7 @@ class Run:
         self._next_item = 0
         self._done = 0.0
         self._under_way = 0
-        self._held: Counter[str] = Counter()
-        self._held_load: dict[str, float] = {}
+        self._backlog = Backlog()
         self._changed = asyncio.Event()
         self._in_doubt = False
         self._someone_came = False
@@ -176,13 +176,11 @@ class Run:
 
     def _start(self, chunk: Chunk, turns: Turns) -> None:
         self._under_way += 1
-        self._hold(chunk, 1)
+        self._backlog.add(chunk.worker, self._load(chunk))
         self._group.create_task(self._deliver(chunk, turns))
 
-    def _hold(self, chunk: Chunk, sign: int) -> None:
-        load = self.items.load_of(chunk.range.low, chunk.range.high)
-        self._held[chunk.worker] += sign
-        self._held_load[chunk.worker] = self._held_load.get(chunk.worker, 0.0) + sign * load
+    def _load(self, chunk: Chunk) -> float:
+        return self.items.load_of(chunk.range.low, chunk.range.high)
 
     async def _act(self) -> bool:
         """Do one thing that can be done now; return whether there was any."""
@@ -214,7 +212,7 @@ class Run:
         """Take back what is not sent yet."""
         for chunk in self._unsent():
             chunk.revoked = True
-            self._hold(chunk, -1)
+            self._backlog.remove(chunk.worker, self._load(chunk), came=False)
             self.pool.put(chunk.range)
 
     async def _plan_again(self) -> bool:
@@ -252,13 +250,15 @@ class Run:
 
     def _deal(self) -> bool:
         """Give a piece of the pool to the worker that will be idle first, if any has room."""
-        free = [name for name in self.crew.names if self._held[name] < AT_A_TIME]
-        if not free:
+        names = self.crew.names
+        free = [name for name in names if self._backlog.has_room(name)]
+        speeds = {name: self.estimates.speed(name) for name in names}
+        left = {name: self._backlog.left(name, speeds[name]) for name in names}
+        least = {name: self.estimates.least_piece(name) for name in names}
+        found = next_piece(self.pool.load, free, left, speeds, least)
+        if found is None:
             return False
-        speeds = {name: self.estimates.speed(name) for name in self.crew.names}
-        name = min(free, key=lambda one: self._held_load.get(one, 0.0) / speeds[one])
-        least = self.estimates.least_piece(name)
-        amount = piece(self.pool.load, speeds[name], sum(speeds.values()), least)
+        name, amount = found
         chunk = Chunk(self._next_item, name, self.pool.take(amount))
         self._next_item += 1
         self._start(chunk, self._dealing)
@@ -289,7 +289,7 @@ class Run:
             turns.done(Activity.RETURN, chunk.item)
             chunk.over = True
             if not chunk.revoked:
-                self._hold(chunk, -1)
+                self._backlog.remove(chunk.worker, self._load(chunk), came=chunk.came)
             self._under_way -= 1
             self._changed.set()
 
@@ -302,7 +302,13 @@ class Run:
         record.transfer("send", chunk.worker, chunk.item, units, held.window)
         self._observe(chunk.worker, Activity.SEND, units, held.window.seconds)
         tasks = traffic.start(held, low, -chunk.item)
-        known = await traffic.finished(member, tasks)
+        chunk.came = True
+        self._backlog.arrived(chunk.worker)
+        self._changed.set()
+        try:
+            known = await traffic.finished(member, tasks)
+        finally:
+            self._backlog.computed(chunk.worker)
         await turns.turn(Activity.RETURN, chunk.item)
         outcomes, window = await traffic.fetch(member, tasks)
         traffic.release(held.future, *tasks)
@@ -355,7 +361,7 @@ class Run:
         self._changed.set()
 
     def _say_gone(self, name: str, how: str) -> None:
-        units = self._held_load.get(name, 0.0)
+        units = self._backlog.load(name)
         self.events.append(f"worker {name} {how}; its {units:g} units go to others")
 
 
