@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
 SHOWN = 20
@@ -14,9 +15,11 @@ SHOWN = 20
 
 def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     """Return the machine, the start and the end of every task; with blocking communication also
-    ``taken``, the time from which the machine fetches the task's data.
+    ``taken``, the time from which the machine fetches the task's data. With duplication these
+    are of the copy that ends first, and ``copies`` lists the machines of all copies.
     """
-    rows = _rows(schedule)
+    copies = Copies(problem, schedule) if problem.duplication else None
+    rows = _rows(schedule) if copies is None else copies.row[copies.earliest[copies.earliest >= 0]]
     tasks = problem.named(schedule.item[rows].tolist())
 
     def by_task(values: Any) -> dict[str, Any]:
@@ -29,6 +32,11 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     }
     if problem.is_blocking:
         found["taken"] = by_task(taken(problem, schedule)[schedule.item[rows]].tolist())
+    if copies is not None:
+        places: dict[str, list[str]] = {name: [] for name in tasks}
+        for task, machine in zip(copies.task.tolist(), copies.machine.tolist(), strict=True):
+            places[problem.dag.names[task]].append(problem.machines[machine])
+        found["copies"] = places
     return found
 
 
@@ -67,7 +75,10 @@ def lines(problem: TaskGraph, schedule: Schedule) -> list[str]:
         table.append(f"… and {len(rows) - SHOWN} more tasks")
     transfers = schedule.kind == Activity.TRANSFER
     busy = len(np.unique(schedule.machine[rows])) if len(rows) else 0
-    table.append(f"{busy} of {len(problem.network)} machines, {int(transfers.sum())} transfers")
+    more = f", {len(rows) - len(problem.dag)} more copies" if problem.duplication else ""
+    table.append(
+        f"{busy} of {len(problem.network)} machines, {int(transfers.sum())} transfers{more}"
+    )
     return table
 
 

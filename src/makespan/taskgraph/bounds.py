@@ -26,6 +26,11 @@ GIVEN = "the longest path under the given assignment, and the work of each machi
 def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     """Return the longest path, the area, and the longest path with forced communication.
 
+    All hold with copies of tasks too. Longest path: whichever copy of a task ends first has waited
+    for some copy of each predecessor. Area: every task is executed at least once. Forced
+    communication: no copy of a predecessor ends before that predecessor's bound, and its data
+    come over the network, or a copy of it is executed on the machine before the task.
+
     Complexity: O(n m + e), compiled for large graphs.
     """
     if problem.given.machine_of is not None:

@@ -30,6 +30,8 @@ from makespan.taskgraph.problem import TaskGraph
 LARGEST_LIST = 1000
 """Tasks up to which a problem is written as lists of tables; more are written as columns."""
 
+DEFAULTS = (("communication", "overlap"), ("contention", "none"), ("duplication", False))
+
 Duration = Annotated[float, Number(DURATION)]
 Works = Annotated[Any, Column(WORK)]
 Sizes = Annotated[Any, Column(SIZE)]
@@ -81,6 +83,7 @@ class TaskGraphForm(ProblemForm):
     network: NetworkForm
     assignment: dict[str, str] | None = None
     sequence: dict[str, list[str]] | None = None
+    duplication: bool = False
 
     @model_validator(mode="after")
     def _one_list(self) -> TaskGraphForm:
@@ -132,6 +135,7 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
             contention=form.contention,
             assignment=form.assignment,
             sequence=form.sequence,
+            duplication=form.duplication,
             options=form.options,
         )
     except ProblemError as error:
@@ -162,7 +166,7 @@ def write(problem: TaskGraph) -> dict[str, Any]:
     [{'from': 'a', 'to': 'b', 'size': 4.0}]
     """
     data: dict[str, Any] = {"format": PROBLEM_FORMAT, "kind": "taskgraph"}
-    for name, default in (("communication", "overlap"), ("contention", "none")):
+    for name, default in DEFAULTS:
         if getattr(problem, name) != default:
             data[name] = getattr(problem, name)
     if _as_columns(problem.dag):

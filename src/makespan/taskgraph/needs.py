@@ -75,3 +75,11 @@ NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
 )
+NO_DUPLICATION = Need(
+    "tasks that are executed once",
+    lambda problem: "duplication is allowed" if problem.duplication else None,
+)
+DUPLICATION = Need(
+    "duplication of tasks",
+    lambda problem: None if problem.duplication else "duplication is not allowed",
+)

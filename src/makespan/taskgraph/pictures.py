@@ -11,6 +11,7 @@ import numpy as np
 from makespan.core.picture import Bars, Picture, Role, Row
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.clustering import Clustering
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.layout import layered
 from makespan.taskgraph.problem import TaskGraph
 
@@ -21,6 +22,8 @@ MOST_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
 LABELLED = 60
 """Tasks up to which the graph shows names with works, and sizes on edges."""
+COPY = " (copy)"
+"""What is added to the name of a task where another copy of it ends first."""
 HASH = re.compile(r"-[0-9a-f]{8,}")
 """What tells the keys of Dask collections apart."""
 
@@ -28,7 +31,8 @@ HASH = re.compile(r"-[0-9a-f]{8,}")
 def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     """Return a row per machine: what it sends, what it executes, what it receives.
 
-    What happens at the same time stands in lanes of its own, up to four of a role.
+    What happens at the same time stands in lanes of its own, up to four of a role. Copies of a
+    task are marked, but for the one that ends first.
     """
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     computes = np.flatnonzero(schedule.kind == Activity.COMPUTE)
@@ -50,12 +54,23 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
         parts.append(_in_lanes(bars, base[rows] + lane))
     names = problem.dag.names
     source, target = problem.dag.source, problem.dag.target
-    labels = tuple(
+    labels = [
         names[item] if kind == Activity.COMPUTE else f"{names[source[item]]}→{names[target[item]]}"
         for kind, item in zip(schedule.kind.tolist(), schedule.item.tolist(), strict=True)
-    )
+    ]
+    for row in _later_copies(problem, schedule):
+        labels[row] += COPY
     machines = (Row(name, tuple(lanes[index])) for index, name in enumerate(problem.machines))
-    return Picture(rows=tuple(machines), bars=Bars.concatenate(parts), labels=labels)
+    return Picture(rows=tuple(machines), bars=Bars.concatenate(parts), labels=tuple(labels))
+
+
+def _later_copies(problem: TaskGraph, schedule: Schedule) -> list[int]:
+    """Return the rows of the copies of tasks of which another one ends first."""
+    if not problem.duplication:
+        return []
+    copies = Copies(problem, schedule.renamed(problem.machines))
+    later: list[int] = np.delete(copies.row, copies.earliest[copies.earliest >= 0]).tolist()
+    return later
 
 
 def _numbered(word: str, count: int) -> list[str]:

@@ -48,6 +48,11 @@ class TaskGraph:
         The machine of each task: with ``sequence``, a given plan, which is only timed.
     sequence
         The tasks of each machine in the order in which they start.
+    duplication
+        Whether a task may be executed on several machines, once on each. Each copy needs all its
+        inputs: from a copy of the source that has ended on its own machine, or by a transfer from
+        a machine where one has ended. Only with overlapping communication, no contention, links
+        between all machines, and without a given plan.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -58,7 +63,8 @@ class TaskGraph:
 
     A schedule has one ``compute`` row per task (``item``: the task), and one ``transfer`` row per
     hop (``item``: the edge) of every edge whose data take time or have a size. ``machines`` are
-    the network's machines, then its routers.
+    the network's machines, then its routers. With ``duplication`` a task has a row per copy, and
+    an edge at most one transfer to each machine; all of them end before the makespan.
 
     Source: paper 003 (PB165, task graphs).
 
@@ -75,6 +81,7 @@ class TaskGraph:
     contention: Literal["none", "links", "ports"] = "none"
     assignment: Mapping[str, str] | None = None
     sequence: Mapping[str, Sequence[str]] | None = None
+    duplication: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,6 +103,7 @@ class TaskGraph:
         if not mistakes:
             self._times(mistakes)
             Given(self).collect_mistakes(mistakes)
+            self._copies(mistakes)
         mistakes.raise_if_any()
 
     def _times(self, mistakes: Mistakes) -> None:
@@ -123,6 +131,27 @@ class TaskGraph:
                 f"tasks[{int(self.dag.own[0])}].durations",
                 f"has {width} entries for {len(self.network)} machines",
             )
+
+    def _copies(self, mistakes: Mistakes) -> None:
+        """Note what copies of tasks can't be combined with."""
+        if not isinstance(self.duplication, bool):
+            mistakes.add("duplication", f"{shown(self.duplication)} is neither true nor false")
+            return
+        if not self.duplication:
+            return
+        for name, needed in (("communication", "overlap"), ("contention", "none")):
+            value = getattr(self, name)
+            if value != needed:
+                mistakes.add(name, f"{value!r} is not allowed with duplication; {needed!r} is")
+        for name in ("assignment", "sequence"):
+            if getattr(self, name) is not None:
+                mistakes.add(name, "can't be given with duplication")
+        count = len(self.network)
+        far = np.argwhere(self.network.routing.hops[:count, :count] > 1)
+        if len(far):
+            a, b = (self.machines[each] for each in far[0].tolist())
+            what = f"{a} has no link to {b}; duplication needs direct links between all machines"
+            mistakes.add("network", what)
 
     @classmethod
     def from_arrays(

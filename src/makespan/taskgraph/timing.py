@@ -2,7 +2,8 @@
 
 Decided are the machine of each task, the order of the tasks on each machine, and the order of the
 transfers on each link or port; with blocking communication also the order in which a task's data
-are fetched.
+are fetched. Where tasks have copies, decided is also from where each copy has its inputs: from
+where they are there first in the plan.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph import loops
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -27,7 +29,7 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
     Complexity: O((rows + edges) log rows); compiled where there are many.
     """
     schedule = schedule.renamed(problem.machines)
-    rows = _Rows(problem, schedule)
+    rows = _rows(problem, schedule)
     seconds = rows.seconds if factors is None else rows.seconds * factors
     start, end = rows.earliest(seconds)
     return Schedule.of_columns(
@@ -47,7 +49,7 @@ def replay(problem: TaskGraph, schedule: Schedule, repetitions: int) -> Replay:
 
     Complexity: O((rows + edges) log rows) a repetition.
     """
-    rows = _Rows(problem, schedule.renamed(problem.machines))
+    rows = _rows(problem, schedule.renamed(problem.machines))
 
     def end(factors: Floats) -> float:
         return float(rows.earliest(rows.seconds * factors)[1].max(initial=0.0))
@@ -63,8 +65,22 @@ def machine_of_tasks(problem: TaskGraph, schedule: Schedule) -> Integers:
     return found
 
 
+def _rows(problem: TaskGraph, schedule: Schedule) -> _Rows:
+    return (_CopyRows if problem.duplication else _Rows)(problem, schedule)
+
+
 class _Rows:
-    """The rows of a schedule with what each needs."""
+    """The rows of a schedule with what each needs.
+
+    Attributes
+    ----------
+    machine_of
+        The machine of each task.
+    task, edge
+        The task that a row computes or brings data to, and the edge that it brings.
+    graph
+        What a task waits for: ``first_in``, ``in_edges``, ``source``, and which edges have rows.
+    """
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
         dag, routing = problem.dag, problem.network.routing
@@ -72,6 +88,9 @@ class _Rows:
         self.computes = schedule.kind == Activity.COMPUTE
         self.machine_of = machine_of_tasks(problem, schedule)
         transfers = ~self.computes
+        has_rows = np.zeros(len(dag.source), dtype=bool)
+        has_rows[schedule.item[transfers]] = True
+        self.graph = (dag.first_in, dag.in_edges, dag.source, has_rows)
         self.edge = np.where(transfers, schedule.item, 0)
         self.task = np.where(self.computes, schedule.item, 0)
         if len(dag.source):
@@ -86,6 +105,7 @@ class _Rows:
             origin = self.machine_of[dag.source[self.edge]]
             self.first = transfers & (schedule.machine == origin)
             self.after[self.last] = routing.delay[origin[self.last], goal[self.last]]
+        self.position = dag.position[self.task]
 
     def _seconds(self, transfers: np.ndarray) -> Floats:
         problem, schedule = self.problem, self.schedule
@@ -95,15 +115,14 @@ class _Rows:
         seconds[own] = problem.durations_on(schedule.item[own], schedule.machine[own])
         tail, head = schedule.machine[transfers], schedule.peer[transfers]
         with np.errstate(divide="ignore", invalid="ignore"):
-            time = problem.dag.size[self.edge[transfers]] / routing.rates[tail, head]
+            time = problem.dag.size[schedule.item[transfers]] / routing.rates[tail, head]
         seconds[transfers] = time + routing.setup[tail]
         return seconds
 
     def _order(self) -> Integers:
         """Return the rows by start; at one time, what others build on goes first."""
-        schedule = self.schedule
-        position = self.problem.dag.position[self.task]
-        return np.lexsort((-self.hops_left, self.computes, position, schedule.end, schedule.start))
+        start, end = self.schedule.start, self.schedule.end
+        return np.lexsort((-self.hops_left, self.computes, self.position, end, start))
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
         """Return the things that transfers occupy as indices, -1 for none, and their number."""
@@ -126,28 +145,63 @@ class _Rows:
     def earliest(self, seconds: Floats) -> tuple[Floats, Floats]:
         """Return the earliest starts and ends of all rows."""
         problem, schedule = self.problem, self.schedule
-        dag, network, count = problem.dag, problem.network, len(problem.dag)
+        network, count = problem.network, len(self.machine_of)
         sending, receiving, things = self._occupied()
-        has_rows = np.zeros(len(dag.source), dtype=bool)
-        has_rows[schedule.item[~self.computes]] = True
         first_core = np.zeros(len(network) + 1, dtype=np.int64)
         np.cumsum(network.cores, out=first_core[1:])
         task_end = np.zeros(count)
-        task_end[schedule.item[self.computes]] = schedule.end[self.computes]
+        task_end[self.task[self.computes]] = schedule.end[self.computes]
         start, end = np.zeros(len(schedule)), np.zeros(len(schedule))
         loops.run(
             loops.earliest,
-            2 * len(schedule) + len(dag.source),
+            2 * len(schedule) + len(self.graph[1]),
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
-                sending, receiving, seconds, self.after, dag.first_in, dag.in_edges, dag.source,
-                has_rows, self.machine_of, first_core,
+                sending, receiving, seconds, self.after, *self.graph, self.machine_of, first_core,
             ),
             (
-                start, end, task_end, np.zeros(len(dag.source)), np.zeros(things),
+                start, end, task_end, np.zeros(len(self.graph[2])), np.zeros(things),
                 np.zeros(int(first_core[-1])), np.full(count, -1.0),
                 np.zeros(count, dtype=np.int64), np.zeros(len(network)),
             ),
             (problem.is_blocking,),
         )  # fmt: skip
         return start, end
+
+
+class _CopyRows(_Rows):
+    """The rows of a schedule with copies: each copy is a task of a larger graph.
+
+    Its edges are the inputs of the copies, each from the copy that supplies it first, and behind
+    these the transfers that nobody waits for.
+    """
+
+    def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
+        self.problem, self.schedule = problem, schedule
+        self.computes = schedule.kind == Activity.COMPUTE
+        copies = Copies(problem, schedule)
+        inputs = copies.inputs()
+        self.machine_of = copies.machine
+        transfers = np.flatnonzero(~self.computes)
+        edge = np.full(len(schedule), -1, dtype=np.int64)
+        sent = np.flatnonzero(inputs.hop >= 0)
+        edge[inputs.hop[sent]] = sent
+        unused = transfers[edge[transfers] < 0]
+        edge[unused] = len(inputs.hop) + np.arange(len(unused))
+        self.edge = np.where(self.computes, 0, edge)
+        dag, item = problem.dag, schedule.item[transfers]
+        self.task = np.zeros(len(schedule), dtype=np.int64)
+        self.task[copies.row] = np.arange(len(copies.row))
+        self.task[transfers] = copies.on(dag.target[item], schedule.peer[transfers])
+        origin = copies.on(dag.source[schedule.item[unused]], schedule.machine[unused])
+        source = np.concatenate([inputs.source, origin])
+        has_rows = np.concatenate([inputs.hop >= 0, np.ones(len(unused), dtype=bool)])
+        first_in = np.searchsorted(inputs.copy, np.arange(len(copies.row) + 1))
+        self.graph = (first_in, np.arange(len(inputs.copy)), source, has_rows)
+        self.hops_left = (~self.computes).astype(np.int64)
+        self.first = self.last = ~self.computes
+        self.seconds = self._seconds(~self.computes)
+        delay = problem.network.routing.delay
+        self.after = np.zeros(len(schedule))
+        self.after[transfers] = delay[schedule.machine[transfers], schedule.peer[transfers]]
+        self.position = dag.position[copies.task[self.task]]

@@ -5,6 +5,7 @@ AUTO = (
     "hu",
     "coffman-graham",
     "heft",
+    "duplication",
     "peft",
     "cpop",
     "mcp",

@@ -30,7 +30,10 @@ from makespan.taskgraph.slots import in_slots, slots_of
     "Informatica 1, 1972",
 )
 def coffman_graham(problem: TaskGraph, control: Control) -> Solution:
-    """Highest label first: optimal for equal tasks on two machines without communication."""
+    """Highest label first: optimal for equal tasks on two machines without communication.
+
+    Copies of tasks would not help: without communication only those that end first are needed.
+    """
     label = labels(problem.dag)
     slot = slots_of(problem.dag, np.argsort(-label, kind="stable"), 2)
     return Solution(schedule=in_slots(problem, slot), optimal=True)

@@ -18,7 +18,7 @@ from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.needs import NO_CONTENTION, NO_DUPLICATION, NO_GIVEN_PLAN, OVERLAP
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
@@ -49,7 +49,7 @@ FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them
 @register(
     "taskgraph",
     name="cp-sat",
-    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, FEW),
+    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
     proves="CP-SAT's complete search, where all times are whole multiples of a unit, or where "
     "the search with times rounded down finds nothing shorter than the plan",
     complexity="exponential",

@@ -24,7 +24,10 @@ from makespan.taskgraph.slots import in_slots, slots_of
     source="T. C. Hu, Parallel sequencing and assembly line problems, Operations Research 9, 1961",
 )
 def hu(problem: TaskGraph, control: Control) -> Solution:
-    """Highest level first: optimal for forests of equal tasks without communication."""
+    """Highest level first: optimal for forests of equal tasks without communication.
+
+    Copies of tasks would not help: without communication only those that end first are needed.
+    """
     dag = problem.dag
     towards_roots = bool((np.diff(dag.first_out) <= 1).all())
     forest = dag if towards_roots else _reversed(dag)

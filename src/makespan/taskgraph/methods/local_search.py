@@ -12,6 +12,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph import loops
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.improving import improve
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.methods.heft import heft
@@ -37,6 +38,8 @@ LEAST_REACH, MOST_REACH = 0.003, 0.1
 def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
     """Improve the best plan known, or that of ``heft``, by moving tasks.
 
+    It makes no copies: from a plan with copies it keeps those that end first.
+
     Parameters
     ----------
     moves
@@ -47,6 +50,8 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if schedule is None:
         schedule = heft(problem, control).schedule
     assert schedule is not None
+    if problem.duplication:
+        schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
     if schedule.makespan <= least or control.expired():
         return Solution(schedule=schedule)

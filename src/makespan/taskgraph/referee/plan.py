@@ -1,4 +1,4 @@
-"""The referee of task graphs: it knows the statement, and nothing of the solvers."""
+"""The rules for plans in which every task is executed once."""
 
 from __future__ import annotations
 
@@ -9,98 +9,30 @@ import numpy as np
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.problem import TaskGraph
-
-TOLERANCE = 1e-9
-
-
-def violations(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
-    """Yield every rule that ``schedule`` breaks.
-
-    Rules: ``kind``, ``item``, ``every-task-once``, ``router``, ``amount``, ``duration``,
-    ``route``, ``precedence``, ``arrival``, ``blocking``, ``cores``, ``link``, ``port``,
-    ``assignment``, ``sequence``. Times are compared to within 1e-9 of the makespan.
-
-    Complexity: O(rows log rows), vectorised.
-    """
-    schedule = schedule.renamed(problem.machines)
-    broken = False
-    for violation in _unreadable(problem, schedule):
-        broken = True
-        yield violation
-    if not broken:
-        yield from _Match(problem, schedule).violations()
+from makespan.taskgraph.referee.rows import Rows, overlaps
 
 
-def _unreadable(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
-    """Yield what makes the rest meaningless: foreign rows, tasks missing or executed twice."""
-    computes, transfers = (
-        schedule.kind == Activity.COMPUTE,
-        schedule.kind == Activity.TRANSFER,
-    )
-    for row in np.flatnonzero(~(computes | transfers)).tolist():
-        yield Violation(
-            rule="kind",
-            message=f"activity {row} is neither a computation nor a transfer",
-            activities=(row,),
-        )
-    limit = np.where(computes, len(problem.dag), len(problem.dag.source))
-    wrong = (computes | transfers) & ((schedule.item < 0) | (schedule.item >= limit))
-    for row in np.flatnonzero(wrong).tolist():
-        what = "task" if computes[row] else "edge"
-        yield Violation(
-            rule="item",
-            message=f"activity {row} names {what} {int(schedule.item[row])}; there is none",
-            activities=(row,),
-        )
-    for row in np.flatnonzero(transfers & (schedule.peer < 0)).tolist():
-        yield Violation(rule="item", message=f"transfer {row} names no receiver", activities=(row,))
-    routers = computes & (schedule.machine >= len(problem.network))
-    for row in np.flatnonzero(routers).tolist():
-        name = problem.machines[int(schedule.machine[row])]
-        yield Violation(
-            rule="router", message=f"{name} is a router; it executes nothing", activities=(row,)
-        )
-    yield from _task_counts(problem, schedule, computes & ~wrong)
-
-
-def _task_counts(
-    problem: TaskGraph, schedule: Schedule, computes: np.ndarray
-) -> Iterator[Violation]:
-    counts = np.bincount(schedule.item[computes], minlength=len(problem.dag))
-    for task in np.flatnonzero(counts != 1).tolist():
-        times = "never" if counts[task] == 0 else f"{counts[task]} times"
-        yield Violation(
-            rule="every-task-once",
-            message=f"task {problem.dag.names[task]} is executed {times}",
-            activities=tuple(np.flatnonzero(computes & (schedule.item == task))[:2].tolist()),
-        )
-
-
-class _Match:
-    """A schedule whose rows make sense, beside the problem it is said to solve."""
+class Plan(Rows):
+    """A schedule whose rows make sense, with every task executed once."""
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
         dag = problem.dag
-        self.problem, self.schedule = problem, schedule
-        self.tolerance = TOLERANCE * schedule.makespan
-        self.computing = np.flatnonzero(schedule.kind == Activity.COMPUTE)
-        task = schedule.item[self.computing]
-        self.row = np.zeros(len(dag), dtype=np.int64)
-        self.row[task] = self.computing
-        self.machine = schedule.machine[self.row]
-        self.start, self.end = schedule.start[self.row], schedule.end[self.row]
-        self.origin, self.goal = self.machine[dag.source], self.machine[dag.target]
+        computing = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+        row = np.zeros(len(dag), dtype=np.int64)
+        row[schedule.item[computing]] = computing
+        machine = schedule.machine[row]
+        self.origin, self.goal = machine[dag.source], machine[dag.target]
         # Transfer rows by edge, and in an edge by the hops that are left.
         rows = np.flatnonzero(schedule.kind == Activity.TRANSFER)
         left = problem.network.routing.hops[schedule.machine[rows], self.goal[schedule.item[rows]]]
-        self.hops = rows[np.lexsort((rows, -left, schedule.item[rows]))]
-        self.edge = schedule.item[self.hops]
+        hops = rows[np.lexsort((rows, -left, schedule.item[rows]))]
+        super().__init__(problem, schedule, row, hops)
         self.count = np.bincount(self.edge, minlength=len(dag.source))
         self.first = np.cumsum(self.count) - self.count
 
     def violations(self) -> Iterator[Violation]:
-        yield from self._amounts()
-        yield from self._durations()
+        yield from self.amounts()
+        yield from self.durations()
         sound = True
         for violation in self._routes():
             sound = False
@@ -109,65 +41,12 @@ class _Match:
             yield from self._precedences()
             if self.problem.is_blocking:
                 yield from self._blocking()
-        yield from self._cores()
+        yield from self.cores()
         if self.problem.contention == "links":
             yield from self._links()
         elif self.problem.contention == "ports":
             yield from self._ports()
         yield from self._given()
-
-    def _task(self, task: int) -> str:
-        return str(self.problem.dag.names[task])
-
-    def _edge(self, edge: int) -> str:
-        dag = self.problem.dag
-        return f"{self._task(int(dag.source[edge]))} → {self._task(int(dag.target[edge]))}"
-
-    def _node(self, node: int) -> str:
-        return self.problem.machines[node]
-
-    def _activity(self, row: int) -> str:
-        schedule = self.schedule
-        item = int(schedule.item[row])
-        if schedule.kind[row] == Activity.COMPUTE:
-            return self._task(item)
-        ends = f"{self._node(int(schedule.machine[row]))} to {self._node(int(schedule.peer[row]))}"
-        return f"{self._edge(item)} from {ends}"
-
-    def _amounts(self) -> Iterator[Violation]:
-        dag, schedule = self.problem.dag, self.schedule
-        due = np.empty(len(schedule))
-        due[self.computing] = dag.work[schedule.item[self.computing]]
-        due[self.hops] = dag.size[self.edge]
-        off = np.abs(schedule.amount - due)
-        for row in np.flatnonzero(off > TOLERANCE * due).tolist():
-            yield Violation(
-                rule="amount",
-                message=f"{self._activity(row)} has amount {schedule.amount[row]:.12g}, "
-                f"not {due[row]:.12g}",
-                activities=(row,),
-                excess=float(off[row]),
-            )
-
-    def _durations(self) -> Iterator[Violation]:
-        schedule, routing = self.schedule, self.problem.network.routing
-        due = np.empty(len(schedule))
-        rows = self.computing
-        due[rows] = self.problem.durations_on(schedule.item[rows], schedule.machine[rows])
-        tail, head = schedule.machine[self.hops], schedule.peer[self.hops]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            data = self.problem.dag.size[self.edge] / routing.rates[tail, head]
-        due[self.hops] = data + routing.setup[tail]
-        off = np.abs(schedule.end - schedule.start - due)
-        for row in np.flatnonzero(off > self.tolerance).tolist():
-            yield Violation(
-                rule="duration",
-                message=f"{self._activity(row)} takes {due[row]:.12g} s, "
-                f"not {schedule.end[row] - schedule.start[row]:.12g} s",
-                activities=(row,),
-                times=(float(schedule.start[row]), float(schedule.end[row])),
-                excess=float(off[row]),
-            )
 
     def _routes(self) -> Iterator[Violation]:
         """Yield the edges whose rows are not the hops of their route."""
@@ -261,7 +140,7 @@ class _Match:
                 excess=float(-slack[index]),
             )
 
-    def _taken(self) -> Floats:
+    def taken(self) -> Floats:
         """Return when machines take their tasks: with the first transfer for it, if blocking."""
         taken = self.start.copy()
         if self.problem.is_blocking and len(self.hops):
@@ -272,7 +151,7 @@ class _Match:
     def _blocking(self) -> Iterator[Violation]:
         """Yield fetches before all predecessors have ended, and fetches that overlap."""
         dag = self.problem.dag
-        taken = self._taken()
+        taken = self.taken()
         slack = taken[dag.target] - self.end[dag.source]
         yield from self._late(
             "blocking",
@@ -286,7 +165,7 @@ class _Match:
         edges = np.flatnonzero(self.count)
         begin = self.schedule.start[self.hops[self.first[edges]]]
         end = self._arrivals(edges)
-        for one, other, excess in _overlaps(dag.target[edges], begin, end, self.tolerance):
+        for one, other, excess in overlaps(dag.target[edges], begin, end, self.tolerance):
             first, second = int(edges[one]), int(edges[other])
             yield Violation(
                 rule="blocking",
@@ -297,46 +176,13 @@ class _Match:
                 excess=excess,
             )
 
-    def _cores(self) -> Iterator[Violation]:
-        taken, cores = self._taken(), self.problem.network.cores
-        single = np.flatnonzero(cores[self.machine] == 1)
-        for one, other, excess in _overlaps(
-            self.machine[single], taken[single], self.end[single], self.tolerance
-        ):
-            first, second = int(single[one]), int(single[other])
-            yield Violation(
-                rule="cores",
-                message=f"{self._node(int(self.machine[first]))} has {self._task(first)} and "
-                f"{self._task(second)} at the same time",
-                activities=(int(self.row[first]), int(self.row[second])),
-                times=(float(taken[second]), float(self.end[first])),
-                excess=excess,
-            )
-        for machine in np.flatnonzero(cores > 1).tolist():
-            tasks = np.flatnonzero((self.machine == machine) & (self.end > taken))
-            tasks = tasks[np.argsort(taken[tasks], kind="stable")]
-            ended = np.searchsorted(
-                np.sort(self.end[tasks]), taken[tasks] + self.tolerance, side="right"
-            )
-            running = np.arange(1, len(tasks) + 1) - ended
-            for index in np.flatnonzero(running > cores[machine]).tolist():
-                task = int(tasks[index])
-                yield Violation(
-                    rule="cores",
-                    message=f"{self._node(machine)} has {int(running[index])} tasks at the same "
-                    f"time when it takes {self._task(task)}, but {int(cores[machine])} cores",
-                    activities=(int(self.row[task]),),
-                    times=(float(taken[task]),),
-                    excess=float(running[index] - cores[machine]),
-                )
-
     def _exclusive(
         self, rule: str, rows: Integers, group: Integers, what: str
     ) -> Iterator[Violation]:
         """Yield transfers of one group that overlap."""
         schedule = self.schedule
         start, end = schedule.start[rows], schedule.end[rows]
-        for one, other, excess in _overlaps(group, start, end, self.tolerance):
+        for one, other, excess in overlaps(group, start, end, self.tolerance):
             first, second = int(rows[one]), int(rows[other])
             yield Violation(
                 rule=rule,
@@ -371,7 +217,7 @@ class _Match:
                 message=f"{self._task(task)} is on {found}; it is assigned to {wanted}",
                 activities=(int(self.row[task]),),
             )
-        taken = self._taken()
+        taken = self.taken()
         for machine, tasks in given.sequences.items():
             for index in np.flatnonzero(np.diff(taken[tasks]) < -self.tolerance).tolist():
                 first, second = int(tasks[index]), int(tasks[index + 1])
@@ -383,19 +229,3 @@ class _Match:
                     times=(float(taken[first]), float(taken[second])),
                     excess=float(taken[first] - taken[second]),
                 )
-
-
-def _overlaps(
-    group: Integers, start: Floats, end: Floats, tolerance: float
-) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs of neighbouring intervals of one group that overlap, and by how much.
-
-    Where any two intervals of a group overlap, two neighbours by start do. What takes no time
-    is never in the way.
-    """
-    lasting = np.flatnonzero(end > start)
-    order = lasting[np.lexsort((end[lasting], start[lasting], group[lasting]))]
-    same = group[order[1:]] == group[order[:-1]]
-    excess = end[order[:-1]] - start[order[1:]]
-    for index in np.flatnonzero(same & (excess > tolerance)).tolist():
-        yield int(order[index]), int(order[index + 1]), float(excess[index])

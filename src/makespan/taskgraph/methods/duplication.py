@@ -1,0 +1,61 @@
+"""Duplication: what a task waits for longest is executed once more on its machine."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Solution
+from makespan.taskgraph.bounds import least_durations
+from makespan.taskgraph.copying import Copying
+from makespan.taskgraph.levels import by_level, colevels, levels, weights
+from makespan.taskgraph.needs import DUPLICATION
+from makespan.taskgraph.placing import inserted
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import retimed
+
+MOST = 32
+"""Copies that are tried for one task on one machine."""
+
+
+@register(
+    "taskgraph",
+    name="duplication",
+    needs=(DUPLICATION,),
+    complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "
+    "copies of a task, d its predecessors, g the gaps that are tried",
+    source="I. Ahmad and Y.-K. Kwok, On exploiting task duplication in parallel program "
+    "scheduling, IEEE TPDS 9(9), 1998 (the predecessor whose data come last is copied, and its "
+    "own before it); for unequal machines T. Hagras and J. Janeček, A high performance, low "
+    "complexity algorithm for compile-time task scheduling in heterogeneous systems, Parallel "
+    "Computing 31(7), 2005",
+)
+def duplication(
+    problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None
+) -> Solution:
+    """By falling upward rank, each task goes where it ends first, with copies of predecessors.
+
+    On each machine that is tried, the predecessor whose data come last is copied into a gap, after
+    what lets that copy start earlier, and so on, as long as the task starts earlier. Copies that
+    nobody needs in the end go. Where ``heft`` gives a shorter plan, that is kept.
+
+    Ties of ranks go to the lowest task; of machines to the fewest copies, then to the lowest
+    machine.
+
+    Parameters
+    ----------
+    w1, w2
+        Weights of work and of data on a path, as of ``heft``.
+    """
+    dag = problem.dag
+    order = by_level(dag, levels(dag, *weights(problem, w1, w2)))
+    least = least_durations(problem)
+    plain = retimed(problem, inserted(problem, order))
+    earliest = colevels(dag, least, 0.0 * dag.size) - least
+    plan, machines = Copying(problem, earliest, MOST), range(len(problem.network))
+    for task in order.tolist():
+        if control.expired():
+            return Solution(schedule=plain)
+        tries = [(*plan.try_on(task, machine), machine) for machine in machines]
+        plan.place(task, min(tries)[2])
+    copied = plan.schedule()
+    return Solution(schedule=copied if copied.makespan < plain.makespan else plain)

@@ -1,0 +1,143 @@
+"""What the rules for plans with and without copies have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from makespan.core.report import Violation
+from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.taskgraph.problem import TaskGraph
+
+TOLERANCE = 1e-9
+
+
+class Rows:
+    """The rows of a schedule, beside the problem it is said to solve.
+
+    Parameters
+    ----------
+    row
+        The row of each execution of a task.
+    hops
+        The rows of transfers.
+    """
+
+    def __init__(
+        self, problem: TaskGraph, schedule: Schedule, row: Integers, hops: Integers
+    ) -> None:
+        self.problem, self.schedule = problem, schedule
+        self.tolerance = TOLERANCE * schedule.makespan
+        self.row, self.hops = row, hops
+        self.task, self.machine = schedule.item[row], schedule.machine[row]
+        self.start, self.end = schedule.start[row], schedule.end[row]
+        self.edge = schedule.item[hops]
+
+    def taken(self) -> Floats:
+        """Return when machines take their tasks."""
+        return self.start
+
+    def _task(self, task: int) -> str:
+        return str(self.problem.dag.names[task])
+
+    def _edge(self, edge: int) -> str:
+        dag = self.problem.dag
+        return f"{self._task(int(dag.source[edge]))} → {self._task(int(dag.target[edge]))}"
+
+    def _node(self, node: int) -> str:
+        return self.problem.machines[node]
+
+    def _activity(self, row: int) -> str:
+        schedule = self.schedule
+        item = int(schedule.item[row])
+        if schedule.kind[row] == Activity.COMPUTE:
+            return self._task(item)
+        ends = f"{self._node(int(schedule.machine[row]))} to {self._node(int(schedule.peer[row]))}"
+        return f"{self._edge(item)} from {ends}"
+
+    def amounts(self) -> Iterator[Violation]:
+        dag, schedule = self.problem.dag, self.schedule
+        due = np.empty(len(schedule))
+        due[self.row] = dag.work[schedule.item[self.row]]
+        due[self.hops] = dag.size[self.edge]
+        off = np.abs(schedule.amount - due)
+        for row in np.flatnonzero(off > TOLERANCE * due).tolist():
+            yield Violation(
+                rule="amount",
+                message=f"{self._activity(row)} has amount {schedule.amount[row]:.12g}, "
+                f"not {due[row]:.12g}",
+                activities=(row,),
+                excess=float(off[row]),
+            )
+
+    def durations(self) -> Iterator[Violation]:
+        schedule, routing = self.schedule, self.problem.network.routing
+        due = np.empty(len(schedule))
+        rows = self.row
+        due[rows] = self.problem.durations_on(schedule.item[rows], schedule.machine[rows])
+        tail, head = schedule.machine[self.hops], schedule.peer[self.hops]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            data = self.problem.dag.size[self.edge] / routing.rates[tail, head]
+        due[self.hops] = data + routing.setup[tail]
+        off = np.abs(schedule.end - schedule.start - due)
+        for row in np.flatnonzero(off > self.tolerance).tolist():
+            yield Violation(
+                rule="duration",
+                message=f"{self._activity(row)} takes {due[row]:.12g} s, "
+                f"not {schedule.end[row] - schedule.start[row]:.12g} s",
+                activities=(row,),
+                times=(float(schedule.start[row]), float(schedule.end[row])),
+                excess=float(off[row]),
+            )
+
+    def cores(self) -> Iterator[Violation]:
+        taken, cores = self.taken(), self.problem.network.cores
+        single = np.flatnonzero(cores[self.machine] == 1)
+        for one, other, excess in overlaps(
+            self.machine[single], taken[single], self.end[single], self.tolerance
+        ):
+            first, second = int(single[one]), int(single[other])
+            yield Violation(
+                rule="cores",
+                message=f"{self._node(int(self.machine[first]))} has "
+                f"{self._task(int(self.task[first]))} and "
+                f"{self._task(int(self.task[second]))} at the same time",
+                activities=(int(self.row[first]), int(self.row[second])),
+                times=(float(taken[second]), float(self.end[first])),
+                excess=excess,
+            )
+        for machine in np.flatnonzero(cores > 1).tolist():
+            tasks = np.flatnonzero((self.machine == machine) & (self.end > taken))
+            tasks = tasks[np.argsort(taken[tasks], kind="stable")]
+            ended = np.searchsorted(
+                np.sort(self.end[tasks]), taken[tasks] + self.tolerance, side="right"
+            )
+            running = np.arange(1, len(tasks) + 1) - ended
+            for index in np.flatnonzero(running > cores[machine]).tolist():
+                task = int(tasks[index])
+                name = self._task(int(self.task[task]))
+                yield Violation(
+                    rule="cores",
+                    message=f"{self._node(machine)} has {int(running[index])} tasks at the same "
+                    f"time when it takes {name}, but {int(cores[machine])} cores",
+                    activities=(int(self.row[task]),),
+                    times=(float(taken[task]),),
+                    excess=float(running[index] - cores[machine]),
+                )
+
+
+def overlaps(
+    group: Integers, start: Floats, end: Floats, tolerance: float
+) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of neighbouring intervals of one group that overlap, and by how much.
+
+    Where any two intervals of a group overlap, two neighbours by start do. What takes no time
+    is never in the way.
+    """
+    lasting = np.flatnonzero(end > start)
+    order = lasting[np.lexsort((end[lasting], start[lasting], group[lasting]))]
+    same = group[order[1:]] == group[order[:-1]]
+    excess = end[order[:-1]] - start[order[1:]]
+    for index in np.flatnonzero(same & (excess > tolerance)).tolist():
+        yield int(order[index]), int(order[index + 1]), float(excess[index])
