@@ -97,7 +97,7 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
             return "two fetches at a time"
     for machine in range(len(network)):
         busy = [(taken[task], end[task]) for task in where if where[task] == machine]
-        if _most_at_a_time(busy, slack) > network.cores[machine]:
+        if most_at_a_time(busy, slack) > network.cores[machine]:
             return "cores"
     transfers = [row for row in rows if row["kind"] == "transfer"]
     for one, other in combinations(transfers, 2):
@@ -127,7 +127,7 @@ def _collide(one: tuple[float, float], other: tuple[float, float], slack: float)
     return min(one[1], other[1]) - max(one[0], other[0]) > slack
 
 
-def _most_at_a_time(busy: list[tuple[float, float]], slack: float) -> int:
+def most_at_a_time(busy: list[tuple[float, float]], slack: float) -> int:
     lasting = [(start, end) for start, end in busy if end > start]
     return max(
         (sum(a <= start and end > start + slack for a, end in lasting) for start, _ in lasting),

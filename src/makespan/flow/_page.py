@@ -44,7 +44,10 @@ def html(
     charts = [chart(result_or_schedule, problem)]
     if beside is not None:
         below = chart(beside, problem)
-        charts.append(replace(below, picture=below.picture.with_rows_as(charts[0].picture)))
+        drawn = below.picture.with_rows_as(charts[0].picture)
+        if isinstance(beside, Schedule):
+            drawn = replace(drawn, title=f"beside it: makespan {short(beside.makespan)} s")
+        charts.append(replace(below, picture=drawn))
     title = charts[0].picture.title
     if beside is not None:
         kind = f"{problem.kind}: " if problem is not None else ""

@@ -49,6 +49,11 @@ class Copying:
             for task in range(len(dag))
         ]  # fmt: skip
 
+    def least_end(self, task: int, machine: int) -> float:
+        """Return a time before which ``task`` can't end on ``machine``."""
+        length = self._seconds[task][machine]
+        return self._fit(machine, self._earliest[task], length) + length
+
     def try_on(self, task: int, machine: int) -> tuple[float, int]:
         """Return when ``task`` would end on ``machine`` and with how many copies; keep nothing."""
         trail = self.place(task, machine)
@@ -83,8 +88,7 @@ class Copying:
 
     def _copied(self, task: int, machine: int, arrival: float, trail: list[Placed]) -> bool:
         """Copy a task to a machine where its data would arrive at ``arrival``, if that is later."""
-        length = self._seconds[task][machine]
-        if self._fit(machine, self._earliest[task], length) + length >= arrival:
+        if self.least_end(task, machine) >= arrival:
             return False
         self._left -= 1
         kept = len(trail)

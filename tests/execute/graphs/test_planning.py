@@ -168,3 +168,13 @@ def test_sequences_hold_on_several_cores_and_for_tasks_without_length() -> None:
         some = Dag.from_arrays(work=work, source=dag.source, target=dag.target, size=dag.size)
         network = Network.complete(speeds=[1.0, 1.0], rate=2.0, cores=[2, 3], task_setup=0.2)
         assert check(planned(TaskGraph(some, network), seconds=0.02)).ok
+
+
+def test_plans_with_copies_are_refused() -> None:
+    """Dask computes a task once; without copies such a problem's plan is fine."""
+    dag = Dag({"a": 1.0, "b": 5.0, "c": 5.0}, [("a", "b", 10.0), ("a", "c", 10.0)])
+    problem = TaskGraph(dag, Network([1.0, 1.0]), duplication=True)
+    with pytest.raises(InputError, match="has copies of tasks; Dask computes each task once"):
+        pins_of(solve(problem, method="duplication"))
+    assert pins_of(solve(problem, method="heft")).machine_of == ("M1", "M1", "M1")
+    assert planned(problem, seconds=0.05).makespan == 11.0

@@ -49,13 +49,16 @@ def duplication(
     dag = problem.dag
     order = by_level(dag, levels(dag, *weights(problem, w1, w2)))
     least = least_durations(problem)
-    plain = retimed(problem, inserted(problem, order))
+    plain = inserted(problem, order)
     earliest = colevels(dag, least, 0.0 * dag.size) - least
     plan, machines = Copying(problem, earliest, MOST), range(len(problem.network))
     for task in order.tolist():
         if control.expired():
             return Solution(schedule=plain)
-        tries = [(*plan.try_on(task, machine), machine) for machine in machines]
+        tries: list[tuple[float, int, int]] = []
+        for machine in machines:
+            if not tries or plan.least_end(task, machine) <= min(tries)[0]:
+                tries.append((*plan.try_on(task, machine), machine))
         plan.place(task, min(tries)[2])
-    copied = plan.schedule()
-    return Solution(schedule=copied if copied.makespan < plain.makespan else plain)
+    plans = (plain, retimed(problem, plain), plan.schedule())
+    return Solution(schedule=min(plans, key=lambda each: each.makespan))

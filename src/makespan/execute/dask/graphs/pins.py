@@ -88,6 +88,8 @@ def pins_of(plan: Result) -> Pins:
         raise InputError(f"plan: is one for a problem of kind {problem.kind!r}, not 'taskgraph'")
     if schedule is None:
         raise InputError(f"plan: has no schedule, its status is {plan.status}")
+    if np.count_nonzero(schedule.kind == Activity.COMPUTE) > len(problem.dag):
+        raise InputError("plan: has copies of tasks; Dask computes each task once")
     order, machine = tasks_of(schedule, len(problem.dag))
     names = problem.network.names
     return Pins(
