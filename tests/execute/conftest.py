@@ -21,20 +21,25 @@ def tasks_left(client: Any) -> list[str]:
     return left
 
 
-@pytest.fixture(scope="session")
-def local() -> Iterator[Any]:
-    """A cluster of three one-thread workers inside this process."""
+def in_process(workers: int, threads: int = 1) -> Any:
+    """Start a cluster inside this process."""
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=3,
-        threads_per_worker=1,
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=threads,
         processes=False,
         protocol="tcp",
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
         worker_dashboard_address="127.0.0.1:0",
-    ) as cluster:
+    )
+
+
+@pytest.fixture(scope="session")
+def local() -> Iterator[Any]:
+    """A cluster of three one-thread workers inside this process."""
+    with in_process(3) as cluster:
         yield cluster
 
 
@@ -61,5 +66,22 @@ def star_client(star: Cluster) -> Iterator[Any]:
     from distributed import Client
 
     with Client(star.address, set_as_default=False) as own:
+        own.wait_for_workers(3)
+        yield own
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """Three real workers that may be killed."""
+    with star_of([Link(), Link(), Link()]) as own:
+        yield own
+
+
+@pytest.fixture
+def killable(cluster: Cluster) -> Iterator[Any]:
+    """A client of theirs."""
+    from distributed import Client
+
+    with Client(cluster.address, set_as_default=False) as own:
         own.wait_for_workers(3)
         yield own

@@ -13,30 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Worker, solve
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import Calibration, ItemsFailed, run, running
 from tests.execute import functions
-from tests.execute.conftest import tasks_left
+from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import NO_LIMIT, ROOT, Cluster, Link, star_of
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    """Three real workers that may be killed."""
-    with star_of([Link(), Link(), Link()]) as own:
-        yield own
-
-
-@pytest.fixture
-def killable(cluster: Cluster) -> Iterator[Any]:
-    """A client of theirs."""
-    with Client(cluster.address, set_as_default=False) as own:
-        own.wait_for_workers(3)
-        yield own
 
 
 def planned(count: int, rounds: int = 4, workers: tuple[str, ...] = ("w1", "w2", "w3")) -> Result:
@@ -88,18 +73,7 @@ def test_a_plan_for_a_worker_that_is_not_there(cluster: Cluster, killable: Any) 
 @pytest.fixture
 def growing() -> Iterator[tuple[Any, Any]]:
     """A cluster inside this process that has one worker and may get more, and its client."""
-    with (
-        LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            processes=False,
-            protocol="tcp",
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            worker_dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster, set_as_default=False) as own,
-    ):
+    with in_process(1) as cluster, Client(cluster, set_as_default=False) as own:
         yield cluster, own
         assert tasks_left(own) == []
 

@@ -23,6 +23,7 @@ from makespan import (
 from makespan.core.schedule import Activity
 from makespan.execute.dask import Files, ItemsFailed, run
 from tests.execute import functions
+from tests.execute.conftest import in_process
 
 CREW = [Worker(name=str(index), send=1e-4, compute=1e-3 * (index + 1)) for index in range(3)]
 
@@ -149,20 +150,9 @@ def test_a_function_may_be_made_here(client: Any) -> None:
 
 def test_a_worker_with_several_threads_uses_them() -> None:
     """A chunk is computed in as many parts as the worker has threads."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    with (
-        LocalCluster(
-            n_workers=1,
-            threads_per_worker=3,
-            processes=False,
-            host="127.0.0.1",
-            protocol="tcp",
-            dashboard_address="127.0.0.1:0",
-            worker_dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster, set_as_default=False) as own,
-    ):
+    with in_process(1, threads=3) as cluster, Client(cluster, set_as_default=False) as own:
         star = Star([Worker(name="0", compute=1.0)])
         plan = solve(DivisibleLoad(platform=star, load=20))
         execution = run(plan, functions.slow_square, list(range(20)), own)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +23,6 @@ from tests.execute.stars import ROOT, Cluster, Link, star_of
 pytestmark = pytest.mark.slow  # real processes die here, each at its own pace
 
 NAMES = ["w1", "w2", "w3"]
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    """Three real workers that may be killed."""
-    with star_of([Link(), Link(), Link()]) as own:
-        yield own
-
-
-@pytest.fixture
-def killable(cluster: Cluster) -> Iterator[Any]:
-    """A client of theirs."""
-    with Client(cluster.address, set_as_default=False) as own:
-        own.wait_for_workers(3)
-        yield own
 
 
 def layers(depth: int = 6, width: int = 6) -> tuple[dict[str, Any], str, int]:
