@@ -27,7 +27,7 @@ from makespan import (
     solve,
 )
 from makespan.core.schedule import COLUMNS, Activity
-from makespan.taskgraph import generators
+from makespan.taskgraph import generators, loops
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.pictures import draw_graph, picture
@@ -345,3 +345,22 @@ def test_deep_graphs_need_no_deep_stack() -> None:
     )
     problem = TaskGraph(dag, Network([1.0, 1.0]), duplication=True)
     assert solve(problem, method="duplication").makespan == count
+
+
+@pytest.mark.slow
+def test_compiled_timing_equals_its_plain_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forced through the compiler, plans with copies are timed to the same bit."""
+    problems = [random_problem_with_copies(seed) for seed in range(12)]
+    plans = [solve(problem, method="duplication").schedule for problem in problems]
+    plain = [retimed(*each) for each in zip(problems, plans, strict=True)]
+    monkeypatch.setattr(loops, "COMPILE_FROM", 0)
+    for problem, plan, one in zip(problems, plans, plain, strict=True):
+        other = retimed(problem, plan)
+        assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS)
+
+
+@pytest.mark.parametrize("suffix", ["html", "svg", "trace.json", "png"])
+def test_plans_with_copies_are_drawn(tmp_path: Path, suffix: str) -> None:
+    """All forms of pictures are written."""
+    save(solve(fork()), tmp_path / f"plan.{suffix}")
+    assert (tmp_path / f"plan.{suffix}").stat().st_size > 0

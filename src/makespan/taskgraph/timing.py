@@ -13,6 +13,7 @@ import numpy as np
 from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph import loops
+from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
@@ -180,28 +181,32 @@ class _CopyRows(_Rows):
         self.problem, self.schedule = problem, schedule
         self.computes = schedule.kind == Activity.COMPUTE
         copies = Copies(problem, schedule)
-        inputs = copies.inputs()
         self.machine_of = copies.machine
         transfers = np.flatnonzero(~self.computes)
-        edge = np.full(len(schedule), -1, dtype=np.int64)
-        sent = np.flatnonzero(inputs.hop >= 0)
-        edge[inputs.hop[sent]] = sent
-        unused = transfers[edge[transfers] < 0]
-        edge[unused] = len(inputs.hop) + np.arange(len(unused))
-        self.edge = np.where(self.computes, 0, edge)
-        dag, item = problem.dag, schedule.item[transfers]
+        sender, receiver = schedule.machine[transfers], schedule.peer[transfers]
         self.task = np.zeros(len(schedule), dtype=np.int64)
         self.task[copies.row] = np.arange(len(copies.row))
-        self.task[transfers] = copies.on(dag.target[item], schedule.peer[transfers])
-        origin = copies.on(dag.source[schedule.item[unused]], schedule.machine[unused])
-        source = np.concatenate([inputs.source, origin])
-        has_rows = np.concatenate([inputs.hop >= 0, np.ones(len(unused), dtype=bool)])
-        first_in = np.searchsorted(inputs.copy, np.arange(len(copies.row) + 1))
-        self.graph = (first_in, np.arange(len(inputs.copy)), source, has_rows)
+        self.task[transfers] = copies.on(problem.dag.target[schedule.item[transfers]], receiver)
+        self._connect(copies)
         self.hops_left = (~self.computes).astype(np.int64)
         self.first = self.last = ~self.computes
         self.seconds = self._seconds(~self.computes)
-        delay = problem.network.routing.delay
         self.after = np.zeros(len(schedule))
-        self.after[transfers] = delay[schedule.machine[transfers], schedule.peer[transfers]]
-        self.position = dag.position[copies.task[self.task]]
+        self.after[transfers] = problem.network.routing.delay[sender, receiver]
+        self.position = problem.dag.position[copies.task[self.task]]
+
+    def _connect(self, copies: Copies) -> None:
+        """Set the graph of the copies, and the edge in it that each transfer brings."""
+        schedule, inputs = self.schedule, copies.inputs()
+        edge = np.full(len(schedule), -1, dtype=np.int64)
+        sent = np.flatnonzero(inputs.hop >= 0)
+        edge[inputs.hop[sent]] = sent
+        unused = np.flatnonzero(~self.computes & (edge < 0))
+        edge[unused] = len(inputs.hop) + np.arange(len(unused))
+        self.edge = np.where(self.computes, 0, edge)
+        task = self.problem.dag.source[schedule.item[unused]]
+        source = np.concatenate([inputs.source, copies.on(task, schedule.machine[unused])])
+        has_rows = np.concatenate([inputs.hop >= 0, np.ones(len(unused), dtype=bool)])
+        first_in = np.searchsorted(inputs.copy, np.arange(len(copies.row) + 1))
+        waits = (first_in, np.arange(len(inputs.copy)), source)
+        self.graph = (*map(frozen, waits), has_rows)

@@ -217,7 +217,7 @@ class Probe:
         samples, traffic = self.found[member.name], self.traffic
         length = max(1, self._most(samples) // 2)
         units = self.items.load_of(0, length)
-        each = max(_fit(samples.compute).cost.of(units), 1e-4)
+        each = max(1e-4, *(_fit(of).cost.of(units) for of in (samples.compute, samples.send)))
         if each > self.budget / 2:
             return
         count = max(IN_A_ROW, min(MOST_IN_A_ROW, round(self.budget / each)))
