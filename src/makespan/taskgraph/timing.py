@@ -208,5 +208,5 @@ class _CopyRows(_Rows):
         source = np.concatenate([inputs.source, copies.on(task, schedule.machine[unused])])
         has_rows = np.concatenate([inputs.hop >= 0, np.ones(len(unused), dtype=bool)])
         first_in = np.searchsorted(inputs.copy, np.arange(len(copies.row) + 1))
-        waits = (first_in, np.arange(len(inputs.copy)), source)
-        self.graph = (*map(frozen, waits), has_rows)
+        in_edges = np.arange(len(inputs.copy))
+        self.graph = (frozen(first_in), frozen(in_edges), frozen(source), has_rows)
