@@ -5,12 +5,12 @@ AUTO = (
     "hu",
     "coffman-graham",
     "heft",
-    "duplication",
     "peft",
     "cpop",
     "mcp",
     "single-machine",
     "local-search",
+    "duplication",
     "dominant-sequence-clustering",
     "linear-clustering",
     "list-scheduling",
@@ -24,5 +24,6 @@ AUTO = (
 )
 """What ``auto`` tries in turn: the quick methods, then search from the best of their plans.
 
-Local search comes once more before the methods that take long on large graphs.
+Duplication, where it is allowed, takes longer on large graphs than the first local search, which
+comes once more before the methods that take longer still.
 """
