@@ -1,7 +1,7 @@
 """``makespan.execute.dask.map`` beside what a Dask user would write, on stars of slow links.
 
-``python -m benchmarks.dask_star [A] [B] [L] [R] [S] [P]`` runs some platforms, all without names. Real
-scheduler and worker processes on this machine, behind relays that imitate links; computing is
+``python -m benchmarks.dask_star [A] [B] [L] [R] [S] [P]`` runs some platforms, all without names.
+Real scheduler and worker processes on this machine, behind relays that imitate links; computing is
 calibrated sleeping, so that two cores do for all. All strategies run in turn, repeat after repeat,
 and are compared within a repeat. Wall-clock seconds until all results are at the client.
 """

@@ -43,6 +43,8 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
     for topology in ("star", "bus", "tree"):
         problem = generate("divisible", options={"workers": 4, "topology": topology})
         save(problem, f"{topology}.toml")
+    Path("graphs").mkdir()
+    save(generate("taskgraph", options={"size": 4}), "graphs/layered.toml")
     Path("gpus.csv").write_text("resource,count,time\na,1,1.0\na,99999,2.0\nb,1,1.0\nb,90000,3.0\n")
     result = solve(read_problem("star.toml"))
     save(result, "measured.json")
