@@ -276,7 +276,7 @@ def test_pictures_mark_copies() -> None:
     drawn = picture(result.problem, result.schedule)
     assert sorted(drawn.labels) == ["a", "a (copy)", "b", "c"]
     assert len(draw_graph(fork()).texts) == 5
-    assert "1 more copies" in str(result)
+    assert "1 more copy" in str(result)
 
 
 @pytest.mark.parametrize(

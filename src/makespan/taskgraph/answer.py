@@ -75,7 +75,8 @@ def lines(problem: TaskGraph, schedule: Schedule) -> list[str]:
         table.append(f"… and {len(rows) - SHOWN} more tasks")
     transfers = schedule.kind == Activity.TRANSFER
     busy = len(np.unique(schedule.machine[rows])) if len(rows) else 0
-    more = f", {len(rows) - len(problem.dag)} more copies" if problem.duplication else ""
+    copies = len(rows) - len(problem.dag)
+    more = f", {copies} more {'copy' if copies == 1 else 'copies'}" if copies else ""
     table.append(
         f"{busy} of {len(problem.network)} machines, {int(transfers.sum())} transfers{more}"
     )
