@@ -153,7 +153,7 @@ def test_all_workers_gone_is_an_error_with_what_there_is(
 
 
 INTERRUPTED = """
-import os, signal, sys, threading
+import os, signal, sys
 from distributed import Client
 from makespan.execute.dask import run
 from tests.execute import functions
@@ -162,10 +162,16 @@ from tests.execute.test_faults import planned
 client = Client(sys.argv[1], set_as_default=False)
 data = functions.rows(4000)
 plan = planned(4000)
-for moment in (0.05, 0.3, 0.5):
-    threading.Timer(moment, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+for moment in (0.0, 0.2, 0.5):
+    asked = []
+
+    def interrupt(share, what):
+        if share >= moment and not asked:
+            asked.append(share)
+            os.kill(os.getpid(), signal.SIGINT)
+
     try:
-        run(plan, functions.slept, data, client, batched=True)
+        run(plan, functions.slept, data, client, batched=True, progress=interrupt)
     except KeyboardInterrupt:
         left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
         print("interrupted", left, flush=True)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
@@ -39,6 +39,7 @@ def problem(ports: Any, master: Master | None = None) -> DivisibleLoad:
     return DivisibleLoad(platform=platform, load=10.0, ports=ports)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(5)))
 def test_one_port_is_kept_in_order(asked: list[int]) -> None:
     """Whoever asks first, sends go in the plan's order and never overlap."""
