@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import socket
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -28,11 +30,11 @@ from makespan import (
     save,
     solve,
 )
-from makespan.core.files import write_whole
-from makespan.flow import _documents
+from makespan.core import files
+from makespan.core.files import file_beneath, read_text, write_whole
 from makespan.flow._answer import jsonable, result_as_dict
 from makespan.flow._documents import parsed
-from makespan.flow._files import as_json, problem_of, read_schedule
+from makespan.flow._files import as_json, problem_of, problems_in, read_schedule
 from makespan.flow._results import result_of
 
 STAR = DivisibleLoad(
@@ -192,10 +194,46 @@ def test_no_permission_is_said(tmp_path: Path) -> None:
 
 def test_too_large_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not more than a bounded number of bytes is read."""
-    monkeypatch.setattr(_documents, "LARGEST", 2**20)
+    monkeypatch.setattr(files, "LARGEST", 2**20)
     path = tmp_path / "p.json"
     path.write_bytes(b" " * (2**20 + 1))
     assert "is larger than 1 MiB, the most that is read" in refusal(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_devices_and_pipes_are_not_files(tmp_path: Path) -> None:
+    """Devices are never read; a pipe is where its path was given, not where a folder holds it."""
+    assert "is a device, not a file" in refusal(Path("/dev/zero"))
+    with socket.socket(socket.AF_UNIX) as end:
+        end.bind(str(tmp_path / "s.toml"))
+        assert "is a socket, not a file" in refusal(tmp_path / "s.toml")
+    os.mkfifo(tmp_path / "p.toml")
+    with pytest.raises(FileError, match=r"p\.toml: is a pipe, not a file"):
+        read_text(tmp_path / "p.toml")
+    save(TASKS, tmp_path / "q.toml")
+    assert problems_in(tmp_path) == ({str(tmp_path / "q.toml"): TASKS}, ())
+    writer = Thread(target=(tmp_path / "p.toml").write_bytes, args=[b"\xef\xbb\xbfx = 1"])
+    writer.start()
+    assert parsed(tmp_path / "p.toml") == {"x": 1}
+    writer.join()
+
+
+def test_files_named_in_files_lie_beneath(tmp_path: Path) -> None:
+    """A name may not lead out of the folder, by dots, from the root or by a link."""
+    inside = tmp_path / "inside"
+    (inside / "deeper").mkdir(parents=True)
+    (inside / "deeper" / "x.csv").write_text("x")
+    (tmp_path / "y.csv").write_text("y")
+    (inside / "link.csv").symlink_to("../y.csv")
+    (inside / "own.csv").symlink_to("deeper/x.csv")
+    for name in ("deeper/x.csv", "deeper/../deeper/x.csv", "own.csv"):
+        assert file_beneath(inside, name).read_text() == "x"
+    for name in ("../y.csv", "link.csv", str(tmp_path / "y.csv"), "/dev/zero"):
+        with pytest.raises(FileError, match="leads out of the folder"):
+            file_beneath(inside, name)
+    for name, fault in (("deeper", "is a folder"), ("no.csv", "no such file"), ("a\0b", "read")):
+        with pytest.raises(FileError, match=fault):
+            file_beneath(inside, name)
 
 
 def test_other_suffixes_are_read_by_content(tmp_path: Path) -> None:

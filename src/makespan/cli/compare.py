@@ -107,5 +107,5 @@ def _problems(files: tuple[str, ...]) -> list[tuple[str, Problem]]:
         found, others = problems_in(file)
         problems += found.items()
         for other in others:
-            click.echo(f"left out: {other}", err=True)
+            parameters.print_error(f"left out: {other}")
     return problems

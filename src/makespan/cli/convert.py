@@ -50,7 +50,7 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     thing = read_any(source, stated)
     target = f"output.{to}" if to is not None else out
     if isinstance(thing, Result) and thing.schedule is None and not target.endswith(".json"):
-        click.echo(f"{out} not written: {source} is {thing.status}, without a plan", err=True)
+        parameters.print_error(f"{out} not written: {source} is {thing.status}, without a plan")
         return INFEASIBLE
     suffix = refuse_suffix(target, *suffixes_of(thing))
     if to is not None:

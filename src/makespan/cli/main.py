@@ -12,6 +12,7 @@ import click
 from makespan._version import __version__
 from makespan.cli.codes import DONE, INTERNAL, INTERRUPTED, USAGE
 from makespan.core.errors import InvalidSchedule, MakespanError
+from makespan.core.plain import plain
 from makespan.core.suggest import did_you_mean
 
 COMMANDS = {
@@ -114,6 +115,7 @@ def _usage_error(error: click.ClickException) -> None:
 
 def _tell(message: str) -> None:
     """Print a message on stderr, its first word in red on a terminal unless NO_COLOR is set."""
+    message = plain(message)
     head, colon, rest = message.partition("error:")
     if colon and sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
         message = click.style(head + colon, fg="red", bold=True) + rest

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from makespan.core.plain import plain
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -96,4 +98,9 @@ def print_json(data: Any) -> None:
 def print_text(text: str) -> None:
     """Print text on stdout, with what the terminal can't show replaced."""
     encoding = sys.stdout.encoding or "utf-8"
-    click.echo(text.encode(encoding, "replace").decode(encoding))
+    click.echo(plain(text).encode(encoding, "replace").decode(encoding))
+
+
+def print_error(text: str) -> None:
+    """Print text on stderr."""
+    click.echo(plain(text), err=True)

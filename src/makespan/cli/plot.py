@@ -36,7 +36,7 @@ def command(result: str, out: str, beside: str | None) -> int:
     other = None if beside is None else read_plan(beside, plan.problem)
     for one in (plan, other):
         if isinstance(one, Result) and one.schedule is None:
-            click.echo(f"{out} not written: the result is {one.status}, without a plan", err=True)
+            parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
     save(plan, out, beside=other)
     parameters.print_text(f"{out} written")

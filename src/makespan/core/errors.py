@@ -15,9 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from makespan.core.plain import one_line, plain
+
 
 class MakespanError(Exception):
-    """Everything that makespan raises on purpose."""
+    """Everything that makespan raises on purpose; quoted input can't steer a terminal."""
+
+    def __str__(self) -> str:
+        return plain(super().__str__())
 
 
 class Mistake(NamedTuple):
@@ -31,7 +36,7 @@ class Mistake(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        return one_line(f"{self.place}: {self.message}" if self.place else self.message)
 
 
 class InputError(MakespanError, ValueError):

@@ -1,16 +1,120 @@
-"""Files written whole or not at all."""
+"""Files read within bounds, and written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
+from typing import BinaryIO
 
 from makespan.core.errors import FileError
 
+LARGEST = 512 * 2**20
+"""Bytes, the most that is read from one file."""
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+PathLike = str | os.PathLike[str]
+
+
+def read_text(path: PathLike, *, pipes: bool = False) -> str:
+    """Return the text of a file in UTF-8, with or without a byte order mark.
+
+    Parameters
+    ----------
+    path
+        A file; ``"-"`` is the standard input.
+    pipes
+        Whether a pipe may be read, too, as a path that the user gave can be one (``/dev/stdin``,
+        process substitution). Devices and sockets are never read.
+
+    Raises
+    ------
+    FileError
+        Naming the file and what is wrong with it.
+    """
+    name = shown_path(path)
+    try:
+        if str(path) == "-":
+            return _decoded(name, _bounded(sys.stdin.buffer, name))
+        _refuse_special(os.stat(path).st_mode, name, pipes)
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            _refuse_special(found.st_mode, name, pipes)  # it may be another by now
+            if stat.S_ISREG(found.st_mode) and found.st_size > LARGEST:
+                raise _too_large(name)
+            return _decoded(name, _bounded(file, name))
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{name}: {file_fault(error, 'read')}") from error
+
+
+def file_beneath(folder: Path, name: str) -> Path:
+    """Return the path of a file that is named in a file of ``folder``, and lies beneath it.
+
+    Raises
+    ------
+    FileError
+        If it leads out of the folder, by its name or by a link, or is not a regular file.
+    """
+    path = folder / name
+    try:
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            raise FileError(f"{name}: leads out of the folder of the file that names it")
+        _refuse_special(os.stat(path).st_mode, str(path), pipes=False)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{path}: {file_fault(error, 'read')}") from error
+    return path
+
+
+def shown_path(path: PathLike) -> str:
+    """Return what messages call a file."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def _refuse_special(mode: int, name: str, pipes: bool) -> None:
+    if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
+        return
+    what = next((word for is_it, word in SPECIAL if is_it(mode)), "no regular file")
+    raise FileError(f"{name}: is {what}, not a file")
+
+
+SPECIAL = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device"),
+)
+
+
+def _bounded(file: BinaryIO, name: str) -> bytes:
+    data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise _too_large(name)
+    return data
+
+
+def _too_large(name: str) -> FileError:
+    return FileError(f"{name}: is larger than {LARGEST // 2**20} MiB, the most that is read")
+
+
+def _decoded(name: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise FileError(
+            f"{name}: line {line}: byte 0x{byte:02x} is not UTF-8 text; save it as UTF-8"
+        ) from None
+
+
+def write_whole(path: PathLike, content: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it: a temporary file beside it, then a rename.
 
     A link is followed; what is no regular file (a pipe, a device) is written to as it is.

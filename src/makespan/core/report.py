@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from makespan.core.errors import InvalidSchedule
+from makespan.core.plain import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class Violation:
     excess: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.message}"
+        return one_line(f"{self.rule}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

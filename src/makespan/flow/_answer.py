@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InvalidSchedule
+from makespan.core.plain import one_line
 from makespan.core.result import Result
 from makespan.core.schedule import Schedule
 from makespan.flow._kinds import kind_of
@@ -42,9 +43,9 @@ def summary(result: Result) -> str:
             table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
         except (LookupError, ValueError):
             table = [MISFIT]
-        lines += ["", *table] if table else []
+        lines += ["", *map(one_line, table)] if table else []
     if result.notes:
-        lines += ["", *(f"note: {note}" for note in result.notes)]
+        lines += ["", *(one_line(f"note: {note}") for note in result.notes)]
     return "\n".join(lines)
 
 

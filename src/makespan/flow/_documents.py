@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from makespan.core.errors import FileError
-from makespan.core.files import file_fault
+from makespan.core.files import read_text, shown_path
 
-LARGEST = 512 * 2**20
 DEEPEST = 64
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -32,8 +30,8 @@ def parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
     FileError
         Naming the file, what is wrong with it, and the line and column where they are known.
     """
-    name = "standard input" if str(path) == "-" else str(path)
-    text = _decoded(name, _read(path, name))
+    name = shown_path(path)
+    text = read_text(path, pipes=True)
     if not text.strip():
         raise FileError(f"{name}: is empty")
     suffix = Path(path).suffix.lower()
@@ -53,38 +51,6 @@ def parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 class _FaultError(Exception):
     """What is wrong with the text of a file."""
-
-
-def _read(path: str | os.PathLike[str], name: str) -> bytes:
-    try:
-        if str(path) == "-":
-            return _bounded(sys.stdin.buffer, name)
-        with open(path, "rb") as file:
-            return _bounded(file, name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{name}: {file_fault(error, 'read')}") from error
-
-
-def _bounded(file: BinaryIO, name: str) -> bytes:
-    data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise FileError(f"{name}: is larger than {LARGEST // 2**20} MiB, the most that is read")
-    return data
-
-
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise FileError(f"{name}: is UTF-16 text; save it as UTF-8") from None
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise FileError(
-            f"{name}: line {line}: byte 0x{byte:02x} is not UTF-8 text; save it as UTF-8"
-        ) from None
 
 
 def _from_json(text: str) -> Any:

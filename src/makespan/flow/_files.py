@@ -10,6 +10,7 @@ from typing import Any
 from makespan.core.errors import FileError, InputError, ProblemError
 from makespan.core.files import write_whole
 from makespan.core.mistakes import shown
+from makespan.core.plain import plain
 from makespan.core.problem import Problem
 from makespan.core.result import Result
 from makespan.core.schedule import Schedule
@@ -78,7 +79,11 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
         If a problem breaks its own statement.
     """
     try:
-        files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in PROBLEMS)
+        files = sorted(
+            path
+            for path in Path(folder).iterdir()
+            if path.suffix.lower() in PROBLEMS and path.is_file()
+        )
     except OSError as error:
         raise FileError(f"{folder}: {error.strerror}") from None
     problems: dict[str, Problem] = {}
@@ -246,9 +251,9 @@ def as_json(data: Mapping[str, Any]) -> str:
     import json
 
     try:
-        return json.dumps(data, allow_nan=False, ensure_ascii=False)
+        return plain(json.dumps(data, allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError):
-        return json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False)
+        return plain(json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False))
 
 
 def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:

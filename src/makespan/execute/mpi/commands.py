@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.errors import MakespanError
+from makespan.core.plain import plain
 from makespan.core.result import Result
 from makespan.execute.mpi.calibration import calibrate
 from makespan.execute.mpi.execution import Execution
@@ -76,7 +77,7 @@ def run_command(
     values = contribution(comm.rank, length, type_, seed)
     execution = run(result, values, operation=operation, repeat=repeat, comm=comm)
     on_root(comm, lambda: _write(result, execution, output, plot))
-    click.echo(json.dumps(_as_dict(execution)) if as_json else str(execution))
+    click.echo(json.dumps(_as_dict(execution)) if as_json else plain(str(execution)))
 
 
 @cli.command("calibrate")
@@ -183,6 +184,6 @@ def main(arguments: Sequence[str]) -> int:
         except (MakespanError, click.ClickException) as error:
             shown = error.format_message() if isinstance(error, click.ClickException) else error
             if comm.rank == ROOT:
-                click.echo(f"error: {shown}", err=True)
+                click.echo(plain(f"error: {shown}"), err=True)
             return USAGE
     return DONE
