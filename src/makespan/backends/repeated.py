@@ -96,12 +96,13 @@ class Repeated:
         self._high[:], self._upper[:] = high, upper
 
     def _value(self) -> float:
+        """Run from the last basis; where that does not end at an optimum, from scratch."""
         for _ in range(2):
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == self._statuses.kOptimal:
                 return float(self._highs.getObjectiveValue())
-            if status == self._statuses.kInfeasible:
-                return math.inf
-            self._highs.clearSolver()  # a fresh start where the old basis led nowhere
+            self._highs.clearSolver()
+        if status == self._statuses.kInfeasible:
+            return math.inf
         raise ExecutionError(f"HiGHS left a small linear programme unsolved: {status}")

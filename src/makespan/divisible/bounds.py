@@ -83,8 +83,7 @@ def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:
     answer = built.programme.solve(Control())
     if answer.verdict is not Verdict.OPTIMAL:
         return ()
-    safe = answer.value * second * (1 - 1e-9)  # the tolerance of the solver
-    return (Bound(value=safe, name="relaxation", source=RELAXATION),)
+    return (Bound(value=answer.bound * second, name="relaxation", source=RELAXATION),)
 
 
 def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
 
 from makespan.backends.highs import Answer, Verdict
@@ -21,6 +23,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.referee import violations
 from makespan.divisible.scale import seconds_scale, units_scale
 from makespan.divisible.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.timing import timed
@@ -101,16 +104,23 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
     if problem.use == "any":
         plan = plan.without_empty()
     schedule = timed(problem, plan)
-    optimal = answer.verdict is Verdict.OPTIMAL
+    if any(
+        True for _ in violations(problem, schedule)
+    ):  # HiGHS keeps limits by its tolerance, not by ours
+        bound = None if problem.load is None else answer.bound * built.second
+        return Solution(schedule=None, lower_bound=bound)
     if problem.load is None:
-        objective = Objective(
-            name="load",
-            value=plan.total,
-            bound=plan.total if optimal else max(plan.total, -answer.bound * built.unit),
-            maximise=True,
+        most = -answer.bound * built.unit
+        if problem.integral:
+            most = floor(most)
+        optimal = (
+            most <= plan.total if problem.integral else answer.proves(-plan.total / built.unit)
         )
+        most = plan.total if optimal else max(plan.total, most)
+        objective = Objective(name="load", value=plan.total, bound=most, maximise=True)
         return Solution(schedule=schedule, optimal=optimal, objective=objective)
     bound = min(answer.bound * built.second, schedule.makespan)
+    optimal = answer.proves(schedule.makespan / built.second)
     return Solution(schedule=schedule, optimal=optimal, lower_bound=bound)
 
 
