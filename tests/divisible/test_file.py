@@ -15,6 +15,7 @@ from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker
 from makespan.divisible.file import read, schema, write
 from makespan.divisible.tree import Tree
 from makespan.flow._files import as_json
+from tests.numbers import amounts
 
 WORKERS = [{"name": "A", "send": 1.0, "compute": 3.0}, {"name": "B", "send": 2.0, "compute": 5.0}]
 
@@ -106,8 +107,8 @@ def test_a_tree_is_read() -> None:
     assert tree.computes.tolist() == [True, False]
 
 
-COSTS = st.builds(Affine, st.floats(0, 1e6, allow_nan=False), st.floats(0, 1e6, allow_nan=False))
-LIMITS = st.one_of(st.just(math.inf), st.floats(0, 1e9))
+COSTS = st.builds(Affine, amounts(1e6), amounts(1e6))
+LIMITS = st.one_of(st.just(math.inf), amounts(1e9))
 
 
 @st.composite
@@ -121,7 +122,7 @@ def problems(draw: st.DrawFn) -> DivisibleLoad:
             compute=draw(COSTS),
             return_=draw(st.none() | COSTS),
             memory=draw(LIMITS),
-            release=draw(st.floats(0, 1e3)),
+            release=draw(amounts(1e3)),
             deadline=draw(LIMITS),
             price=draw(COSTS),
         )
@@ -132,14 +133,14 @@ def problems(draw: st.DrawFn) -> DivisibleLoad:
     if bus and workers and draw(st.booleans()):
         master = "choose"
     problem = DivisibleLoad(
-        load=draw(st.floats(0, 1e9)),
+        load=draw(amounts(1e9)),
         platform=Star(workers, master=master),
         rounds=draw(st.one_of(st.just("auto"), st.integers(1, 9))),
         ports=draw(st.sampled_from([1, 2, "many"])),
         use=draw(st.sampled_from(["any", "all"])),
         front_end=draw(st.booleans()),
         integral=draw(st.booleans()),
-        deadline=draw(st.none() | st.floats(0, 1e9)),
+        deadline=draw(st.none() | amounts(1e9)),
         order=draw(st.none() | st.permutations(names)),
         discipline=draw(st.sampled_from([None, "fifo", "lifo"])),
     )

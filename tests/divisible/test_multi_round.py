@@ -19,6 +19,7 @@ from makespan.divisible.merge_rounds import merge_rounds
 from makespan.divisible.search import Task
 from makespan.divisible.search_kernels import end_of_chain, rounds_in
 from makespan.divisible.sequences import costs_of
+from tests.numbers import amounts
 from tests.oracles.divisible_sequence import best_of_all, best_of_sequence
 
 ROOT = Path(__file__).parent.parent
@@ -240,7 +241,7 @@ def test_best_rounds_beat_uniform_rounds_on_equal_workers():
 
 @given(
     table=st.lists(
-        st.tuples(*(st.floats(0, 2), st.floats(0.01, 2), st.floats(0, 2), st.floats(0.1, 4))),
+        st.tuples(*(amounts(2), st.floats(0.01, 2), amounts(2), st.floats(0.1, 4))),
         min_size=1,
         max_size=4,
     ),

@@ -72,7 +72,7 @@ def test_arrays_of_different_lengths():
         ({"load": 1, "transfers": (("push", "P1"),)}, "transfers[0]: ('push', 'P1')"),
         ({"load": 1, "discipline": "filo"}, "discipline: 'filo' is not allowed"),
         ({"load": True}, "load: True is not a number"),
-        ({"load": 10**400}, "is too large for a float"),
+        ({"load": 10**400}, "is above 1e+100, the greatest magnitude allowed"),
         ({"load": 1, "integral": 1}, "integral: 1 is not true or false"),
         ({"load": 1, "activation": ("P1",), "rounds": 2}, "rounds: can't stand beside"),
     ],

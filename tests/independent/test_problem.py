@@ -80,9 +80,12 @@ def test_many_mistakes_are_counted():
     assert "and 980 more such entries" in found.values()
 
 
-def test_a_sum_that_is_no_float_is_refused():
-    """Durations whose sum overflows would give infinite makespans."""
-    assert "too large" in mistakes(2, [1e308, 1e308])["durations"]
+def test_magnitudes_are_bounded():
+    """What could overflow or underflow when it is added up is refused at its place."""
+    found = mistakes(2, [1e308, 1e-308, 1e100])
+    assert found.keys() == {"durations[0]", "durations[1]"}
+    assert "1e+100, the greatest magnitude allowed" in found["durations[0]"]
+    assert "1e-100, the least magnitude allowed" in found["durations[1]"]
 
 
 def test_the_representation_is_short():

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from makespan import Dag, MethodError, Network, TaskGraph, check, lower_bound, methods, solve
 from makespan.taskgraph import generators
+from tests.numbers import amounts
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
 
@@ -63,9 +64,9 @@ def test_valid_on_a_thousand_random_graphs() -> None:
 @given(
     st.integers(1, 8).flatmap(
         lambda count: st.tuples(
-            st.lists(st.floats(0, 10), min_size=count, max_size=count),
+            st.lists(amounts(10), min_size=count, max_size=count),
             st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=12),
-            st.floats(0, 10),
+            amounts(10),
         )
     ),
     st.integers(1, 3),

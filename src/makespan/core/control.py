@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from makespan.core import startup
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -21,7 +23,8 @@ class Control:
     Parameters
     ----------
     time_limit
-        Seconds after which :meth:`expired` is true; None for no limit.
+        Seconds after which :meth:`expired` is true; None for no limit. Start-up (compiling
+        kernels, importing libraries) does not count.
     rng
         A seed or a ``numpy.random.Generator``; None is seed 0.
     progress
@@ -50,7 +53,7 @@ class Control:
         self.incumbent: Solution | None = None
         self.interrupted = False
         self._progress = progress
-        self._started = time.monotonic()
+        self._started = _clock()
         self._rng = rng
         self._steps: list[str] = []
         self._steps_of: dict[str, list[str]] = {}
@@ -78,8 +81,8 @@ class Control:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._started
+        """Seconds since the start, less those of start-up work."""
+        return _clock() - self._started
 
     @property
     def remaining(self) -> float | None:
@@ -145,3 +148,7 @@ class Control:
             yield
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _clock() -> float:
+    return time.monotonic() - startup.spent()

@@ -5,6 +5,7 @@ MakespanError
 │   ├── ProblemError              a problem that breaks its own statement
 │   └── FileError                 a file that can't be read or written
 ├── MethodError                   no such method or option, or it doesn't apply
+│   └── TooLarge                  it would take more memory than there is for it
 ├── MissingExtra (ImportError)    an optional dependency is not installed
 ├── InvalidSchedule               the referee refused a schedule
 └── ExecutionError                a plan could not be run to its end
@@ -65,6 +66,10 @@ class FileError(InputError):
 
 class MethodError(MakespanError):
     """There is no such method or option, or the method does not apply to the problem."""
+
+
+class TooLarge(MethodError):
+    """What was asked for would take more memory than there is for it; nothing was taken."""
 
 
 class MissingExtra(MakespanError, ImportError):

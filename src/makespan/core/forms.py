@@ -27,7 +27,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from makespan.core.costs import Affine
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.mistakes import number_fault, shown
+from makespan.core.mistakes import number_fault, out_of_range, shown
 from makespan.core.suggest import did_you_mean
 
 SHOWN = 50
@@ -204,7 +204,8 @@ class Column:
                 array = np.array(values, dtype=np.float64)
             except OverflowError:
                 array = np.array([math.nan])
-            if (array >= self.low).all() and (self.infinite or np.isfinite(array).all()):
+            sound = (array >= self.low).all() and not out_of_range(array).any()
+            if sound and (self.infinite or np.isfinite(array).all()):
                 return array
         lines: list[InitErrorDetails] = []
         for index, value in enumerate(values):

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
+
+from makespan.core import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -21,14 +24,40 @@ def compiles() -> bool:
 def kernel(function: Kernel) -> Kernel:
     """Compile ``function`` with Numba (cached on disk where possible, without the GIL).
 
-    With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
+    Compiling and loading from the cache count as start-up, not against time limits. With
+    ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
     """
     if not compiles():
         return function
-    import numba
+    with startup.startup():
+        import numba
 
-    try:
-        compiled = numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder that a cache could be written to
-        compiled = numba.njit(nogil=True)(function)
+        _listen()
+        try:
+            compiled = numba.njit(cache=True, nogil=True)(function)
+        except RuntimeError:  # no folder that a cache could be written to
+            compiled = numba.njit(nogil=True)(function)
     return compiled  # type: ignore[no-any-return]
+
+
+@cache
+def _listen() -> None:
+    """Count what Numba does before a kernel runs as start-up, and tell of compiling."""
+    from numba.core import event
+
+    class Loading(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            startup.begin()
+
+        def on_end(self, event: Any) -> None:
+            startup.end()
+
+    class Compiling(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            startup.tell("compiling, at the first use only")
+
+        def on_end(self, event: Any) -> None:
+            startup.tell(None)
+
+    event.register("numba:compiler_lock", Loading())
+    event.register("numba:compile", Compiling())

@@ -30,7 +30,8 @@ class Kind:
     | room | function | does |
     |---|---|---|
     | referee | ``violations(problem, schedule)`` | yields what breaks the statement |
-    | bounds | ``bounds(problem)`` | lower bounds, each cited |
+    | bounds | ``bounds(problem)`` | lower bounds, each cited; quick at any size |
+    | | ``grain(problem)`` | what some optimal makespan is a whole multiple of; may be missing |
     | timing | ``retimed(problem, schedule, factors)`` | the same decisions, as early as possible |
     | answer | ``answer(problem, schedule)`` | what people read |
     | pictures | ``picture(problem, schedule)`` | rows and bars |
@@ -50,6 +51,14 @@ class Kind:
 
     def bounds(self, problem: Problem) -> tuple[Bound, ...]:
         found: tuple[Bound, ...] = self._room("bounds").bounds(problem)
+        return found
+
+    def grain(self, problem: Problem) -> float | None:
+        """Return what some optimal makespan is a whole multiple of, such as 1.0 where all data are
+        whole; None where no such number is known.
+        """
+        room = self._room("bounds")
+        found: float | None = room.grain(problem) if hasattr(room, "grain") else None
         return found
 
     def retimed(self, problem: Problem, schedule: Schedule) -> Schedule:

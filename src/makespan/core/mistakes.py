@@ -12,6 +12,7 @@ import numpy as np
 from makespan.core.errors import InputError, Mistake, ProblemError
 
 SHOWN_PER_COLUMN = 20
+LEAST, GREATEST = 1e-100, 1e100  # magnitudes allowed; 0 is, too
 
 
 class Mistakes:
@@ -67,11 +68,14 @@ class Mistakes:
         infinite: bool = False,
         known: frozenset[str] = frozenset(),
     ) -> None:
-        """Note every entry that is NaN, negative or (unless ``infinite``) infinite.
+        """Note every entry that is NaN, negative, (unless ``infinite``) infinite, or of a magnitude
+        that is not allowed.
 
         ``known`` holds places whose mistake was noted before.
         """
-        wrong = ~(values >= 0) if infinite else ~((values >= 0) & (values < np.inf))
+        wrong = ~(values >= 0) | out_of_range(values)
+        if not infinite:
+            wrong |= ~(values < np.inf)
         indices = np.flatnonzero(wrong)
         for index in indices[:SHOWN_PER_COLUMN]:
             value = float(values[index])
@@ -96,16 +100,38 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def out_of_range(values: np.ndarray) -> np.ndarray:
+    """Return which finite ``values`` have a magnitude that is not allowed.
+
+    A magnitude is 0, or from 1e-100 to 1e100: what is multiplied or added up then stays within
+    the range of floats.
+
+    >>> out_of_range(np.array([0.0, 1.0, 1e300, -1e-200, np.inf])).tolist()
+    [False, False, True, True, False]
+    """
+    size = np.abs(values)
+    found: np.ndarray = ((size > GREATEST) & (size < np.inf)) | ((size < LEAST) & (size > 0))
+    return found
+
+
 def number_fault(
-    value: Any, *, low: float = 0.0, strictly: bool = False, infinite: bool = False
+    value: Any,
+    *,
+    low: float = 0.0,
+    strictly: bool = False,
+    infinite: bool = False,
+    any_magnitude: bool = False,
 ) -> str | None:
-    """Say what is wrong with ``value`` as a number, or None."""
+    """Say what is wrong with ``value`` as a number, or None.
+
+    ``any_magnitude`` allows what :func:`out_of_range` finds, for numbers that were computed.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return "is not a number"
     try:
         number = float(value)
     except OverflowError:
-        return "is too large for a float"
+        return f"is above {GREATEST:g}, the greatest magnitude allowed"
     if math.isnan(number):
         return "is not a number"
     if math.isinf(number) and not (infinite and number > 0):
@@ -114,4 +140,10 @@ def number_fault(
         return "is negative" if low == 0 else f"is below {low:g}"
     if strictly and number == low:
         return "is zero" if low == 0 else f"is not above {low:g}"
+    if any_magnitude or number == 0 or math.isinf(number):
+        return None
+    if abs(number) > GREATEST:
+        return f"is above {GREATEST:g}, the greatest magnitude allowed"
+    if abs(number) < LEAST:
+        return f"is below {LEAST:g}, the least magnitude allowed besides 0"
     return None

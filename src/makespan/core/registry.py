@@ -42,6 +42,8 @@ class Method:
         What it needs of a problem; it applies where all are met.
     proves
         The theorem or certificate behind ``optimal``; None if it never claims that.
+    reach
+        The sizes up to which ``auto`` hands it a problem; a call by name may ask for more.
     published
         Kept for comparison: ``auto`` never picks it.
     complexity, source
@@ -51,6 +53,7 @@ class Method:
     name: str
     run: Callable[..., Solution]
     needs: tuple[Need, ...] = ()
+    reach: tuple[Need, ...] = ()
     proves: str | None = None
     published: bool = False
     complexity: str
@@ -97,6 +100,7 @@ def register(
     *,
     name: str,
     needs: tuple[Need, ...] = (),
+    reach: tuple[Need, ...] = (),
     proves: str | None = None,
     published: bool = False,
     complexity: str,
@@ -109,6 +113,7 @@ def register(
             name=name,
             run=run,
             needs=needs,
+            reach=reach,
             proves=proves,
             published=published,
             complexity=complexity,
@@ -153,3 +158,8 @@ def applicability(method: Method, problem: Any) -> Applicability:
             if need.decisive:
                 break
     return Applicability(method=method, reasons=tuple(reasons))
+
+
+def within_reach(method: Method, problem: Any) -> bool:
+    """Whether ``problem`` is of a size at which ``auto`` hands it to ``method``."""
+    return all(need.unmet(problem) is None for need in method.reach)

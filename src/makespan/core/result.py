@@ -82,6 +82,8 @@ class Solution:
         Why there is no plan, where the method proved that; None otherwise.
     objective
         The value optimised, where it is not the makespan.
+    stopped
+        Whether a budget of the method's own (nodes, moves) ended its search.
     notes
         Sentences for the reader.
     details
@@ -92,6 +94,7 @@ class Solution:
     lower_bound: float | None = None
     optimal: bool = False
     infeasible: str | None = None
+    stopped: bool = False
     objective: Objective | None = None
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

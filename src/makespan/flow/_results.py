@@ -104,7 +104,7 @@ def _below(place: str, mistake: Mistake) -> Mistake:
 def _number(mistakes: Mistakes, name: str, value: Any, low: float = 0.0) -> float | None:
     if value is None:
         return None
-    fault = number_fault(value, low=low)
+    fault = number_fault(value, low=low, any_magnitude=True)
     if fault is not None:
         mistakes.add(name, f"{shown(value)} {fault}; it is a number or null")
         return None
@@ -279,6 +279,6 @@ def _row_faults(row: Any, machines: set[str]) -> Iterator[tuple[str, str]]:
     if isinstance(item, bool) or not isinstance(item, int) or not abs(item) < 2**63:
         yield ".item", f"{shown(item)} is not a whole number"
     for key in NUMBERS:
-        fault = number_fault(row.get(key, 0.0), low=-np.inf)
+        fault = number_fault(row.get(key, 0.0), low=-np.inf, any_magnitude=True)
         if fault is not None:
             yield f".{key}", f"{shown(row[key])} {fault}"

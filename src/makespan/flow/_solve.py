@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
-from makespan.core.errors import InvalidSchedule, MethodError
+from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
 from makespan.core.kind import Kind
 from makespan.core.mistakes import number_fault, shown
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.result import Result, Solution, Status, relative_gap
 from makespan.core.suggest import did_you_mean
+from makespan.flow._bound import best_bound
 from makespan.flow._check import referee
 from makespan.flow._kinds import kind_of
+from makespan.flow._line_up import Found, run_line_up
 
 if TYPE_CHECKING:
     import numpy as np
-
-AUTO_EXACT_SECONDS = 10.0
-BOUND_IS_MET = 1e-9
 
 
 def solve(
@@ -87,16 +86,26 @@ def solve_controlled(
     kind = kind_of(problem)
     method, options = _with_file_options(problem, method, options)
     with control.interruptible():
-        if method == "auto":
-            name, solution, used = _solve_by_line_up(kind, problem, control, options)
-        else:
-            chosen = find_method(kind.name, method)
-            _refuse_unmet(kind, chosen, problem)
-            _refuse_unknown_options(chosen, options)
-            control.begin(method)
-            name, solution = method, chosen.run(problem, control, **options)
-            used = options
-        return _result(kind, problem, control, name, solution, used)
+        try:
+            if method == "auto":
+                found = run_line_up(kind, problem, control, options)
+            else:
+                found = _run_named(kind, problem, control, method, options)
+        except MemoryError as error:
+            raise TooLarge(f"{method}: there is not enough memory for this problem") from error
+        return _result(kind, problem, control, found)
+
+
+def _run_named(
+    kind: Kind, problem: Problem, control: Control, name: str, options: dict[str, Any]
+) -> Found:
+    method = find_method(kind.name, name)
+    _refuse_unmet(kind, method, problem)
+    _refuse_unknown_options(method, options)
+    control.begin(name)
+    solution = method.run(problem, control, **options)
+    ended = control.expired() or solution.stopped
+    return Found(method=name, solution=solution, options=options, ended=ended)
 
 
 def refereed(problem: Problem, solution: Solution, method: str) -> Result:
@@ -107,7 +116,8 @@ def refereed(problem: Problem, solution: Solution, method: str) -> Result:
     InvalidSchedule
         If the referee refuses it.
     """
-    return _result(kind_of(problem), problem, Control(), method, solution, {})
+    found = Found(method=method, solution=solution, options={})
+    return _result(kind_of(problem), problem, Control(), found)
 
 
 def _with_file_options(
@@ -121,74 +131,10 @@ def _with_file_options(
     return method, dict(options)
 
 
-def _solve_by_line_up(
-    kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]
-) -> tuple[str, Solution, dict[str, Any]]:
-    """Run the kind's line-up until a method proves its plan; return the best."""
-    line_up = [find_method(kind.name, name) for name in kind.auto]
-    _refuse_unused_options(kind, line_up, options)
-    best: tuple[str, Solution, dict[str, Any]] | None = None
-    bound: float | None = None
-    with control.limited(AUTO_EXACT_SECONDS if control.time_limit is None else None):
-        for method in line_up:
-            if not applicability(method, problem).applies:
-                continue
-            if best is not None and control.expired():
-                break
-            used = {name: options[name] for name in options if name in method.options}
-            control.begin(method.name)
-            solution = method.run(problem, control, **used)
-            if solution.lower_bound is not None:
-                bound = max(solution.lower_bound, bound or 0.0)
-            if best is None or _is_better(solution, best[1]):
-                best = (method.name, solution, used)
-                control.incumbent = solution
-            if solution.optimal or solution.infeasible or _meets_bound(best[1], bound):
-                break
-    if best is None:
-        raise MethodError(_nothing_applies(kind, problem))
-    name, solution, used = best
-    return name, _with_bound(solution, bound), used
-
-
-def _is_better(solution: Solution, incumbent: Solution) -> bool:
-    """Whether a later solution replaces the incumbent: proofs of infeasibility and of
-    optimality do, and so does a better plan.
-    """
-    if solution.infeasible is not None:
-        return True
-    slack = BOUND_IS_MET * abs(incumbent.rank)  # a rank is negative where more is better
-    if solution.optimal and solution.rank <= incumbent.rank + slack:
-        return True
-    return solution.rank < incumbent.rank
-
-
-def _meets_bound(solution: Solution, bound: float | None) -> bool:
-    return (
-        bound is not None
-        and solution.objective is None
-        and solution.makespan <= bound * (1 + 1e-12)
-    )
-
-
-def _with_bound(solution: Solution, bound: float | None) -> Solution:
-    from dataclasses import replace
-
-    if bound is None or solution.objective is not None or solution.optimal:
-        return solution
-    return replace(solution, lower_bound=max(bound, solution.lower_bound or 0.0))
-
-
-def _result(
-    kind: Kind,
-    problem: Problem,
-    control: Control,
-    name: str,
-    solution: Solution,
-    options: Mapping[str, Any],
-) -> Result:
+def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Result:
     """Re-time the solution, put it before the referee, and state what is proved."""
-    notes = list(solution.notes)
+    solution = found.solution
+    notes = [*getattr(problem, "notes", ()), *solution.notes, *found.notes]
     if solution.infeasible is not None:
         notes.insert(0, solution.infeasible)
     if control.interrupted:
@@ -204,18 +150,21 @@ def _result(
         makespan = schedule.makespan
         report = referee(kind, problem, schedule)
         if not report.ok:
-            raise InvalidSchedule(f"{name} planned an invalid schedule: {report}", report)
+            raise InvalidSchedule(f"{found.method} planned an invalid schedule: {report}", report)
         status = Status.OPTIMAL if solution.optimal else Status.FEASIBLE
         if solution.objective is not None:
             gap = 0.0 if solution.optimal else solution.objective.gap
         else:
-            bound, met = _best_bound(kind, problem, solution, makespan)
-            if met is not None and status is not Status.OPTIMAL:
-                status = Status.OPTIMAL
-                notes.append(f"optimal: the bound {met!r} is met")
+            if status is not Status.OPTIMAL:
+                proof = best_bound(kind, problem, solution, makespan)
+                bound, more = proof.value, proof.notes
+                notes += more
+                status = Status.OPTIMAL if proof.met else status
             if status is Status.OPTIMAL:
                 bound = makespan
             gap = relative_gap(makespan, bound) if bound is not None else None
+        if status is Status.FEASIBLE and gap:
+            notes.append(_why_a_gap(found.ended))
     return Result(
         problem=problem,
         status=status,
@@ -223,31 +172,21 @@ def _result(
         makespan=makespan,
         lower_bound=bound,
         gap=gap,
-        method=name,
-        options=dict(options),
+        method=found.method,
+        options=dict(found.options),
         seed=control.seed,
         runtime=control.elapsed,
         notes=tuple(notes),
         objective=solution.objective,
         details=dict(solution.details),
-        log=control.steps_of(name),
+        log=control.steps_of(found.method),
     )
 
 
-def _best_bound(
-    kind: Kind, problem: Problem, solution: Solution, makespan: float
-) -> tuple[float | None, str | None]:
-    """Return the best lower bound known, and the name of one that the makespan meets."""
-    if solution.optimal:
-        return makespan, None
-    candidates = [(bound.value, bound.name) for bound in kind.bounds(problem)]
-    if solution.lower_bound is not None:
-        candidates.append((solution.lower_bound, "of the method"))
-    if not candidates:
-        return None, None
-    value, name = max(candidates)
-    met = makespan - value <= BOUND_IS_MET * makespan
-    return min(value, makespan), name if met else None
+def _why_a_gap(ended: bool) -> str:
+    if ended:
+        return "a gap is left: the search was stopped before it was done"
+    return "a gap is left: the search is done; the bound is weak, or the method no exact one"
 
 
 def checked_limit(time_limit: float | None) -> float | None:
@@ -273,30 +212,9 @@ def _methods_that_can(kind: Kind, problem: Problem) -> str:
     return f"; methods that can: {', '.join(able)}" if able else "; no method can yet"
 
 
-def _nothing_applies(kind: Kind, problem: Problem) -> str:
-    from makespan.flow._methods import methods
-
-    able = [verdict.name for verdict in methods(problem) if verdict.applies]
-    if able:
-        return (
-            f"'auto' has no method for this {kind.name} problem; "
-            f"name one that applies: {', '.join(able)}"
-        )
-    reasons = "\n".join(f"  {verdict}" for verdict in methods(problem))
-    return f"no method applies to this {kind.name} problem:\n{reasons}"
-
-
 def _refuse_unknown_options(method: Method, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in method.options:
             known = method.options
             hint = did_you_mean(name, known) if known else "; it has none"
             raise MethodError(f"{method.name} has no option {name!r}{hint}")
-
-
-def _refuse_unused_options(kind: Kind, line_up: list[Method], options: Mapping[str, Any]) -> None:
-    known = {option for method in line_up for option in method.options}
-    for name in options:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise MethodError(f"no {kind.name} method of 'auto' has an option {name!r}{hint}")

@@ -101,23 +101,9 @@ class TaskGraph:
         self.network.collect_mistakes(mistakes)
         self._choices(mistakes)
         if not mistakes:
-            self._times(mistakes)
             Given(self).collect_mistakes(mistakes)
             self._copies(mistakes)
         mistakes.raise_if_any()
-
-    def _times(self, mistakes: Mistakes) -> None:
-        """Note works, sizes, speeds and rates whose times together overflow a float."""
-        dag, network = self.dag, self.network
-        with np.errstate(over="ignore", invalid="ignore"):
-            tasks = (1.0 + dag.work.sum()) / network.speed.min() + dag.durations.sum()
-            tasks += len(dag) * network.task_setup.max()
-            longest = network.routing.fixed_seconds.max()
-            data = (1.0 + dag.size.sum()) * network.routing.seconds_per_unit.max()
-            data += len(dag.size) * longest
-        for place, total in (("tasks", tasks), ("edges", data)):
-            if not np.isfinite(total):
-                mistakes.add(place, "their times add up to more than a float holds")
 
     def _choices(self, mistakes: Mistakes) -> None:
         for name, allowed in (("communication", COMMUNICATIONS), ("contention", CONTENTIONS)):

@@ -1,0 +1,102 @@
+"""Asking for memory before it is taken."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from makespan.core.errors import MethodError, TooLarge
+
+USUAL_LIMIT = 2 * 2**30  # bytes
+VARIABLE = "MAKESPAN_MEMORY"
+
+
+def claim(wanted: float, what: str) -> None:
+    """Refuse what would take more memory than makespan may take here.
+
+    Parameters
+    ----------
+    wanted
+        Bytes that are about to be taken, estimated from the sizes of the input.
+    what
+        What takes them, for the message: ``"the distances between 50,000 machines"``.
+
+    Raises
+    ------
+    TooLarge
+        If that is more than :func:`allowed`.
+
+    >>> claim(1e15, "the table of all pairs")
+    Traceback (most recent call last):
+    makespan.core.errors.TooLarge: the table of all pairs would take 1,000,000 GB of memory; ...
+    """
+    limit = allowed()
+    if wanted > limit:
+        raise TooLarge(
+            f"{what} would take {_gigabytes(wanted)} of memory; makespan takes at most "
+            f"{_gigabytes(limit)} for one thing here ({VARIABLE} sets another limit, in GB)"
+        )
+
+
+def allowed() -> float:
+    """Return how many bytes one thing may take: 2 GiB, or half of what is free if that is less.
+
+    The environment variable ``MAKESPAN_MEMORY`` sets another limit, in GB.
+    """
+    text = os.environ.get(VARIABLE)
+    if text is None:
+        return min(float(USUAL_LIMIT), available() / 2)
+    try:
+        limit = float(text) * 1e9
+    except ValueError:
+        limit = math.nan
+    if not limit > 0:
+        raise MethodError(f"{VARIABLE}: {text!r} is not a number of GB above 0")
+    return limit
+
+
+def available() -> float:
+    """Return the bytes that this process can still take, as far as the system tells."""
+    return min(_free_on_the_machine(), _free_in_the_group(), _free_of_the_process())
+
+
+def _free_on_the_machine() -> float:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024.0
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def _free_in_the_group() -> float:
+    """What the control group (of a container, of a job) leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        most = float((folder / "memory.max").read_text())
+        return max(0.0, most - float((folder / "memory.current").read_text()))
+    except (OSError, ValueError):  # no such group, or "max": no limit
+        return math.inf
+
+
+def _free_of_the_process() -> float:
+    """What a limit on the address space leaves."""
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY:
+            return math.inf
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        return max(0.0, float(most - used))
+    except (ImportError, OSError, ValueError):
+        return math.inf
+
+
+def _gigabytes(number: float) -> str:
+    return f"{number / 1e9:,.1f} GB" if number < 1e12 else f"{number / 1e9:,.0f} GB"

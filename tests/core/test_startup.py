@@ -1,0 +1,41 @@
+"""What the first use costs once does not count against limits."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from makespan.core import startup
+from makespan.core.control import Control
+from makespan.core.jit import compiles, kernel
+
+
+def test_startup_is_left_out_of_the_elapsed_time() -> None:
+    """Time in a start-up block passes for the clock, not for the control; blocks may be nested."""
+    control = Control(time_limit=0.05)
+    with startup.startup(), startup.startup():
+        time.sleep(0.1)
+    assert not control.expired()
+    time.sleep(0.06)
+    assert control.expired()
+
+
+def test_compiling_is_startup_and_is_told() -> None:
+    """A kernel's first call compiles: that is start-up, and who watches is told."""
+
+    def total(values):  # type: ignore[no-untyped-def]
+        result = 0.0
+        for value in values:
+            result += value
+        return result
+
+    told: list[str | None] = []
+    before = startup.spent()
+    with startup.watched(told.append):
+        assert kernel(total)(np.ones(3)) == 3.0
+    if compiles():
+        assert startup.spent() > before
+        assert told[0] is not None
+        assert told[-1] is None
+    assert startup.spent() == startup.spent()  # every block that began has ended
