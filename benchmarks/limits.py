@@ -253,12 +253,12 @@ def _solve(say: Say, row: Row, family: Family) -> None:
 
 def _run(method: str, problem: Any, limit: float) -> str:
     """Return the status of a solve, or why it was refused."""
-    from makespan import MakespanError, lower_bound, solve
+    from makespan import MakespanError, solve
+    from makespan.flow._kinds import kind_of
 
     try:
         if method == BOUNDS:
-            lower_bound(problem)
-            return "bound"
+            return "bound" if kind_of(problem).bounds(problem) else "no bound"
         result = solve(problem, method=method, time_limit=limit)
     except MakespanError as error:
         return f"refused: {str(error).partition('; ')[0][:60]}"

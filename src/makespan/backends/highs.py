@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers
 
 WITHIN = 1e-8
@@ -69,6 +70,18 @@ class Answer:
         return value <= self.bound + 2.0 * self.within * max(1.0, abs(value))
 
 
+NOTHING = Answer(
+    verdict=Verdict.NOTHING, value=math.inf, bound=-math.inf, values=np.empty(0), within=WITHIN
+)
+SMALL = 2.0**27
+"""Bytes below which no memory is asked for."""
+
+
+def memory_of(variables: int, entries: int) -> float:
+    """Return about how many bytes a programme takes, in HiGHS and before it gets there."""
+    return 400.0 * variables + 100.0 * entries
+
+
 class Programme:
     """A minimisation with linear constraints, assembled from arrays.
 
@@ -86,10 +99,12 @@ class Programme:
         self._upper: list[Floats] = []
         self._integer: list[np.ndarray] = []
         self._count = 0
-        self._row_index: list[Integers] = []
-        self._row_value: list[Floats] = []
-        self._row_low: list[float] = []
-        self._row_high: list[float] = []
+        self._entries = 0
+        self._length: list[Integers] = []  # of rows, and what they hold, in blocks
+        self._index: list[Integers] = []
+        self._value: list[Floats] = []
+        self._low: list[Floats] = []
+        self._high: list[Floats] = []
 
     def variables(
         self,
@@ -104,6 +119,7 @@ class Programme:
 
         Integer variables get the whole numbers within their bounds.
         """
+        self._claim(count, 0)
         if integer:
             lower, upper = _whole(lower, upper)
         for kept, values in (
@@ -132,11 +148,57 @@ class Programme:
         index = np.atleast_1d(np.asarray(indices, dtype=np.int64))
         value = np.broadcast_to(np.asarray(values, np.float64), index.shape)
         once, place = np.unique(index, return_inverse=True)
-        self._row_index.append(once)
         summed: Floats = np.bincount(place, weights=value, minlength=len(once)).astype(np.float64)
-        self._row_value.append(summed)
-        self._row_low.append(low)
-        self._row_high.append(high)
+        self._block([len(once)], once, summed, low, high)
+
+    def rows(
+        self,
+        indices: ArrayLike,
+        values: ArrayLike,
+        *,
+        low: ArrayLike = -math.inf,
+        high: ArrayLike = math.inf,
+    ) -> None:
+        """Add a constraint for each row of a table of variables, all at once.
+
+        Parameters
+        ----------
+        indices
+            Shape (rows, terms). No row holds a variable twice; -1 stands for no variable.
+        values
+            Their factors: what can be broadcast to that shape.
+        low, high
+            One for each row, or one for all.
+
+        >>> programme = Programme()
+        >>> x = programme.variables(3, cost=1.0)
+        >>> programme.rows([[x[0], -1], [x[1], x[0]], [x[2], x[1]]], [1.0, -1.0], low=2.0)
+        >>> programme.solve(Control()).values.tolist()
+        [2.0, 4.0, 6.0]
+        """
+        index = np.asarray(indices, dtype=np.int64)
+        value = np.broadcast_to(np.asarray(values, np.float64), index.shape)
+        there = index >= 0
+        self._block(there.sum(axis=1), index[there], value[there], low, high)
+
+    def _block(
+        self, length: ArrayLike, index: Integers, value: Floats, low: ArrayLike, high: ArrayLike
+    ) -> None:
+        """Add rows that hold ``length`` entries each."""
+        self._claim(0, len(index))
+        lengths = np.asarray(length, dtype=np.int64)
+        self._length.append(lengths)
+        self._index.append(index)
+        self._value.append(value)
+        for kept, limit in ((self._low, low), (self._high, high)):
+            kept.append(np.array(np.broadcast_to(np.asarray(limit, np.float64), lengths.shape)))
+
+    def _claim(self, variables: int, entries: int) -> None:
+        """Refuse a programme that would not fit into memory before it gets there."""
+        self._entries += entries
+        size = memory_of(self._count + variables, self._entries)
+        if size > SMALL:
+            claim(size, f"a programme with {self._entries:,} entries")
 
     def solve(self, control: Control, *, start: Floats | None = None, gap: float = 0.0) -> Answer:
         """Minimise; stop at the control's limit or Ctrl-C with the incumbent and the bound.
@@ -148,6 +210,8 @@ class Programme:
         gap
             The relative gap at which a mixed-integer search may stop.
         """
+        if control.expired():
+            return NOTHING
         mixed = bool(np.concatenate(self._integer).any())
         answer = self._run(control, start, gap, presolve=not mixed)
         if not mixed and answer.verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
@@ -184,19 +248,19 @@ class Programme:
     def _model(self, highspy: Any) -> Any:
         model = highspy.HighsLp()
         model.num_col_ = self._count
-        model.num_row_ = len(self._row_low)
+        lengths = np.concatenate([*self._length, []])
+        model.num_row_ = len(lengths)
         model.col_cost_ = np.concatenate(self._cost)
         model.col_lower_ = np.concatenate(self._lower)
         model.col_upper_ = np.concatenate(self._upper)
-        model.row_lower_ = np.array(self._row_low, dtype=np.float64)
-        model.row_upper_ = np.array(self._row_high, dtype=np.float64)
-        lengths = [len(index) for index in self._row_index]
+        model.row_lower_ = np.concatenate([*self._low, []])
+        model.row_upper_ = np.concatenate([*self._high, []])
         matrix = model.a_matrix_
         matrix.format_ = highspy.MatrixFormat.kRowwise
         matrix.num_col_, matrix.num_row_ = self._count, len(lengths)
         matrix.start_ = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
-        matrix.index_ = np.concatenate([*self._row_index, []]).astype(np.int32)
-        matrix.value_ = np.concatenate([*self._row_value, []])
+        matrix.index_ = np.concatenate([*self._index, []]).astype(np.int32)
+        matrix.value_ = np.concatenate([*self._value, []])
         integer = np.concatenate(self._integer)
         if integer.any():
             kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
