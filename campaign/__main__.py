@@ -1,0 +1,71 @@
+"""python -m campaign --minutes N: try makespan, and say what went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from campaign import cases, crew, report
+from campaign.part import MODULES, part_named
+from campaign.state import OtherVersion, State
+
+
+def main() -> int:
+    """Run the command line; return 0 where nothing went wrong."""
+    asked = _arguments()
+    if asked.replay is not None:
+        return _replay(asked.replay)
+    seed = secrets.randbits(32) if asked.seed is None else asked.seed
+    try:
+        state = State.begin(asked.state, seed)
+    except OtherVersion as error:
+        print(error, file=sys.stderr)
+        return 2
+    if asked.minutes:
+        names = asked.only or [name for name in MODULES if name not in asked.without]
+        parts = [part_named(name) for name in names]
+        print(f"seed {state.seed}, version {state.version}", flush=True)
+        crew.run(
+            parts,
+            state,
+            minutes=asked.minutes,
+            jobs=asked.jobs,
+            tell=lambda line: print(line, flush=True),
+        )
+        print(report.as_text(state))
+    if asked.report:
+        report.write(state)
+    return 1 if state.defects else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=0.0, help="how long to try")
+    parser.add_argument(
+        "--only", action="append", choices=MODULES, metavar="PART", help="try this part; repeatable"
+    )
+    parser.add_argument(
+        "--without", action="append", choices=MODULES, default=[], metavar="PART", help="leave out"
+    )
+    parser.add_argument("--seed", type=int, help="makes the same tries again; random without")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="go on from these counts")
+    parser.add_argument("--report", action="store_true", help="write the table to the docs")
+    parser.add_argument("--replay", metavar="CASE", help="try a kept case again")
+    return parser.parse_args()
+
+
+def _replay(case: str) -> int:
+    found = cases.replay(case)
+    if found is None:
+        print("nothing goes wrong")
+        return 0
+    print(found.trace or found.what)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

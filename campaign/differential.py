@@ -1,0 +1,106 @@
+"""Every method against enumeration, on small problems with all fields of their kind mixed."""
+
+from __future__ import annotations
+
+from campaign.oracles import oracles, random_problem
+from campaign.part import Defect, Part, Skipped, Trial
+from campaign.planning import DOUBTED
+from makespan import MethodError, Result, check, methods, solve
+from makespan.core.problem import Problem
+from makespan.flow._files import as_text
+from makespan.flow._kinds import kind_of
+
+CLOSE = 1e-9
+CLOSE_TO_PROGRAMMES = 1e-6  # what an oracle computes by linear programming
+LIMIT = 1.0
+
+
+def attempt(trial: Trial) -> None:
+    """Solve one problem by every method that applies, and by ``auto``."""
+    rng = trial.random("make")
+    if not oracles():
+        raise Skipped("tests/oracles answers for no kind")
+    oracle, problem = random_problem(rng)
+    if not oracle.covers(problem):
+        trial.count("beyond the oracle")
+        return
+    trial.input = ("problem.json", as_text(problem, ".json").encode())
+    best = oracle.best(problem)
+    trial.count("problems")
+    slack = getattr(oracle, "CLOSE", CLOSE_TO_PROGRAMMES)
+    _held_bounds(problem, best, slack)
+    for name in ["auto", *(verdict.name for verdict in methods(problem) if verdict.applies)]:
+        try:
+            result = solve(problem, method=name, time_limit=LIMIT)
+        except MethodError as error:
+            if name == "auto":
+                continue
+            raise Defect(f"{name} applies, and refuses: {error}") from error
+        _held(name, result, best, slack)
+        _count(trial, problem.kind, name, result)
+
+
+def _held_bounds(problem: Problem, best: float | None, slack: float) -> None:
+    """Hold the bounds of the kind against the least makespan."""
+    if best is None or _other_objective(problem):
+        return
+    for bound in kind_of(problem).bounds(problem):
+        if not bound.value <= best + slack * abs(best):
+            raise Defect(f"the bound {bound.name!r} is {bound.value!r}, above {best!r}")
+
+
+def _other_objective(problem: Problem) -> bool:
+    return getattr(problem, "objective", "makespan") != "makespan" or (
+        getattr(problem, "load", 0.0) is None
+    )
+
+
+def _held(name: str, result: Result, best: float | None, slack: float) -> None:
+    """Hold a result against the best value that there is.
+
+    Raises
+    ------
+    Defect
+        If a plan beats it, a claim is untrue, or a bound is above it.
+    """
+    report = check(result)
+    if not report.ok:
+        raise Defect(f"{name}: {report}")
+    for note in result.notes:
+        if DOUBTED.search(note):
+            raise Defect(f"{name}: {note}")
+    if result.status == "infeasible" and best is not None:
+        raise Defect(f"{name} says infeasible; {best!r} is there")
+    if result.schedule is None:
+        return
+    if best is None:
+        raise Defect(f"{name} has a plan that the referee accepts, but the oracle has none")
+    sign = -1.0 if result.objective is not None and result.objective.maximise else 1.0
+    value = result.objective.value if result.objective is not None else result.makespan
+    bound = result.objective.bound if result.objective is not None else result.lower_bound
+    assert value is not None
+    room = slack * max(abs(best), abs(value))
+    if sign * value < sign * best - room:
+        raise Defect(f"{name} reaches {value!r}, better than the best, {best!r}")
+    if result.status == "optimal" and sign * value > sign * best + room:
+        raise Defect(f"{name} says {value!r} is optimal; {best!r} is there")
+    if bound is not None and sign * bound > sign * best + room:
+        raise Defect(f"{name} says no plan is better than {bound!r}; {best!r} is there")
+
+
+def _count(trial: Trial, kind: str, name: str, result: Result) -> None:
+    trial.count("solves")
+    trial.count(f"{kind} · {name} · solved")
+    if result.status in ("optimal", "infeasible"):
+        trial.count(f"{kind} · {name} · {result.status}")
+
+
+PART = Part(
+    name="differential",
+    promise="No plan is better than what enumeration finds, `optimal` and `infeasible` are true, "
+    "and no bound is above it: each method and each bound, all fields mixed.",
+    attempt=attempt,
+    goals={"solves": 100_000},
+    share=4.0,
+    patience=60.0,
+)

@@ -1,0 +1,153 @@
+"""The campaign itself: that it finds what is wrong, keeps it, and counts on from a file."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from campaign import byte_level, cases, corpus, crew, differential, documents, schemas, structure
+from campaign.part import MODULES, Defect, Part, Trial, part_named
+from campaign.report import as_text, table
+from campaign.state import OtherVersion, State
+from campaign.worker import Slice, _serve, failure_of
+
+
+def broken(trial: Trial) -> None:
+    """A part that fails for every other seed."""
+    number = trial.random("make").randrange(1000)
+    trial.holds("input.json", str(number).encode())
+    trial.count("inputs")
+    if number % 2:
+        raise Defect(f"{number} is odd")
+
+
+BROKEN = Part(name="structure", promise="even", attempt=broken, goals={"inputs": 20}, share=1.0)
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Cases go to a folder of the test's own."""
+    monkeypatch.setattr(cases, "FOLDER", tmp_path / "cases")
+    return tmp_path / "cases"
+
+
+def test_a_failing_try_is_kept_with_its_input(kept: Path, tmp_path: Path) -> None:
+    """One slice of a broken part: its defects are one in kind, kept a few times, and counted on."""
+    state = State.begin(tmp_path / "state.json", seed=3)
+    report = _serve(
+        BROKEN, Slice("structure", state.next_seed("structure"), 0.05), tmp_path, [0, 0]
+    )
+    state.note(report)
+    (entry,) = state.defects.values()
+    assert entry["times"] == len(report.failures) > len(entry["cases"]) == 3
+    case = json.loads((kept / entry["cases"][0] / "case.json").read_text())
+    content = (kept / entry["cases"][0] / case["input"]).read_text()
+    assert case["what"] == f"{content} is odd"
+    assert f"{report.tries}" in as_text(state).replace(",", "")
+    assert "| `structure` |" in table(state)
+    state.save()
+    again = State.begin(tmp_path / "state.json", seed=99)
+    assert (again.seed, again.tries, again.counts) == (3, state.tries, state.counts)
+
+
+def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
+    """Counts of one source say nothing about another."""
+    state = State.begin(tmp_path / "state.json", seed=1)
+    state.version = "another"
+    state.save()
+    with pytest.raises(OtherVersion, match="another"):
+        State.begin(tmp_path / "state.json", seed=1)
+
+
+def test_a_case_is_tried_again_with_the_input_that_was_kept(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replay uses the kept input, and says how it fails or that it does not any more."""
+    trial = Trial("1/structure/1/0", tmp_path)
+    trial.holds("input.json", b"{}")
+    name = cases.keep(failure_of("structure", trial, Defect("was wrong")), "v")
+    assert cases.replay(str(kept / name)) is None  # {} is refused in words today
+    monkeypatch.setattr(structure, "read", lambda trial, path: 1 / 0)
+    found = cases.replay(name)
+    assert found is not None
+    assert found.what.startswith("ZeroDivisionError")
+
+
+def test_documents_of_the_corpus_are_read(tmp_path: Path) -> None:
+    """Unchanged, most documents of the corpus are problems; changed, both outcomes occur."""
+    assert len(corpus.problems()) > 40
+    assert {suffix for suffix, _ in corpus.texts()} >= {".json", ".toml", ".stg", ".dot", ".csv"}
+    counts = {"read and written again": 0, "refused": 0}
+    for number in range(60):
+        trial = Trial(f"0/test/{number}", tmp_path)
+        for part in (structure, byte_level):
+            name, content = part.made(trial.random("make"))
+            try:
+                part.read(trial, trial.holds(name, content))
+            except Exception:  # what it finds is for the campaign, not for this test
+                continue
+        for what in counts:
+            counts[what] += trial.counts[what]
+    assert min(counts.values()) > 0
+
+
+def test_changes_are_made_to_a_copy_and_follow_from_the_seed() -> None:
+    """The same seed makes the same document; the one it starts from stays as it is."""
+    original = corpus.problems()[0]
+    before = json.dumps(original)
+    made = [
+        json.dumps(
+            documents.changed(original, random.Random(5), corpus.problems(), ["x"]), default=str
+        )
+        for _ in range(2)
+    ]
+    assert made[0] == made[1]
+    assert json.dumps(original) == before
+    first, second = (schemas.document(corpus.schemas()[0], random.Random(5)) for _ in range(2))
+    assert repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_parts_are_complete(name: str) -> None:
+    """Each part is called what it is found by, and promises something."""
+    part = part_named(name)
+    assert part.name == name
+    assert part.promise.endswith(".")
+    assert part.share > 0
+
+
+def test_workers_that_die_or_hang_are_replaced(kept: Path, tmp_path: Path) -> None:
+    """A worker killed from outside costs one try, which is kept; the campaign goes on."""
+    state = State.begin(None, seed=1)
+    hand = crew._Hand()
+    try:
+        hand.ask(Slice("structure", "1/structure/1", 30.0))
+        hand.process.kill()
+        hand.process.join()
+        named = {"structure": structure.PART}
+        heard = crew._heard(hand, named, {"structure": 0.0}, state)
+    finally:
+        hand.kill()
+    heard.end()
+    assert heard is not hand
+    (entry,) = state.defects.values()
+    assert "died of signal 9" in entry["what"]
+
+
+def test_differential_sees_an_untrue_claim() -> None:
+    """A result that says optimal above the best value, or reaches less than it, is a defect."""
+    from dataclasses import replace
+
+    from makespan import IndependentTasks, solve
+
+    result = solve(IndependentTasks(machines=2, durations=[3.0, 3.0, 2.0]))
+    differential._held("auto", result, 5.0, 1e-9)
+    with pytest.raises(Defect, match="better than the best"):
+        differential._held("auto", result, 5.5, 1e-9)
+    with pytest.raises(Defect, match="is optimal"):
+        differential._held("auto", result, 4.0, 1e-9)
+    with pytest.raises(Defect, match="infeasible"):
+        differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
