@@ -45,6 +45,41 @@ def test_rounding_is_on_the_right_side(values):
             assert above - below <= 1
 
 
+@given(st.lists(SECONDS, min_size=1, max_size=20), st.integers(0, LARGEST_SUM))
+def test_bounds_are_carried_back_outward(values, units):
+    """A bound in seconds is the nearest float below the units, and no higher."""
+    scaling = scaling_of(values)
+    exact = units * Fraction(scaling.numerator, scaling.denominator)
+    bound = scaling.bound(units)
+    assert Fraction(bound) <= exact
+    assert math.isinf(math.nextafter(bound, math.inf)) or exact < Fraction(
+        math.nextafter(bound, math.inf)
+    )
+
+
+def test_bounds_in_seconds_become_whole_units():
+    """66 units are the least for 65.5 seconds; digits beyond a float's are not counted."""
+    assert scaling_of([1.0, 3.0]).at_least(65.5) == 66
+    assert scaling_of([1.0, 3.0]).at_least(66.0 * (1 + 1e-12)) == 66
+    assert scaling_of([0.1]).at_least(0.1 + 0.2) == 3
+    assert scaling_of([0.1]).at_least(0.0) == 0
+
+
+def test_the_error_of_rounding_is_said():
+    """Exact times need no words; others say how far the bound may be off."""
+    assert scaling_of([0.1, 3.0]).note(7) == ()
+    (note,) = scaling_of([1 / 3, 1.0]).note(7)
+    assert "rounded to multiples" in note
+    assert "too low" in note
+
+
+def test_sums_beyond_the_floats_have_a_unit_too():
+    """The unit of numbers near 1e308 is found without adding them up."""
+    up = scaling_of([1e308, 1e308, 9.162962010651727]).up([1e308, 1e308, 9.162962010651727])
+    assert sum(up.tolist()) <= LARGEST_SUM
+    assert up[2] == 1
+
+
 def test_floats_without_a_common_unit_are_rounded():
     """A third has no end in decimals: the unit is then a power of two, finer than 1e-14."""
     scaling = scaling_of([1 / 3, 0.25])
@@ -106,6 +141,7 @@ def test_an_infeasible_model_has_neither_value_nor_bound():
     assert (found.outcome, found.solved) == (Outcome.INFEASIBLE, False)
     assert found.objective is None
     assert found.bound is None
+    assert not found.stopped
 
 
 def test_a_model_without_an_objective_is_satisfied():
@@ -129,11 +165,10 @@ def test_an_invalid_model_is_our_mistake():
 
 def test_no_time_gives_no_bound_out_of_nothing():
     """Where the search never began, nothing is claimed."""
-    model, least = endless_model()
+    model, _ = endless_model()
     found = search(model, Control(time_limit=0.0))
-    assert found.bound is None or 0 <= found.bound <= least
-    if not found.solved:
-        assert found.objective is None
+    assert found.stopped
+    assert (found.solved, found.objective, found.bound) == (False, None, None)
 
 
 def test_a_limit_ends_the_search_with_incumbent_bound_and_progress():

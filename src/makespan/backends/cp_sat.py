@@ -1,7 +1,17 @@
-"""CP-SAT: integers from seconds, and a search that stops on time limits and Ctrl-C.
+"""CP-SAT: integers from seconds and back, and a search that stops on time limits and Ctrl-C.
 
-CP-SAT searches over integers. :func:`scaling_of` finds the unit in which seconds become
-integers, exactly where it can; :func:`search` runs a model that was built with them.
+CP-SAT searches over integers. What a method does with it, and who answers for what:
+
+1. :func:`scaling_of` finds the unit in which seconds become integers, exactly where it can.
+   :meth:`Scaling.up` and :meth:`Scaling.down` round on one side where it can't, and
+   :meth:`Scaling.note` says how far a bound is off then. A bound that is known in seconds
+   becomes a constraint by :meth:`Scaling.at_least`.
+2. :func:`search` runs the model. ``Found.bound`` is a whole number that no solution of the
+   *model* is below; :meth:`Scaling.bound` carries it back to seconds, rounded outward. For the
+   *problem* it holds where the model allows every plan: with durations that are exact or rounded
+   down. Where they are rounded up, the method takes off the error first.
+3. The method times the plan that it reads from the model in true seconds, and says ``optimal``
+   where its makespan is at most that bound: never because the solver says so.
 """
 
 from __future__ import annotations
@@ -24,10 +34,12 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver
 
 LARGEST_SUM = 2**50
+SLACK = 1e-9  # share of a bound in seconds that may be rounding
 MOST_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
 FINEST_EXPONENT = -1074  # all floats are multiples of two to this power
 POLL_SECONDS = 0.05
 WORKERS = 2
+MOST_MEGABYTES = 1_500  # of the process; the search stops there
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,39 @@ class Scaling:
         """
         return float(Fraction(units) * Fraction(self.numerator, self.denominator))
 
+    def bound(self, units: int) -> float:
+        """Return the greatest number of seconds that is at most ``units``: a lower bound.
+
+        >>> Scaling(1, 3, True).bound(1) <= Fraction(1, 3)
+        True
+        """
+        exact = Fraction(units) * Fraction(self.numerator, self.denominator)
+        nearest = float(exact)
+        return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
+
+    def at_least(self, seconds: float) -> int:
+        """Return how many units a plan takes at least that takes at least ``seconds``.
+
+        For models in exact units, or rounded up. Of sums of floats the last digits don't count.
+
+        >>> Scaling(1, 10, True).at_least(0.1 + 0.2), Scaling(1, 1, True).at_least(65.5)
+        (3, 66)
+        """
+        exact = Fraction(seconds) / Fraction(self.numerator, self.denominator)
+        return max(0, math.ceil(exact - exact * Fraction(SLACK)))
+
+    def note(self, terms: int) -> tuple[str, ...]:
+        """Say by how much a bound is off whose longest sums have so many rounded ``terms``.
+
+        Empty where nothing is rounded.
+        """
+        if self.exact:
+            return ()
+        return (
+            f"the times have no common unit: for the search they were rounded to multiples of "
+            f"{self.unit:.3g} s; its bound is up to {self.seconds(terms):.3g} s too low",
+        )
+
     def _units(self, seconds: ArrayLike) -> Floats:
         values = np.asarray(seconds, dtype=np.float64)
         if self.exact:
@@ -76,11 +121,19 @@ class Scaling:
         return values / self.unit  # the unit is a power of two: nothing is lost
 
 
-def scaling_of(seconds: ArrayLike, *, largest_sum: int = LARGEST_SUM) -> Scaling:
+def scaling_of(
+    seconds: ArrayLike, *, total: float | None = None, largest_sum: int = LARGEST_SUM
+) -> Scaling:
     """Return the unit in which ``seconds`` are integers whose sum is at most ``largest_sum``.
 
     Where no decimal unit is that coarse and fits them all, the unit is the finest power of two
     whose integers, rounded up, fit; the scaling is then not ``exact``.
+
+    Parameters
+    ----------
+    total
+        The greatest sum in seconds that the model forms, above 0, where that is not the sum of
+        all ``seconds``; it is then what fits, rounded down.
 
     Complexity: O(n), vectorised.
 
@@ -90,8 +143,7 @@ def scaling_of(seconds: ArrayLike, *, largest_sum: int = LARGEST_SUM) -> Scaling
     >>> scaling_of([1.0, math.pi * 1e-9]).exact
     False
     """
-    values = np.asarray(seconds, dtype=np.float64)
-    total = math.fsum(values)
+    values = np.asarray(seconds, dtype=np.float64).ravel()
     for decimals in range(MOST_DECIMALS + 1):
         power = 10.0**decimals
         with np.errstate(over="ignore"):
@@ -101,18 +153,23 @@ def scaling_of(seconds: ArrayLike, *, largest_sum: int = LARGEST_SUM) -> Scaling
         if (scaled / power == values).all():
             units = scaled.astype(np.int64)
             divisor = int(np.gcd.reduce(units)) or 1
-            if math.fsum(scaled) / divisor <= largest_sum:
+            most = math.fsum(scaled) if total is None else total * power
+            if most / divisor <= largest_sum:
                 common = math.gcd(divisor, 10**decimals)
                 return Scaling(divisor // common, 10**decimals // common, True)
             break
-    return _rounding(total, len(values), largest_sum)
-
-
-def _rounding(total: float, count: int, largest_sum: int) -> Scaling:
-    room = largest_sum - count
-    if room <= 0:
+    if total is not None:
+        return _power_of_two(math.log2(total), largest_sum)
+    count, greatest = len(values), float(values.max())
+    if count >= largest_sum:
         raise ValueError(f"{count} numbers are too many for integers up to {largest_sum}")
-    exponent = max(FINEST_EXPONENT, math.ceil(math.log2(total) - math.log2(room)) + 1)
+    shares = math.fsum(values / greatest)  # the sum itself may be more than a float holds
+    return _power_of_two(math.log2(greatest) + math.log2(shares), largest_sum - count)
+
+
+def _power_of_two(logarithm: float, room: int) -> Scaling:
+    """Return the finest power of two of which ``room`` are more than two to the ``logarithm``."""
+    exponent = max(FINEST_EXPONENT, math.ceil(logarithm - math.log2(room)) + 1)
     if exponent >= 0:
         return Scaling(2**exponent, 1, False)
     return Scaling(1, 2**-exponent, False)
@@ -129,21 +186,27 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found.
+    """What a search found, in the units of the model.
 
-    ``objective`` is None where there is no solution, ``bound`` (the best proved) where none was
-    found or the model has no objective; ``value(variable)`` reads the solution.
+    ``objective`` is None where there is no solution, ``bound`` (the least objective that is not
+    ruled out) where none was found, the model has no objective, or no solution; ``value(variable)``
+    reads the solution.
     """
 
     outcome: Outcome
-    objective: float | None
-    bound: float | None
+    objective: int | None
+    bound: int | None
     value: Callable[[Any], int]
 
     @property
     def solved(self) -> bool:
         """Whether there is a solution."""
         return self.outcome in (Outcome.OPTIMAL, Outcome.FEASIBLE)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search ended before it was done."""
+        return self.outcome in (Outcome.FEASIBLE, Outcome.UNKNOWN)
 
 
 def search(
@@ -152,6 +215,7 @@ def search(
     *,
     in_seconds: Callable[[float], float] | None = None,
     workers: int = WORKERS,
+    presolve: bool = True,
 ) -> Found:
     """Search ``model`` until it is solved or ``control`` has expired.
 
@@ -165,14 +229,21 @@ def search(
         What the objective stands for, for the progress callback; None: nothing is reported.
     workers
         Threads of the search.
+    presolve
+        Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
+        been seen to find feasible models infeasible from sums of about 2^31 on.
 
     The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to
     the main thread, between its own steps.
     """
     from ortools.sat.python import cp_model
 
+    if control.expired():
+        return Found(Outcome.UNKNOWN, None, None, _nothing)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = workers
+    solver.parameters.max_memory_in_mb = MOST_MEGABYTES
+    solver.parameters.cp_model_presolve = presolve
     solver.parameters.random_seed = _seed(control)
     solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's
     if control.remaining is not None and math.isfinite(control.remaining):
@@ -187,13 +258,22 @@ def search(
     }.get(status, Outcome.UNKNOWN)
     solved = outcome in (Outcome.OPTIMAL, Outcome.FEASIBLE)
     optimises = solved and model.has_objective()
+    # without a solution the solver states 0, whatever the model
+    bound = solver.best_objective_bound if optimises else last_bound
+    if bound is None or outcome is Outcome.INFEASIBLE or not math.isfinite(bound):
+        least = None
+    else:
+        least = math.ceil(bound - 1e-6)  # a whole number, as a float
     return Found(
         outcome=outcome,
-        objective=solver.objective_value if optimises else None,
-        # without a solution the solver states 0, whatever the model
-        bound=solver.best_objective_bound if optimises else last_bound,
+        objective=round(solver.objective_value) if optimises else None,
+        bound=least,
         value=solver.value,
     )
+
+
+def _nothing(variable: Any) -> int:
+    raise ValueError(f"there is no solution to read {variable} from")
 
 
 def _seed(control: Control) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 MOST_CONSTRAINTS = 200_000
+COARSE, FINE = 2**30, 2**40
+"""The longest makespan in units: first few, then, for times that are rounded, without presolve."""
+
 WORKERS = 8  # their variety proves more, even on two cores
 
 
@@ -50,8 +52,8 @@ FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them
     "taskgraph",
     name="cp-sat",
     needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
-    proves="CP-SAT's complete search, where all times are whole multiples of a unit, or where "
-    "the search with times rounded down finds nothing shorter than the plan",
+    proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
+    "out whatever is shorter than the plan, timed in seconds",
     complexity="exponential",
     source="optional intervals on machines, and a literal per edge and per pair of machines; "
     "OR-tools CP-SAT",
@@ -62,7 +64,7 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     Times that have no common unit are rounded down: the optimum of that model is a lower bound,
     and the plan is timed with the true times.
     """
-    from makespan.backends.cp_sat import Outcome, scaling_of, search
+    from makespan.backends.cp_sat import SLACK
 
     start = control.incumbent.schedule if control.incumbent else None
     if start is None:
@@ -70,28 +72,41 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     assert start is not None
     best = _shorter(start, retimed(problem, start))
     least = max(bound.value for bound in bounds(problem))
-    fixed, per_unit = _transfer_tables(problem)
-    seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
-    scaling = scaling_of(np.concatenate([problem.durations.ravel(), seconds.ravel()]))
-    model = _Model.build(problem, scaling, best, least)
-    found = search(model.model, control, in_seconds=scaling.seconds, workers=WORKERS)
-    if found.solved:
-        best = _shorter(best, model.schedule(found.value))
-    proved = found.outcome is Outcome.OPTIMAL
-    if found.outcome is Outcome.INFEASIBLE:  # nothing is shorter than the plan it began with
-        return Solution(schedule=best, lower_bound=best.makespan, optimal=True)
-    bound = None if found.bound is None else scaling.seconds(math.ceil(found.bound - 1e-6))
-    if scaling.exact:
-        return Solution(schedule=best, lower_bound=bound, optimal=proved)
+    if best.makespan <= least or control.expired():
+        return Solution(schedule=best, lower_bound=least)
+    for largest in (COARSE, FINE):
+        best, bound, notes = _searched(problem, control, best, least, largest)
+        if bound is None or not notes or control.expired():
+            break
+        least = max(least, bound)
     return Solution(
         schedule=best,
         lower_bound=bound,
-        optimal=proved and bound is not None and best.makespan <= bound,
-        notes=(
-            f"the times have no common unit: they were rounded down to multiples of "
-            f"{scaling.unit:.3g} s for the search",
-        ),
+        optimal=bound is not None and best.makespan <= bound * (1 + SLACK),
+        notes=notes,
     )
+
+
+def _searched(
+    problem: TaskGraph, control: Control, plan: Schedule, least: float, largest: int
+) -> tuple[Schedule, float | None, tuple[str, ...]]:
+    """Return the best plan found, a bound, and what is to be said of rounding."""
+    from makespan.backends.cp_sat import scaling_of, search
+
+    fixed, per_unit = _transfer_tables(problem)
+    seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
+    times = np.concatenate([problem.durations.ravel(), seconds.ravel()])
+    times = times[times <= plan.makespan]
+    scaling = scaling_of(times, total=plan.makespan, largest_sum=largest)
+    model = _Model.build(problem, scaling, plan, least)
+    presolve = largest == COARSE
+    found = search(
+        model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
+    )
+    if found.solved:
+        plan = _shorter(plan, model.schedule(found.value))
+    bound = None if found.bound is None else scaling.bound(found.bound)
+    return plan, bound, scaling.note(len(problem.dag) + len(problem.dag.source))
 
 
 def _shorter(one: Schedule, other: Schedule) -> Schedule:
@@ -123,9 +138,8 @@ class _Model:
         from ortools.sat.python.cp_model import CpModel
 
         model, builder = CpModel(), _Builder(problem, scaling, plan)
-        end = model.new_int_var(0, builder.horizon, "makespan")
-        if scaling.exact:
-            model.add(end >= math.ceil(least / scaling.unit - 1e-6))
+        floor = min(builder.least_end(least), builder.horizon)
+        end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
         builder.transfers(model, start, on)
         builder.symmetry(model, on)
@@ -147,10 +161,12 @@ class _Builder:
         dag = problem.dag
         self.problem = problem
         self.machines = range(len(problem.network))
-        self.seconds = scaling.down(problem.durations)
+        self.scaling = scaling
+        longest = plan.makespan  # whatever takes longer is ruled out below
+        self.seconds = scaling.down(np.minimum(problem.durations, longest))
         fixed, per_unit = _transfer_tables(problem)
         times = fixed[None, :, :] + per_unit[None, :, :] * dag.size[:, None, None]
-        self.transfer = scaling.down(times)
+        self.transfer = scaling.down(np.minimum(times, longest))
         computes = plan.kind == Activity.COMPUTE
         item = plan.item[computes]
         self.alike = self._alike()
@@ -159,10 +175,19 @@ class _Builder:
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
         self.horizon = int(ends.max(initial=0))
+        self.seconds[problem.durations > longest] = self.horizon + 1
+        self.transfer[times > longest] = self.horizon + 1
         least = self.seconds.min(axis=1).astype(np.float64)
         none = np.zeros(len(dag.source))
         self.earliest = (colevels(dag, least, none) - least).astype(np.int64)
         self.behind = levels(dag, least, none).astype(np.int64)
+
+    def least_end(self, seconds: float) -> int:
+        """Return the least end, in units, of plans that take at least ``seconds``."""
+        if self.scaling.exact:
+            return self.scaling.at_least(seconds)
+        terms = len(self.problem.dag) + len(self.problem.dag.source)
+        return max(0, int(self.scaling.down(seconds)) - terms)
 
     def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
