@@ -3,44 +3,52 @@
 Reversed in time, a reduction is a broadcast from the root in which a sender spends ``reduce`` of
 preparation per copy: a machine that starts a copy at time a has it arrive ``length`` = latency +
 transfer + reduce later, and starts the next ``period`` = max(transfer, reduce) later at the
-earliest. All bounds count copies in that broadcast.
+earliest. Growth and capacity count copies in that broadcast, exactly, with the least of each time.
+
+Before an all-reduce ends, the segment completed last is broadcast; before its broadcasts begin,
+some segment is reduced. So the bounds of one part and of one segment of the other add up.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from dataclasses import dataclass
+from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from makespan.core.result import Bound
-from makespan.reduction.problem import Reduction
-from makespan.reduction.rules import tables_of
+from makespan.core.schedule import Floats, Integers
+from makespan.reduction.problem import ROOT, Collective, Reduction
+from makespan.reduction.validation import most_segments
 
-SOURCE_GROWTH = "N(t) = N(t - period) + N(t - length); Canon and Antoniu, HiPC 2013, one segment"
-SOURCE_CAPACITY = "counting copies: m(n - 1) arrivals at the fastest possible growth"
+ROUNDING = 1e-12
+MOST_SPLITS = 48
+SOURCES = {
+    "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu, HiPC 2013, one segment",
+    "capacity": "counting copies: m(n - 1) arrivals at the fastest possible growth",
+    "ports": "every segment passes each port on its way",
+    "path": "the largest segment's way between the root and the machine farthest from it",
+}
 
 
 def bounds(problem: Reduction) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan, seconds.
 
-    Complexity: O(n log n) beyond reading the tables.
+    Complexity: O(n log n) beyond reading the tables; O(n²) where they are tables.
     """
     if problem.segments == "auto":
         return (_open_count(problem),)
     if len(problem.machines) == 1:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
-    costs = _least(problem)
-    root, capacity = root_bound(*costs), capacity_bound(*costs)
-    machines, sizes, latency, transfer, _, both = costs
-    sending = _seconds(problem, _sending(machines, sizes, latency, transfer, both))
-    own = max(_busiest(problem), sending)
-    return (
-        Bound(value=_seconds(problem, root), name="growth", source=SOURCE_GROWTH),
-        Bound(value=_seconds(problem, capacity), name="capacity", source=SOURCE_CAPACITY),
-        Bound(value=own, name="ports", source="every segment passes each port on its way"),
-    )
+    if problem.collective == "all-reduce":
+        values = _both_ways(problem)
+    else:
+        values = _one_way(problem, problem.sizes, problem.collective)
+    return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
 
 
 def best_bound(problem: Reduction) -> float:
@@ -48,157 +56,298 @@ def best_bound(problem: Reduction) -> float:
     return max(bound.value for bound in bounds(problem))
 
 
-Costs = tuple[int, list[Any], Any, Any, Any, bool]
+def grain(problem: Reduction) -> float | None:
+    """Return the unit of which all times are whole multiples, or None.
 
-
-def _least(problem: Reduction) -> Costs:
-    """Return machines, sizes, least latency, transfer and reduce time, and if it is an all-reduce.
-
-    Times are in the unit of the rules' tables.
+    In a plan that starts everything as early as it can, every time is a sum or a difference of
+    such times.
     """
-    tables = tables_of(problem)
-    machines = len(problem.machines)
-    apart = ~np.eye(machines, dtype=bool)
-    if problem.times is not None:
-        latency, transfer = tables.latency[0, 0], tables.transfer[0, 0]
+    if problem.segments == "auto" or problem.grid is None:
+        return None
+    unit, parts = problem.grid
+    sizes = int(np.gcd.reduce(np.rint(problem.sizes * parts).astype(np.int64)))
+    between = ~np.eye(len(problem.machines), dtype=bool) if problem.times is None else ...
+    whole = [_whole(problem.latency, between, parts / unit)]
+    for value in (problem.transfer, 0.0 if problem.collective == "broadcast" else problem.reduce):
+        whole.append(sizes * _whole(value, between, 1 / unit))
+    common = math.gcd(*whole)
+    return float(common * unit / parts) if common else None
+
+
+def _whole(value: Any, between: Any, scale: Fraction) -> int:
+    """Return the greatest common divisor of what is a table between machines, or not."""
+    table = np.asarray(value, dtype=float)
+    entries = table[between] if table.ndim == 2 else table
+    return int(np.gcd.reduce(np.rint(np.ravel(entries) * float(scale)).astype(np.int64)))
+
+
+def _both_ways(problem: Reduction) -> dict[str, float]:
+    """Return the bounds on an all-reduce: all of one part, then one segment of the other."""
+    least = np.array([problem.sizes.min()])
+    whole: dict[Collective, dict[str, float]] = {}
+    single: dict[Collective, float] = {}
+    part: Collective
+    for part in ("reduce", "broadcast"):
+        whole[part] = _one_way(problem, problem.sizes, part)
+        single[part] = max(_one_way(problem, least, part).values())
+    values = {
+        name: max(whole["reduce"][name] + single["broadcast"],
+                  whole["broadcast"][name] + single["reduce"])
+        for name in whole["reduce"]
+    }  # fmt: skip
+    values["ports"] = max(values["ports"], _sending(problem))
+    return values
+
+
+def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, float]:
+    """Return the bounds on a reduction or a broadcast with the times of a problem, seconds."""
+    machines, segments = len(problem.machines), len(sizes)
+    costs = _Least.of(problem, sizes, part)
+    length, period, rest, unit = costs.in_units(problem)
+    values = {
+        "growth": _seconds(rest + arrivals(machines, length, period)[-1], unit),
+        "capacity": _seconds(capacity(machines, length, period, segments), unit),
+    }
+    if problem.times is None:
+        values["ports"] = _busiest(problem, sizes, part)
+        values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - ROUNDING)
     else:
-        latency, transfer = tables.latency[apart].min(), tables.transfer[apart].min()
-    reduce = tables.reduce.min() * (problem.collective != "broadcast")
-    sizes = tables.size.tolist()
-    both = problem.collective == "all-reduce"
-    return machines, sizes, latency.item(), transfer.item(), reduce.item(), both
+        values["ports"] = 0.0
+    return values
 
 
-def _seconds(problem: Reduction, value: Any) -> float:
-    return float(value) if problem.unit is None else float(value * problem.unit)
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The least times between machines, those of the least segment, and all segments' size."""
+
+    latency: Fraction
+    transfer: Fraction
+    reduce: Fraction
+    size: Fraction
+    total: Fraction
+
+    @classmethod
+    def of(cls, problem: Reduction, sizes: Floats, part: Collective) -> _Least:
+        times = [
+            _least_between(problem.latency),
+            _least_between(problem.transfer),
+            0.0 if part == "broadcast" else float(np.min(problem.reduce)),  # type: ignore[arg-type]
+        ]
+        if problem.grid is None:
+            total = float(sizes.sum()) * (1 - ROUNDING)
+            return cls(*(Fraction(value) for value in (*times, float(sizes.min()), total)))
+        unit, parts = problem.grid
+        exact = [round(Fraction(value) / unit) * unit for value in times]
+        counts = np.rint(sizes * parts).astype(np.int64)
+        return cls(*exact, Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts))
+
+    def in_units(self, problem: Reduction) -> tuple[int, int, int, Fraction]:
+        """Return length and period of the least segment, the root's time for the rest, and the
+        unit that they are counted in.
+
+        The last segment that the root begins with grows alone, and only after the root's
+        bottleneck has let the others pass. The bound grows with the size of that segment: the
+        least one counts.
+        """
+        bottleneck = max(self.transfer, self.reduce)
+        length = self.latency + (self.transfer + self.reduce) * self.size
+        period, rest = bottleneck * self.size, bottleneck * (self.total - self.size)
+        parts = math.lcm(length.denominator, period.denominator, rest.denominator)
+        whole = (int(length * parts), int(period * parts), int(max(rest, Fraction(0)) * parts))
+        return *whole, Fraction(1, parts)
 
 
-def arrivals(machines: int, length: Any, period: Any) -> list[Any]:
+def _least_between(table: Any) -> float:
+    """Return the least entry off the diagonal of a table, or the number itself."""
+    if not np.ndim(table):
+        return float(table)
+    apart = ~np.eye(len(table), dtype=bool)
+    return float(np.min(table, where=apart, initial=np.inf))
+
+
+def _seconds(value: int, unit: Fraction) -> float:
+    return float(value * unit)
+
+
+def arrivals(machines: int, length: int, period: int) -> list[int]:
     """Return the earliest times at which machine 1, 2, … can have one segment, from 0 on.
 
-    The k-th copy of a machine that has it since a arrives at a + length + (k - 1) period.
+    The k-th copy of a machine that has it since a arrives at a + length + (k - 1) period. Every
+    arrival leads to one ``length`` later, the first copy of its receiver, and to one ``period``
+    later, the next of its sender; either succession is in order.
 
-    Complexity: O(n log n).
+    Complexity: O(n).
 
     >>> arrivals(5, 3, 1)
     [0, 3, 4, 5, 6]
     """
-    times = [length * 0]
-    heap = [length]
+    times = [0]
+    first, again = deque([length]), deque[int]()
     while len(times) < machines:
-        time = heappop(heap)
+        time = (again if again and again[0] < first[0] else first).popleft()
         times.append(time)
-        heappush(heap, time + length)
-        heappush(heap, time + period)
+        first.append(time + length)
+        again.append(time + period)
     return times
 
 
-def root_bound(
-    machines: int, sizes: list[Any], latency: Any, transfer: Any, reduce: Any, both: bool
-) -> Any:
-    """Return LB1: all segments but one pass the root's bottleneck, and the last one grows."""
-    total = sum(sizes)
-    values = []
-    for size in sorted(set(sizes)):
-        period, length = max(transfer, reduce) * size, latency + (transfer + reduce) * size
-        value = (total - size) * max(transfer, reduce) + arrivals(machines, length, period)[-1]
-        if both:
-            value += arrivals(machines, latency + transfer * size, transfer * size)[-1]
-        values.append(value)
-    return min(values)
+def last_arrival(machines: int, length: int, period: int) -> int:
+    """Return the last of :func:`arrivals`.
+
+    By time t, i copies one after another and j waits fit for i length + j period <= t, in
+    binomial(i - 1 + j, j) ways.
+
+    Complexity: O(log⁴ n).
+
+    >>> last_arrival(5, 3, 1)
+    6
+    """
+    wanted = machines - 1
+    if wanted <= 0 or period == 0:
+        return length if wanted else 0
+
+    def copies(end: int) -> int:
+        count, steps = 0, 1
+        while count < wanted and steps * length <= end:
+            count += math.comb((end - steps * length) // period + steps, steps)
+            steps += 1
+        return count
+
+    best, steps = length + wanted * period, 1
+    while steps * length < best:
+        low, high = -1, (best - steps * length) // period
+        while copies(steps * length + high * period) >= wanted and high - low > 1:
+            middle = (low + high) // 2
+            if copies(steps * length + middle * period) >= wanted:
+                high = middle
+            else:
+                low = middle
+        if copies(steps * length + high * period) >= wanted:
+            best = min(best, steps * length + high * period)
+        steps += 1
+    return best
 
 
-def capacity_bound(
-    machines: int, sizes: list[Any], latency: Any, transfer: Any, reduce: Any, both: bool
-) -> Any:
-    """Return LBcap: the earliest time by which m(n - 1) copies can have arrived."""
-    size, segments = min(sizes), len(sizes)
-    period, length = max(transfer, reduce) * size, latency + (transfer + reduce) * size
-    wanted = segments * (machines - 1)
-    holding = arrivals(machines, length, period)
-    value = _least_time(holding, length, period, wanted)
-    if both:
-        value += arrivals(machines, latency + transfer * size, transfer * size)[-1]
-    return value
-
-
-def _least_time(holding: list[Any], length: Any, period: Any, wanted: int) -> Any:
-    """Return the least T by which machines that send from ``holding`` on complete ``wanted``."""
+def capacity(machines: int, length: int, period: int, segments: int) -> int:
+    """Return the earliest time by which m(n - 1) copies can have arrived."""
     if period == 0:
         return length
-    times = np.array(holding)
+    wanted = segments * (machines - 1)
+    holding = arrivals(machines, length, period)
+    most = length + period * wanted
+    exact = most < 2**61
+    times: Integers | Floats = np.array(holding, dtype=np.int64 if exact else np.float64)
 
-    def copies(end: Any) -> int:
-        room = end - times - length
-        return int((np.floor_divide(room[room >= 0], period) + 1).sum())
+    def copies(end: int) -> int:
+        room = end - times - length if exact else float(end) * (1 + ROUNDING) - times - length
+        return int((room[room >= 0] // period + 1).sum())
 
-    if times.dtype.kind == "i":
-        low, high = -1, int(length) + int(period) * wanted
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if copies(middle) >= wanted else (middle, high)
-        return high
-    below, above = 0.0, float(length) + float(period) * wanted
-    while above - below > 1e-14 * above:
-        centre = (below + above) / 2
-        below, above = (below, centre) if copies(centre) >= wanted else (centre, above)
-    return below
+    low, high = -1, most
+    while high - low > (1 if exact else most >> 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if copies(middle) >= wanted else (middle, high)
+    return high if exact else max(low, 0)
 
 
-def _busiest(problem: Reduction) -> float:
-    """Return what the ports and the root's unit need when costs differ, seconds."""
-    if problem.times is not None:
-        return 0.0
-    machines, sizes = len(problem.machines), problem.sizes
-    apart = ~np.eye(machines, dtype=bool)
-    latency = np.where(apart, problem.latencies, np.inf)
-    transfer = np.where(apart, problem.transfers, np.inf)
+def _busiest(problem: Reduction, sizes: Floats, part: Collective) -> float:
+    """Return what the busiest port, or the root's unit, needs where times differ, seconds."""
+    latency, transfer, combine = _tables(problem, part)
+    apart = ~np.eye(len(combine), dtype=bool)
     total, least = float(sizes.sum()), float(sizes.min())
-    combine = problem.reduces * (problem.collective != "broadcast")
-    if problem.collective == "broadcast":
-        latency, transfer = latency.T, transfer.T
-    sending = total * transfer[1:].min(axis=1) + latency[1:].min(axis=1) + least * combine.min()
-    into_root = total * transfer[1:, 0].min() + latency[1:, 0].min() + least * combine[0]
-    first = float((latency[1:, 0] + least * transfer[1:, 0]).min())
-    return max(float(sending.max()), float(into_root), first + total * float(combine[0]))
+    sending = (
+        total * np.min(transfer, axis=1, where=apart, initial=np.inf)
+        + np.min(latency, axis=1, where=apart, initial=np.inf)
+        + least * combine.min()
+    )[1:]
+    to_root = latency[1:, ROOT], transfer[1:, ROOT]
+    into_root = total * to_root[1].min() + to_root[0].min() + least * combine[ROOT]
+    first = float((to_root[0] + least * to_root[1]).min())
+    busiest = max(float(sending.max()), float(into_root), first + total * float(combine[ROOT]))
+    return busiest * (1 - ROUNDING)
 
 
-def _sending(machines: int, sizes: list[Any], latency: Any, transfer: Any, both: bool) -> Any:
-    """Return what all sending ports together need in an all-reduce."""
-    if not both:
-        return 0
-    total = 2 * (machines - 1) * sum(sizes) * transfer
-    share = -(-total // machines) if isinstance(total, int) else total / machines
-    return share + latency
+def _farthest(problem: Reduction, size: float, part: Collective) -> float:
+    """Return how long a segment takes at least to the root from the machine farthest from it.
+
+    Source: E. W. Dijkstra, A note on two problems in connexion with graphs (1959).
+    """
+    latency, transfer, combine = _tables(problem, part)
+    distance = np.full(len(combine), np.inf)
+    distance[ROOT] = 0.0
+    ahead = np.ones(len(combine), dtype=bool)
+    for _ in range(len(combine)):
+        near = int(np.argmin(np.where(ahead, distance, np.inf)))
+        ahead[near] = False
+        hop = latency[:, near] + size * transfer[:, near] + size * combine[near]
+        np.minimum(distance, distance[near] + hop, out=distance, where=ahead)
+    return float(distance.max())
+
+
+def _tables(problem: Reduction, part: Collective) -> tuple[Floats, Floats, Floats]:
+    """Return latencies, transfers and reduce times of a reduction; of a broadcast, reversed."""
+    if part == "broadcast":
+        return problem.latencies.T, problem.transfers.T, np.zeros(len(problem.machines))
+    return problem.latencies, problem.transfers, problem.reduces
+
+
+def _sending(problem: Reduction) -> float:
+    """Return what all sending ports together need in an all-reduce, seconds."""
+    machines = len(problem.machines)
+    total = 2 * (machines - 1) * float(problem.sizes.sum()) * _least_between(problem.transfer)
+    return (total / machines + _least_between(problem.latency)) * (1 - ROUNDING)
 
 
 def _open_count(problem: Reduction) -> Bound:
     """Return the least growth bound over all numbers of segments.
 
-    From a to b segments, the first term of the bound is least at a and the second at b. The first
-    alone exceeds the least bound found from some number on.
+    From a to b segments, the first term of the bound is least at a and the second at b. The range
+    with the least such sum is split until it is a single number, or often enough.
     """
-    if len(problem.machines) == 1:
+    machines = len(problem.machines)
+    if machines == 1:
         return Bound(value=0.0, name="one machine", source="nothing is sent")
-    best, low = math.inf, 1
-    while True:
-        high = low + low // 32
-        passing = _growth(problem, low, first=True)
-        if passing >= best:
+
+    def least(low: int, high: int) -> tuple[float, int, int]:
+        return _passing(problem, low) + _growing(problem, high), low, high
+
+    ranges = [least(1, most_segments(machines))]
+    for _ in range(MOST_SPLITS):
+        value, low, high = heappop(ranges)
+        if low == high:
+            heappush(ranges, (value, low, high))
             break
-        best = min(best, passing + _growth(problem, high, first=False))
-        low = high + 1
-    return Bound(value=best, name="growth over all segment counts", source=SOURCE_GROWTH)
+        middle = math.isqrt(low * high)
+        heappush(ranges, least(low, middle))
+        heappush(ranges, least(middle + 1, high))
+    value = ranges[0][0] * (1 - ROUNDING)
+    return Bound(value=value, name="growth over all segment counts", source=SOURCES["growth"])
 
 
-def _growth(problem: Reduction, segments: int, *, first: bool) -> float:
-    """Return one of the two terms of the growth bound for a number of segments, seconds."""
-    machines, _, latency, transfer, reduce, both = _least(problem.with_segments(segments))
-    unit = problem.with_segments(segments).unit
-    scale = 1 if unit is None else unit
-    if first:
-        return float((segments - 1) * max(transfer, reduce) * scale)
-    last = arrivals(machines, latency + transfer + reduce, max(transfer, reduce))[-1]
-    if both:
-        last += arrivals(machines, latency + transfer, transfer)[-1]
-    return float(last * scale)
+def _shares(problem: Reduction, segments: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Return least latency, transfer and reduce time for a number of segments."""
+    share = Fraction(problem.bytes or 0) / segments
+    transfer = (
+        Fraction(problem.message_overhead or 0) + Fraction(problem.transfer_per_byte or 0) * share
+    )
+    reduce = Fraction(problem.reduce_overhead or 0) + Fraction(problem.reduce_per_byte or 0) * share
+    return Fraction(_least_between(problem.latency)), transfer, reduce
+
+
+def _passing(problem: Reduction, segments: int) -> float:
+    """Return what the root's bottleneck needs for all segments but one, seconds."""
+    _, transfer, reduce = _shares(problem, segments)
+    one_way = transfer if problem.collective == "broadcast" else max(transfer, reduce)
+    return float((segments - 1) * one_way)
+
+
+def _growing(problem: Reduction, segments: int) -> float:
+    """Return how long one segment takes to all machines and, in an all-reduce, back, seconds."""
+    latency, transfer, reduce = _shares(problem, segments)
+    total = Fraction(0)
+    for part, combine in (("reduce", reduce), ("broadcast", Fraction(0))):
+        if problem.collective in (part, "all-reduce"):
+            length, period = latency + transfer + combine, max(transfer, combine)
+            parts = math.lcm(length.denominator, period.denominator)
+            last = last_arrival(len(problem.machines), int(length * parts), int(period * parts))
+            total += Fraction(last, parts)
+    return float(total)

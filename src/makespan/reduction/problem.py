@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -12,11 +11,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from makespan.core.schedule import Floats
-from makespan.reduction.exact import as_fraction, common_unit
+from makespan.reduction.exact import common_unit_of
 from makespan.reduction.validation import Validation
 
 ROOT = 0
 LARGEST_PARTS = 10**6
+LARGEST_COUNT = 2**52
 
 Collective = Literal["reduce", "broadcast", "all-reduce"]
 Order = Literal["free", "greedy", "backfilling"]
@@ -180,17 +180,34 @@ class Reduction:
 
     @cached_property
     def grid(self) -> tuple[Fraction, int] | None:
-        """The unit of the times and the least common denominator of the sizes, or None."""
-        sizes = [as_fraction(size) for size in _distinct(self.sizes)]
-        unit = common_unit(
-            time
-            for table in (self.latency, self.transfer, self.reduce)
-            for time in _distinct(table)
-        )
-        if unit is None or None in sizes:
+        """The unit of the times and the least common denominator of the sizes, or None.
+
+        None also where all sends one after another would take more units than floats can count.
+        """
+        unit = common_unit_of(np.concatenate([self._between(), np.ravel(self.reduce)]))
+        part = Fraction(1)
+        if self.segment_sizes is not None:
+            of_sizes = common_unit_of(self.segment_sizes)
+            if of_sizes is None or of_sizes.denominator > LARGEST_PARTS:
+                return None
+            if self.segment_sizes.max() * of_sizes.denominator > LARGEST_COUNT:
+                return None
+            part = Fraction(1, of_sizes.denominator)
+        if unit is None or self._longest > LARGEST_COUNT * float(unit * part):
             return None
-        parts = math.lcm(*(size.denominator for size in sizes if size is not None))
-        return (unit, parts) if parts <= LARGEST_PARTS else None
+        return unit, part.denominator
+
+    def _between(self) -> Floats:
+        """The latencies and transfer times between different machines."""
+        tables = [np.asarray(table, dtype=float) for table in (self.latency, self.transfer)]
+        apart = ~np.eye(max(len(table) if table.ndim else 1 for table in tables), dtype=bool)
+        return np.concatenate([table[apart] if table.ndim else table[None] for table in tables])
+
+    @property
+    def _longest(self) -> float:
+        """What all sends and combinations take one after another, twice, seconds."""
+        work = float(np.max(self.transfer) + np.max(self.reduce)) * float(self.sizes.sum())
+        return 2.0 * len(self.machines) * (len(self.sizes) * float(np.max(self.latency)) + work)
 
     def with_segments(self, segments: int) -> Reduction:
         """Return the problem for a given number of segments, where it is open.
@@ -224,8 +241,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
-
-
-def _distinct(values: Any) -> list[float]:
-    distinct: list[float] = np.unique(np.asarray(values, dtype=float)).tolist()
-    return distinct

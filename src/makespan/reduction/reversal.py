@@ -29,13 +29,13 @@ class Broadcast(NamedTuple):
 def broadcast_of(problem: Reduction) -> Broadcast:
     """Return the broadcast that a reduction is in reversed time, or a broadcast itself."""
     tables = tables_of(problem)
+    if problem.times is None:
+        tables = tables.over(len(problem.machines))
     latency, transfer, prepare = tables.latency, tables.transfer, tables.reduce
     if problem.collective == "broadcast":
         prepare = np.zeros_like(prepare)
     else:
         latency, transfer = latency.T, transfer.T
-    if problem.times is not None:
-        latency, transfer, prepare = latency[:1, :1], transfer[:1, :1], prepare[:1]
     return Broadcast(
         len(problem.machines),
         np.ascontiguousarray(latency),

@@ -16,73 +16,38 @@ from makespan.core.schedule import Integers
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends
 
-COMPILED_FROM = 50_000
+COMPILED_FROM = 2_000
+GREEDY, BACKFILLING, SEQUENCES = 0, 1, 2
+RULES = {"greedy": GREEDY, "backfilling": BACKFILLING}
+LOOSE, BLOCKED, SENT = 0, 1, 2
+NO_SEQUENCES = np.zeros((0, 0), dtype=np.int64)
 
 
-def by_rule(parents, transfer, latency, reduce, size, backfilling):  # type: ignore[no-untyped-def]
-    """Commit, again and again, the ready leaf that can start first.
-
-    With ``backfilling`` among the leaves of all segments (ties: lowest segment, then lowest
-    machine), else segment after segment (ties: lowest machine), as in paper 000. A machine is a
-    leaf of a segment when it has received all that it waits for. A start never gets earlier, so
-    the heap holds lower bounds, renewed when they come to the top.
-    """
-    machines, segments = parents.shape
-    sending = np.zeros(machines, latency.dtype)
-    receiving = np.zeros(machines, latency.dtype)
-    combining = np.zeros(machines, latency.dtype)
-    ready = np.zeros(parents.shape, latency.dtype)
-    waits = np.zeros(parents.shape, np.int64)
-    for machine in range(1, machines):
-        for segment in range(segments):
-            waits[parents[machine, segment], segment] += 1
-    senders = np.empty((machines - 1) * segments, np.int64)
-    sent = np.empty((machines - 1) * segments, np.int64)
-    count = 0
-    heap = [(latency[0, 0] * 0, 0, 0)]
-    heap.pop()
-    for opened in range(segments):
-        for machine in range(1, machines):
-            if waits[machine, opened] == 0:
-                heappush(heap, (latency[0, 0] * 0, opened, machine))
-        if backfilling and opened < segments - 1:
-            continue
-        while len(heap) > 0:
-            bound, segment, machine = heappop(heap)
-            target = parents[machine, segment]
-            delay = latency[machine, target]
-            start = max(ready[machine, segment], sending[machine], receiving[target] - delay)
-            if start > bound:
-                heappush(heap, (start, segment, machine))
-                continue
-            lasts = transfer[machine, target] * size[segment]
-            sending[machine] = start + lasts
-            receiving[target] = start + delay + lasts
-            done = max(combining[target], receiving[target]) + reduce[target] * size[segment]
-            combining[target] = done
-            ready[target, segment] = done
-            senders[count] = machine
-            sent[count] = segment
-            count += 1
-            waits[target, segment] -= 1
-            if waits[target, segment] == 0 and target != 0:
-                heappush(heap, (done, segment, target))
-    return senders, sent, combining[0]
-
-
-def by_sequence(  # type: ignore[no-untyped-def]
-    sequences, parents, transfer, latency, reduce, size
+def commit(  # type: ignore[no-untyped-def]
+    parents, sequences, transfer, latency, reduce, size, rule
 ):
-    """Commit, again and again, the next send of a machine that can start first.
+    """Commit, again and again, the ready send that can start first; return all in that order.
 
-    Ties: lowest segment, then lowest machine. Returns fewer sends than there are in a deadlock.
+    ``GREEDY``: of the leaves of one segment after another (ties: lowest machine), as in paper 000.
+    ``BACKFILLING``: of the leaves of all segments (ties: lowest segment, then lowest machine).
+    ``SEQUENCES``: of the next sends of all machines (ties as before); fewer than all in a
+    deadlock. A machine is a leaf of a segment when it has received all that it waits for.
+
+    A start never gets earlier, so the heap holds lower bounds, renewed when they come to the top.
+    Sends that wait for one receiver start in the order of their latencies, whenever it is free:
+    only the first of them stands in the heap, the others in the receiver's ``pool``.
     """
     machines, segments = parents.shape
+    # tables are 1 x 1 where all entries are equal
+    far, wide = min(1, latency.shape[0] - 1), min(1, transfer.shape[0] - 1)
+    own = min(1, reduce.shape[0] - 1)
     sending = np.zeros(machines, latency.dtype)
     receiving = np.zeros(machines, latency.dtype)
     combining = np.zeros(machines, latency.dtype)
     ready = np.zeros(parents.shape, latency.dtype)
-    waits = np.zeros(parents.shape, np.int64)
+    waits = np.zeros(parents.shape, np.int32)
+    state = np.zeros(parents.shape, np.int8)
+    blocked = np.zeros(machines, np.int64)  # how many sends of a machine stand in pools
     position = np.zeros(machines, np.int64)
     for machine in range(1, machines):
         for segment in range(segments):
@@ -90,48 +55,111 @@ def by_sequence(  # type: ignore[no-untyped-def]
     senders = np.empty((machines - 1) * segments, np.int64)
     sent = np.empty((machines - 1) * segments, np.int64)
     count = 0
-    heap = [(latency[0, 0] * 0, 0, 0)]
+    zero = latency[0, 0] * 0
+    heap = [(zero, 0, 0)]
     heap.pop()
-    for machine in range(1, machines):
-        if waits[machine, sequences[machine, 0]] == 0:
-            heappush(heap, (latency[0, 0] * 0, sequences[machine, 0], machine))
-    while len(heap) > 0:
-        bound, segment, machine = heappop(heap)
-        target = parents[machine, segment]
-        delay = latency[machine, target]
-        start = max(ready[machine, segment], sending[machine], receiving[target] - delay)
-        if start > bound:
-            heappush(heap, (start, segment, machine))
+    pools = [[(zero, 0, 0)] for _ in range(machines)]
+    for machine in range(machines):
+        pools[machine].pop()
+    for opened in range(segments):
+        for machine in range(1, machines):
+            first = sequences[machine, 0] if rule == SEQUENCES else opened
+            if waits[machine, first] == 0:
+                heappush(heap, (zero, first, machine))
+        if rule == SEQUENCES:
+            if opened > 0:
+                break
+        elif rule == BACKFILLING and opened < segments - 1:
             continue
-        lasts = transfer[machine, target] * size[segment]
-        sending[machine] = start + lasts
-        receiving[target] = start + delay + lasts
-        done = max(combining[target], receiving[target]) + reduce[target] * size[segment]
-        combining[target] = done
-        ready[target, segment] = done
-        senders[count] = machine
-        sent[count] = segment
-        count += 1
-        waits[target, segment] -= 1
-        position[machine] += 1
-        if position[machine] < segments:
-            following = sequences[machine, position[machine]]
-            if waits[machine, following] == 0:
-                heappush(heap, (sending[machine], following, machine))
-        free = target != 0 and waits[target, segment] == 0
-        if free and sequences[target, position[target]] == segment:
-            heappush(heap, (done, segment, target))
+        while len(heap) > 0:
+            bound, segment, machine = heappop(heap)
+            target = parents[machine, segment]
+            pool = pools[target]
+            known = state[machine, segment]
+            if known == SENT or (
+                known == BLOCKED and (pool[0][1] != segment or pool[0][2] != machine)
+            ):
+                continue
+            delay = latency[machine * far, target * far]
+            free = max(ready[machine, segment], sending[machine])
+            start = max(free, receiving[target] - delay)
+            if start > bound:
+                if start > free and known == LOOSE:
+                    state[machine, segment] = BLOCKED
+                    blocked[machine] += 1
+                    heappush(pool, (-delay, segment, machine))
+                    if pool[0][1] != segment or pool[0][2] != machine:
+                        continue
+                heappush(heap, (start, segment, machine))
+                continue
+            lasts = transfer[machine * wide, target * wide] * size[segment]
+            sending[machine] = start + lasts
+            receiving[target] = start + delay + lasts
+            work = reduce[target * own] * size[segment]
+            done = max(combining[target], receiving[target]) + work
+            combining[target] = done
+            ready[target, segment] = done
+            senders[count] = machine
+            sent[count] = segment
+            count += 1
+            state[machine, segment] = SENT
+            beheaded = [target]  # the receivers whose pools have lost their first
+            if known == BLOCKED:
+                blocked[machine] -= 1
+                heappop(pool)
+            else:
+                beheaded.pop()
+            if blocked[machine] > 0:
+                for other in range(segments):
+                    if state[machine, other] != BLOCKED:
+                        continue
+                    to = parents[machine, other]
+                    if sending[machine] <= receiving[to] - latency[machine * far, to * far]:
+                        continue
+                    state[machine, other] = LOOSE  # its own port is what it waits for now
+                    blocked[machine] -= 1
+                    heappush(heap, (sending[machine], other, machine))
+                    if pools[to][0][1] == other and pools[to][0][2] == machine:
+                        heappop(pools[to])
+                        beheaded.append(to)
+            for to in beheaded:
+                while len(pools[to]) > 0:
+                    early, other, giver = pools[to][0]
+                    if state[giver, other] == BLOCKED:
+                        heappush(heap, (receiving[to] + early, other, giver))
+                        break
+                    heappop(pools[to])
+            if rule == SEQUENCES:
+                position[machine] += 1
+                if position[machine] < segments:
+                    following = sequences[machine, position[machine]]
+                    if waits[machine, following] == 0:
+                        heappush(heap, (sending[machine], following, machine))
+            waits[target, segment] -= 1
+            if waits[target, segment] == 0 and target != 0:
+                if rule != SEQUENCES or sequences[target, position[target]] == segment:
+                    heappush(heap, (done, segment, target))
     return senders[:count], sent[:count], combining[0]
 
 
 class Tables(NamedTuple):
-    """The costs as the rules take them: whole numbers of a common unit where there is one."""
+    """The costs as the rules take them: whole numbers of a common unit where there is one.
+
+    Tables are 1 × 1, and the column of the machines has one entry, where all are the same.
+    """
 
     transfer: Any
     latency: Any
     reduce: Any
     size: Any
     unit: Fraction | None
+
+    def over(self, machines: int) -> Tables:
+        """Return the same with an entry for each machine and pair, for few machines."""
+        pairs = (machines, machines)
+        transfer, latency = (np.broadcast_to(table, pairs) for table in self[:2])
+        reduce = np.broadcast_to(self.reduce, (machines,))
+        return self._replace(transfer=transfer, latency=latency, reduce=reduce)
 
 
 def tables_of(problem: Reduction) -> Tables:
@@ -140,15 +168,16 @@ def tables_of(problem: Reduction) -> Tables:
     if grid is None:
         return float_tables_of(problem)
     unit, parts = grid
+    floats = float_tables_of(problem)
 
     def whole(values: Any, scale: Fraction) -> Any:
-        return np.rint(np.asarray(values) * float(scale)).astype(np.int64)
+        return np.rint(values * float(scale)).astype(np.int64)
 
     return Tables(
-        whole(problem.transfers, 1 / unit),
-        whole(problem.latencies, parts / unit),
-        whole(problem.reduces, 1 / unit),
-        whole(problem.sizes, Fraction(parts)),
+        whole(floats.transfer, 1 / unit),
+        whole(floats.latency, parts / unit),
+        whole(floats.reduce, 1 / unit),
+        whole(floats.size, Fraction(parts)),
         unit / parts,
     )
 
@@ -156,10 +185,10 @@ def tables_of(problem: Reduction) -> Tables:
 def float_tables_of(problem: Reduction) -> Tables:
     """Return the costs of a problem in seconds."""
     return Tables(
-        np.ascontiguousarray(problem.transfers),
-        np.ascontiguousarray(problem.latencies),
-        np.ascontiguousarray(problem.reduces),
-        np.ascontiguousarray(problem.sizes),
+        np.array(problem.transfer, dtype=float, ndmin=2),
+        np.array(problem.latency, dtype=float, ndmin=2),
+        np.array(problem.reduce, dtype=float, ndmin=1),
+        np.array(problem.sizes),
         None,
     )
 
@@ -171,12 +200,7 @@ def ordered_by_rule(
 
     ``parents`` has a row per machine and a column per segment, counted from 0.
     """
-    tables = tables or tables_of(problem)
-    rule: Any = by_rule
-    if parents.size >= COMPILED_FROM:
-        from makespan.reduction.kernels import by_rule_compiled as rule
-    sender, segment, end = rule(parents, *tables[:4], order == "backfilling")
-    return _as_sends(parents, sender, segment), end
+    return _committed(problem, parents, NO_SEQUENCES, RULES[order], tables)
 
 
 def ordered_by_sequence(
@@ -187,11 +211,17 @@ def ordered_by_sequence(
     ``sequences[machine]`` lists the segments in the order of sending; the root's row is unused.
     In a deadlock there are fewer sends than the plan has.
     """
+    return _committed(problem, parents, sequences, SEQUENCES, tables)
+
+
+def _committed(
+    problem: Reduction, parents: Integers, sequences: Integers, rule: int, tables: Tables | None
+) -> tuple[Sends, Any]:
     tables = tables or tables_of(problem)
-    rule: Any = by_sequence
+    run: Any = commit
     if parents.size >= COMPILED_FROM:
-        from makespan.reduction.kernels import by_sequence_compiled as rule
-    sender, segment, end = rule(sequences, parents, *tables[:4])
+        from makespan.reduction.kernels import commit_compiled as run
+    sender, segment, end = run(parents, sequences, *tables[:4], rule)
     return _as_sends(parents, sender, segment), end
 
 

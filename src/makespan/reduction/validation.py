@@ -136,7 +136,7 @@ class Validation:
     def _costs(self, name: str, dimensions: int) -> None:
         """Bring a number, or a table over the machines, into its final form."""
         value = self.fields[name]
-        if isinstance(value, (str, bytes)) or np.ndim(value) == 0:
+        if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, (str, bytes)):
             self.fields[name] = self.mistakes.number(name, value, SECONDS)
             return
         shape: tuple[int, ...] = (len(self.fields["machines"]),) * dimensions
@@ -145,8 +145,11 @@ class Validation:
     def _array(self, name: str, value: Any, shape: tuple[int, ...], allowed: str) -> Floats:
         expected = " × ".join(map(str, shape))
         try:
-            array = np.array(value, dtype=np.float64)
+            entries = np.array(value)
+            array = entries.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
+            entries = array = np.empty(0, dtype=bool)
+        if entries.dtype.kind not in "iufO":
             self.mistakes.add(name, f"{shown(value)} is not a table of {expected} numbers")
             return np.ones(shape)
         if array.shape != shape:
@@ -242,12 +245,17 @@ class Validation:
                 )
                 continue
             for segment, destination in row:
-                table[machine, segment - 1] = destination
+                table[machine, segment - 1] = min(max(destination, 0), machines + 1)
         if not self.mistakes:
             self._check_range("sequences", table, machines)
         if not self.mistakes:
             self._check_trees("sequences", table - 1)
         return rows
+
+
+def most_segments(machines: int) -> int:
+    """Return the most segments that are planned for so many machines."""
+    return max(1, min(MOST_SEGMENTS, MOST_SENDS // machines))
 
 
 def cycle_of(parents: Sequence[int]) -> tuple[int, ...]:

@@ -148,8 +148,8 @@ class _Model:
 class _Builder:
     def __init__(self, problem: Reduction, model: CpModel, incumbent: Schedule | None) -> None:
         self.problem, self.model, self.incumbent = problem, model, incumbent
-        tables = tables_of(problem)
-        self.machines, self.segments = len(problem.machines), len(tables.size)
+        self.machines, self.segments = len(problem.machines), len(problem.sizes)
+        tables = tables_of(problem).over(self.machines)
         forward = problem.collective == "broadcast"
         self.latency = tables.latency if forward else tables.latency.T
         self.transfer = tables.transfer if forward else tables.transfer.T

@@ -43,9 +43,8 @@ def exhaustive(
     ``compatible`` computes in floats as the notebook does, to the bit. The distinct optima are
     listed where there are at most ``listed`` optima.
     """
-    tables = tables_of(problem)
-    if compatible:
-        tables = float_tables_of(problem)
+    tables = float_tables_of(problem) if compatible else tables_of(problem)
+    tables = tables.over(len(problem.machines))
     transfer, latency, reduce, size, unit = tables
     found = search(
         transfer, latency, reduce, size, control=control, listed=listed, compatible=compatible
