@@ -136,9 +136,9 @@ def commit(  # type: ignore[no-untyped-def]
                     if waits[machine, following] == 0:
                         heappush(heap, (sending[machine], following, machine))
             waits[target, segment] -= 1
-            if waits[target, segment] == 0 and target != 0:
-                if rule != SEQUENCES or sequences[target, position[target]] == segment:
-                    heappush(heap, (done, segment, target))
+            due = rule != SEQUENCES or target == 0 or sequences[target, position[target]] == segment
+            if waits[target, segment] == 0 and target != 0 and due:
+                heappush(heap, (done, segment, target))
     return senders[:count], sent[:count], combining[0]
 
 
