@@ -268,6 +268,15 @@ class Programme:
         return model
 
 
+def beside(*columns: ArrayLike) -> Any:
+    """Return a table with these columns, for :meth:`Programme.rows`; numbers stand in every row.
+
+    >>> beside([1, 2], 7).tolist()
+    [[1, 7], [2, 7]]
+    """
+    return np.stack(np.broadcast_arrays(*columns), axis=1)
+
+
 def _watch(highs: Any, highspy: Any, control: Control, integer: bool) -> None:
     """Let HiGHS ask now and then whether to stop, and report what it has."""
     kinds = highspy.cb.HighsCallbackType

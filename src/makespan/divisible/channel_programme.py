@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.backends.highs import Programme, Verdict
+from makespan.backends.highs import Programme, Verdict, beside
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Integers
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.scale import seconds_scale, units_scale
-from makespan.divisible.sequences import Sized
+from makespan.divisible.sequences import Sized, next_of_worker
 
 
 def sized_transfers(
@@ -46,28 +46,28 @@ def sized_transfers(
     amount = programme.variables(count)
     sent, done, back = (programme.variables(count) for _ in range(3))  # starts, ends, starts
     end = int(programme.variables(1, cost=1.0)[0])
-    last: dict[int, int] = {}
-    for k, worker in enumerate(workers.tolist()):
-        after = [(done[k], 1.0), (sent[k], -1.0), (amount[k], -costs.send[k] - costs.compute[k])]
-        _at_least(programme, after, costs.send_fixed[k] + costs.compute_fixed[k])
-        if worker in last:
-            own = [(done[k], 1.0), (done[last[worker]], -1.0), (amount[k], -costs.compute[k])]
-            _at_least(programme, own, costs.compute_fixed[k])
-        last[worker] = k
-        _at_least(programme, [(back[k], 1.0), (done[k], -1.0)], 0.0)
-        over = [(end, 1.0), (back[k], -1.0), (amount[k], -costs.back[k])]
-        _at_least(programme, over, costs.back_fixed[k])
+    at_least = programme.rows
+    work = costs.send + costs.compute
+    fixed = costs.send_fixed + costs.compute_fixed
+    at_least(beside(done, sent, amount), beside(1.0, -1.0, -work), low=fixed)
+    later = next_of_worker(workers)
+    first = np.flatnonzero(later >= 0)
+    then = later[first]
+    own = beside(done[then], done[first], amount[then])
+    at_least(own, beside(1.0, -1.0, -costs.compute[then]), low=costs.compute_fixed[then])
+    at_least(beside(back, done), [1.0, -1.0], low=0.0)
+    over = beside(end, back, amount)
+    at_least(over, beside(1.0, -1.0, -costs.back), low=costs.back_fixed)
     for channel in _channels(problem, order):
-        for first, second_ in zip(channel[:-1].tolist(), channel[1:].tolist(), strict=True):
-            chunk = first if first >= 0 else -1 - first
-            start, per_unit, fixed = (
-                (sent[chunk], costs.send[chunk], costs.send_fixed[chunk])
-                if first >= 0
-                else (back[chunk], costs.back[chunk], costs.back_fixed[chunk])
-            )
-            then = sent[second_] if second_ >= 0 else back[-1 - second_]
-            _at_least(programme, [(then, 1.0), (start, -1.0), (amount[chunk], -per_unit)], fixed)
-    programme.row(amount, 1.0, low=problem.load / unit, high=problem.load / unit)
+        chunk = np.where(channel >= 0, channel, -1 - channel)
+        sends = channel >= 0
+        start = np.where(sends, sent[chunk], back[chunk])
+        per_unit = np.where(sends, costs.send[chunk], costs.back[chunk])[:-1]
+        fixed = np.where(sends, costs.send_fixed[chunk], costs.back_fixed[chunk])[:-1]
+        follows = beside(start[1:], start[:-1], amount[chunk[:-1]])
+        at_least(follows, beside(1.0, -1.0, -per_unit), low=fixed)
+    total = problem.load / unit
+    programme.rows(amount[np.newaxis], 1.0, low=total, high=total)
     answer = programme.solve(control)
     if answer.verdict is not Verdict.OPTIMAL:
         return None
@@ -81,11 +81,6 @@ def _channels(problem: DivisibleLoad, order: Integers) -> tuple[Integers, ...]:
     return (order,) if problem.ports == 1 else (order[order >= 0], order[order < 0])
 
 
-def _at_least(programme: Programme, terms: list[tuple[int, float]], value: float) -> None:
-    indices, values = zip(*terms, strict=True)
-    programme.row(list(indices), list(values), low=float(value))
-
-
 class _Costs:
     """The costs of every chunk: seconds per scaled unit, and fixed, scaled."""
 
@@ -93,14 +88,9 @@ class _Costs:
         self, problem: DivisibleLoad, workers: Integers, scale: float, second: float
     ) -> None:
         star = problem.star
-
-        def per_unit(column: Floats) -> list[float]:
-            return [float(value) for value in column[workers] * scale]
-
-        def fixed(column: Floats) -> list[float]:
-            return [float(value) for value in column[workers] / second]
-
-        self.send, self.send_fixed = per_unit(star.send_per_unit), fixed(star.send_fixed)
-        self.compute = per_unit(star.compute_per_unit)
-        self.compute_fixed = fixed(star.compute_fixed)
-        self.back, self.back_fixed = per_unit(star.return_per_unit), fixed(star.return_fixed)
+        self.send = star.send_per_unit[workers] * scale
+        self.send_fixed = star.send_fixed[workers] / second
+        self.compute = star.compute_per_unit[workers] * scale
+        self.compute_fixed = star.compute_fixed[workers] / second
+        self.back = star.return_per_unit[workers] * scale
+        self.back_fixed = star.return_fixed[workers] / second

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from makespan.backends.highs import Answer, Programme
+from makespan.backends.highs import Answer, Programme, beside
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
@@ -152,7 +152,8 @@ def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer
     """
     programme = Programme()
     weight = -1.0 if terms.load is None else 0.0
-    send, back = list(orders.send), list(orders.back)
+    send = np.array(orders.send, dtype=np.int64)
+    back = np.array(orders.back, dtype=np.int64)
     x = programme.variables(len(send), cost=weight, upper=terms.memory[send])
     own = programme.variables(int(orders.own and terms.own is not None), cost=weight, upper=np.inf)
     sent = programme.variables(len(send))  # when each send ends
@@ -160,28 +161,31 @@ def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer
     fixed = 0.0 if terms.load is not None else terms.end
     end = programme.variables(
         1, cost=0.0 if terms.load is None else 1.0, lower=fixed, upper=terms.end
-    )[0]
-    row = programme.row
+    )
+    rows = programme.rows
     if terms.load is not None:
-        row(np.concatenate([x, own]), 1.0, low=terms.load, high=terms.load)
-    place = {worker: index for index, worker in enumerate(send)}
-    for index, worker in enumerate(send):
-        before = [sent[index - 1]] if index else []
-        indices = [sent[index], x[index], *before]
-        values = [1.0, -terms.send[worker], *(-1.0 for _ in before)]
-        row(indices, values, low=terms.send_fixed[worker])
-    for index, worker in enumerate(back):
-        indices = [left[index], x[place[worker]], left[index + 1]]
-        row(indices, [1.0, -terms.back[worker], -1.0], low=terms.back_fixed[worker])
-    begins = {worker: left[index] for index, worker in enumerate(back)}
-    for index, worker in enumerate(send):
-        indices = [sent[index], x[index], begins.get(worker, left[-1]), end]
-        row(indices, [1.0, terms.compute[worker], 1.0, -1.0], high=-terms.compute_fixed[worker])
-    row([left[-1]], 1.0, high=0.0)
-    if terms.ports == 1 and send:
-        row([sent[-1], left[0], end], [1.0, 1.0, -1.0], high=0.0)
+        rows(np.concatenate([x, own])[np.newaxis], 1.0, low=terms.load, high=terms.load)
+    before = np.concatenate([[-1], sent[:-1]])[: len(send)]
+    rows(beside(sent, x, before), beside(1.0, -terms.send[send], -1.0), low=terms.send_fixed[send])
+    place = np.full(len(terms), -1, dtype=np.int64)
+    place[send] = np.arange(len(send))
+    rows(
+        beside(left[:-1], x[place[back]], left[1:]),
+        beside(1.0, -terms.back[back], -1.0),
+        low=terms.back_fixed[back],
+    )
+    begins = np.full(len(terms), left[-1])
+    begins[back] = left[:-1]
+    rows(
+        beside(sent, x, begins[send], end[0]),
+        beside(1.0, terms.compute[send], 1.0, -1.0),
+        high=-terms.compute_fixed[send],
+    )
+    rows(left[np.newaxis, -1:], 1.0, high=0.0)
+    if terms.ports == 1 and len(send):
+        rows([[sent[-1], left[0], end[0]]], [1.0, 1.0, -1.0], high=0.0)
     if len(own) and terms.own is not None:
-        row([own[0], end], [terms.own.per_unit, -1.0], high=-terms.own.fixed)
+        rows([[own[0], end[0]]], [terms.own.per_unit, -1.0], high=-terms.own.fixed)
     answer = programme.solve(control)
     amount = np.zeros(len(terms))
     if not answer.found:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.backends.highs import Programme, Verdict
+from makespan.backends.highs import Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.schedule import Integers
 from makespan.divisible.chain import Costs, chain, coefficients, is_optimal
@@ -129,27 +129,23 @@ def programmed(problem: DivisibleLoad, sequence: Integers, control: Control) -> 
     own = programme.variables(int(problem_master_computes(problem)))
     limit = np.inf if problem.deadline is None else problem.deadline / second
     end = int(programme.variables(1, cost=1.0, upper=limit)[0])
-    later: dict[int, int] = {}
-    for k in range(count - 1, -1, -1):
-        worker = int(sequence[k])
-        sends = [(arrival[k], 1.0), (amount[k], -float(star.send_per_unit[worker]) * scale)]
-        if k:
-            sends.append((arrival[k - 1], -1.0))
-        _equal(programme, sends, float(star.send_fixed[worker]) / second)
-        works = [(work[k], 1.0), (amount[k], -float(star.compute_per_unit[worker]) * scale)]
-        if worker in later:
-            works.append((work[later[worker]], -1.0))
-        _equal(programme, works, float(star.compute_fixed[worker]) / second)
-        later[worker] = k
-        programme.row([arrival[k], work[k], end], [1.0, 1.0, -1.0], high=0.0)
-        if star.release[worker] > 0:
-            programme.row([work[k], end], [1.0, -1.0], high=-float(star.release[worker]) / second)
+    nobody = np.full(count, -1, dtype=np.int64)
+    before = np.where(np.arange(count) > 0, arrival - 1, nobody)
+    later = next_of_worker(sequence)
+    after = np.where(later >= 0, work[later], nobody)
+    for total, earlier, of in ((arrival, before, "send"), (work, after, "compute")):
+        per_unit = getattr(star, f"{of}_per_unit")[sequence] * scale
+        fixed = getattr(star, f"{of}_fixed")[sequence] / second
+        table = beside(total, amount, earlier)
+        programme.rows(table, beside(1.0, -per_unit, -1.0), low=fixed, high=fixed)
+    programme.rows(beside(arrival, work, end), [1.0, 1.0, -1.0], high=0.0)
+    waits = np.flatnonzero(star.release[sequence] > 0)
+    release = -star.release[sequence[waits]] / second
+    programme.rows(beside(work[waits], end), [1.0, -1.0], high=release)
     cost = master_cost(star)
-    for variable in own.tolist():
-        terms = [cost.per_unit * scale, -1.0]
-        programme.row([variable, end], terms, high=-cost.fixed / second)
-    total = problem.load / unit
-    programme.row(np.concatenate([amount, own]), 1.0, low=total, high=total)
+    programme.rows(beside(own, end), [cost.per_unit * scale, -1.0], high=-cost.fixed / second)
+    everything = np.concatenate([amount, own])[np.newaxis]
+    programme.rows(everything, 1.0, low=problem.load / unit, high=problem.load / unit)
     answer = programme.solve(control)
     if answer.verdict is not Verdict.OPTIMAL:
         return None
@@ -160,9 +156,17 @@ def programmed(problem: DivisibleLoad, sequence: Integers, control: Control) -> 
     return Sized(plan=plan, makespan=answer.value * second, optimal=True)
 
 
-def _equal(programme: Programme, terms: list[tuple[int, float]], value: float) -> None:
-    indices, values = zip(*terms, strict=True)
-    programme.row(list(indices), list(values), low=value, high=value)
+def next_of_worker(sequence: Integers) -> Integers:
+    """Return for each chunk the next one of its worker, -1 where there is none.
+
+    >>> next_of_worker(np.array([0, 1, 0, 0])).tolist()
+    [2, -1, 3, -1]
+    """
+    by_worker = np.argsort(sequence, kind="stable")
+    same = sequence[by_worker[1:]] == sequence[by_worker[:-1]]
+    later = np.full(len(sequence), -1, dtype=np.int64)
+    later[by_worker[:-1][same]] = by_worker[1:][same]
+    return later
 
 
 def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:

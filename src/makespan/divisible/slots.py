@@ -2,20 +2,26 @@
 
 Paper 002, "Mixed linear program for DL with latencies", made linear without big-M (corrected,
 constraint 8 is bilinear): ``x[k,j]`` says that slot k serves worker j, and the amount ``a[k,j]``
-is at most a cap times ``x[k,j]``. Slots are filled from the first. The end of the plan is at
-least, for every slot k,
+is at most a cap times ``x[k,j]``. Slots are filled from the first. The sends up to slot k end at
 
-    sum_{l<k,j} (C_j x[l,j] + c_j a[l,j]) + sum_j ((C_j + W_j) x[k,j] + (c_j + w_j) a[k,j]).
+    s[k] = s[k-1] + sum_j (C_j x[k,j] + c_j a[k,j]),
+
+so that the programme has O(n^2) entries, and the plan ends no earlier, for every k, than
+
+    s[k] + sum_j (W_j x[k,j] + w_j a[k,j]).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from makespan.backends.highs import Answer, Programme
+from makespan.backends.highs import Answer, Programme, beside, memory_of
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
@@ -39,6 +45,7 @@ class SlotProgramme:
     amount: Integers
     own_used: Integers
     own_amount: Integers
+    sent: Integers
     end: Integers
     second: float
     unit: float
@@ -90,6 +97,8 @@ def build(
     """
     star = problem.star
     count = len(star)
+    pairs = count**2 if problem.order is None else count
+    claim(memory_of(2 * pairs, 14 * pairs), f"the mixed-integer programme of {count:,} workers")
     if problem.order is None:
         slot, worker = (axis.ravel() for axis in np.indices((count, count)))
     else:
@@ -123,6 +132,7 @@ def build(
         upper=_own_cap(problem) / unit,
         integer=problem.integral and not relaxed,
     )
+    sent = programme.variables(count)
     limit = np.inf if problem.deadline is None else problem.deadline / second
     end = programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit)
     built = SlotProgramme(
@@ -134,6 +144,7 @@ def build(
         amount=a,
         own_used=y,
         own_amount=b,
+        sent=sent,
         end=end,
         second=second,
         unit=unit,
@@ -176,89 +187,103 @@ def _own_cap(problem: DivisibleLoad) -> float:
 
 def _amounts(built: SlotProgramme, cap: Floats) -> None:
     """All load is placed, and only where a choice was made."""
-    problem, row = built.problem, built.programme.row
+    problem, rows = built.problem, built.programme.rows
     if problem.load is not None:
         everything = np.concatenate([built.amount, built.own_amount])
         total = problem.load / built.unit
-        row(everything, np.ones(len(everything)), low=total, high=total)
-    for x, a, worker in zip(built.used, built.amount, built.worker, strict=True):
-        row([a, x], [1.0, -cap[worker] / built.unit], high=0.0)
-    for y, b in zip(built.own_used, built.own_amount, strict=True):
-        row([b, y], [1.0, -_own_cap(problem) / built.unit], high=0.0)
+        rows(everything[np.newaxis], 1.0, low=total, high=total)
+    most = -cap[built.worker] / built.unit
+    rows(beside(built.amount, built.used), beside(1.0, most), high=0.0)
+    own = -_own_cap(problem) / built.unit
+    rows(beside(built.own_amount, built.own_used), [1.0, own], high=0.0)
 
 
 def _slots(built: SlotProgramme) -> None:
     """A worker has one slot at most, a slot one worker; slots are filled from the first."""
-    row, x = built.programme.row, built.used
+    rows, by_slot = built.programme.rows, _by_slot(built, built.used)
     everyone = built.problem.use == "all"
-    count = len(built.problem.star)
-    for worker in range(count):
-        mine = x[built.worker == worker]
-        row(mine, 1.0, low=1.0 if everyone else 0.0, high=1.0)
     if built.problem.order is not None:
+        mine = built.used[np.argsort(built.worker)]
+        rows(mine[:, np.newaxis], 1.0, low=1.0 if everyone else 0.0, high=1.0)
         return
-    for slot in range(count):
-        here = x[built.slot == slot]
-        row(here, 1.0, high=1.0)
-        if slot:
-            before = x[built.slot == slot - 1]
-            signs = np.concatenate([np.ones(len(here)), -np.ones(len(before))])
-            row(np.concatenate([here, before]), signs, high=0.0)
+    rows(by_slot.T, 1.0, low=1.0 if everyone else 0.0, high=1.0)
+    rows(by_slot, 1.0, high=1.0)
+    signs = np.repeat([1.0, -1.0], by_slot.shape[1])
+    rows(np.hstack([by_slot[1:], by_slot[:-1]]), signs, high=0.0)
 
 
 def _ends(built: SlotProgramme) -> None:
     """The plan ends after every slot's chunk was sent and computed, and after the master."""
-    row, scale = built.programme.row, built.unit / built.second
-    star = built.problem.star
-    for slot in range(len(star)):
-        indices, values = _finish_of(built, slot)
-        row(np.concatenate([indices, built.end]), np.concatenate([values, [-1.0]]), high=0.0)
-    own = master_cost(star)
-    for y, b in zip(built.own_used, built.own_amount, strict=True):
-        row([y, b, *built.end], [own.fixed / built.second, own.per_unit * scale, -1.0], high=0.0)
-
-
-def _finish_of(built: SlotProgramme, slot: int) -> tuple[Integers, Floats]:
-    """Return the terms of the time at which the chunk of a slot is computed."""
-    star, scale = built.problem.star, built.unit / built.second
-    until = built.slot <= slot
-    here = (built.slot == slot)[until]
-    worker = built.worker[until]
-    fixed = star.send_fixed[worker] + here * star.compute_fixed[worker]
-    per_unit = star.send_per_unit[worker] + here * star.compute_per_unit[worker]
-    return (
-        np.concatenate([built.used[until], built.amount[until]]),
-        np.concatenate([fixed / built.second, per_unit * scale]),
+    rows, scale = built.programme.rows, built.unit / built.second
+    star, sent = built.problem.star, built.sent
+    used, amount = _by_slot(built, built.used), _by_slot(built, built.amount)
+    worker = _by_slot(built, built.worker)
+    before = np.concatenate([[-1], sent[:-1]])[: len(sent)]
+    fixed, per_unit = star.send_fixed[worker] / built.second, star.send_per_unit[worker] * scale
+    rows(
+        np.hstack([beside(sent, before), used, amount]),
+        np.hstack([np.tile([1.0, -1.0], (len(sent), 1)), -fixed, -per_unit]),
+        low=0.0,
+        high=0.0,
     )
+    indices, values = _finishes(built)
+    rows(_with(indices, built.end), _with(values, -1.0), high=0.0)
+    own = master_cost(star)
+    mine = beside(built.own_used, built.own_amount)
+    terms = [own.fixed / built.second, own.per_unit * scale, -1.0]
+    rows(_with(mine, built.end), terms, high=0.0)
+
+
+def _finishes(built: SlotProgramme) -> tuple[Integers, Floats]:
+    """Return the terms of the time at which the chunk of each slot is computed."""
+    star, scale = built.problem.star, built.unit / built.second
+    worker = _by_slot(built, built.worker)
+    used, amount = _by_slot(built, built.used), _by_slot(built, built.amount)
+    fixed = star.compute_fixed[worker] / built.second
+    per_unit = star.compute_per_unit[worker] * scale
+    return (
+        np.hstack([built.sent[:, np.newaxis], used, amount]),
+        np.hstack([np.ones((len(worker), 1)), fixed, per_unit]),
+    )
+
+
+def _by_slot(built: SlotProgramme, column: Integers) -> Integers:
+    """Return what belongs to each slot, a row for each."""
+    count = len(built.problem.star)
+    return column.reshape(count, 1 if built.problem.order is not None else count)
+
+
+def _with(table: Any, last: ArrayLike) -> Any:
+    """Return the table with one more column, the same in all rows."""
+    return np.hstack([table, np.broadcast_to(np.asarray(last), (len(table), 1))])
 
 
 def _windows(built: SlotProgramme) -> None:
     """Computations start after the release and end by the deadline of their worker."""
-    star, row, scale = built.problem.star, built.programme.row, built.unit / built.second
-    late = _latest(built.problem) / built.second
-    for worker in np.flatnonzero((star.release > 0) | np.isfinite(star.deadline)).tolist():
-        mine = built.worker == worker
-        x, a = built.used[mine], built.amount[mine]
-        begin = float(star.release[worker] + star.compute_fixed[worker]) / built.second
-        per_unit = float(star.compute_per_unit[worker]) * scale
-        indices = np.concatenate([x, a])
-        values = np.concatenate([np.full(len(x), begin), np.full(len(a), per_unit)])
-        row(np.concatenate([indices, built.end]), np.concatenate([values, [-1.0]]), high=0.0)
-        limit = float(star.deadline[worker]) / built.second
-        if np.isfinite(limit):
-            values[: len(x)] -= limit
-            row(indices, values, high=0.0)
-    if not np.isfinite(star.deadline).any():
+    star, rows, scale = built.problem.star, built.programme.rows, built.unit / built.second
+    limited = np.flatnonzero((star.release > 0) | np.isfinite(star.deadline))
+    if not len(limited):
         return
-    for slot in range(len(star)):
-        indices, values = _finish_of(built, slot)
-        here = np.flatnonzero(built.slot == slot)
-        slack = late - np.minimum(star.deadline[built.worker[here]] / built.second, late)
-        row(
-            np.concatenate([indices, built.used[here]]),
-            np.concatenate([values, slack]),
-            high=late,
-        )
+    place = np.argsort(built.worker, kind="stable").reshape(_by_slot(built, built.used).shape)
+    place = place[limited]
+    used, amount = built.used[place], built.amount[place]
+    begin = (star.release + star.compute_fixed)[limited, np.newaxis] / built.second
+    begins = np.broadcast_to(begin, used.shape)
+    per_unit = star.compute_per_unit[limited, np.newaxis] * scale
+    per_units = np.broadcast_to(per_unit, used.shape)
+    indices = np.hstack([used, amount])
+    rows(_with(indices, built.end), _with(np.hstack([begins, per_units]), -1.0), high=0.0)
+    ends = np.isfinite(star.deadline[limited])
+    if not ends.any():
+        return
+    limit = (star.deadline[limited] / built.second)[ends, np.newaxis]
+    rows(indices[ends], np.hstack([begins[ends] - limit, per_units[ends]]), high=0.0)
+    late = _latest(built.problem) / built.second
+    indices, values = _finishes(built)
+    worker = _by_slot(built, built.worker)
+    slack = late - np.minimum(star.deadline[worker] / built.second, late)
+    values[:, 1 : 1 + worker.shape[1]] += slack
+    rows(indices, values, high=late)
 
 
 def _latest(problem: DivisibleLoad) -> float:
@@ -278,8 +303,8 @@ def _prices(built: SlotProgramme) -> None:
     star = problem.star
     fixed = star.price_fixed[built.worker]
     per_unit = star.price_per_unit[built.worker] * built.unit
-    built.programme.row(
-        np.concatenate([built.used, built.amount]),
+    built.programme.rows(
+        np.concatenate([built.used, built.amount])[np.newaxis],
         np.concatenate([fixed, per_unit]),
         high=problem.budget,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.backends.highs import Answer, Programme, Verdict
+from makespan.backends.highs import Answer, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Integers
@@ -19,6 +19,7 @@ from makespan.divisible.linear import with_deadline
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns import Terms
+from makespan.divisible.sequences import next_of_worker
 from makespan.divisible.timing import timed
 
 
@@ -100,7 +101,7 @@ class _Built:
         )
         if terms.load is not None:
             everything = np.concatenate([self.amount, self.own])
-            programme.row(everything, 1.0, low=terms.load, high=terms.load)
+            programme.rows(everything[np.newaxis], 1.0, low=terms.load, high=terms.load)
         self._transfers(programme, start, computed, int(end[0]))
         self._computations(programme, start, computed, int(end[0]))
         if own and terms.own is not None:
@@ -111,37 +112,39 @@ class _Built:
         self, programme: Programme, start: Integers, computed: Integers, end: int
     ) -> None:
         """Each transfer is followed by the next, the last by the end; returns have to wait."""
-        terms, worker = self.terms, self.sequence.worker
-        followers = [*start[1:].tolist(), end]
-        for place, code in enumerate(self.sequence.transfers):
-            chunk = code if code >= 0 else -1 - code
-            mine = worker[chunk]
-            sends = code >= 0
-            fixed = terms.send_fixed[mine] if sends else terms.back_fixed[mine]
-            per_unit = terms.send[mine] if sends else terms.back[mine]
-            indices = [followers[place], start[place], self.amount[chunk]]
-            programme.row(indices, [1.0, -1.0, -per_unit], low=fixed)
-            if not sends:
-                programme.row([start[place], computed[chunk]], [1.0, -1.0], low=0.0)
+        terms = self.terms
+        code = np.array(self.sequence.transfers, dtype=np.int64)
+        sends = code >= 0
+        chunk = np.where(sends, code, -1 - code)
+        mine = np.array(self.sequence.worker, dtype=np.int64)[chunk]
+        fixed = np.where(sends, terms.send_fixed[mine], terms.back_fixed[mine])
+        per_unit = np.where(sends, terms.send[mine], terms.back[mine])
+        followers = np.append(start, end)[1:]
+        table = beside(followers, start, self.amount[chunk])
+        programme.rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
+        table = beside(start[~sends], computed[chunk[~sends]])
+        programme.rows(table, [1.0, -1.0], low=0.0)
 
     def _computations(
         self, programme: Programme, start: Integers, computed: Integers, end: int
     ) -> None:
         """Each chunk is computed after it came and after the chunk before it, and by the end."""
-        terms, worker = self.terms, self.sequence.worker
-        begin = {code: start[place] for place, code in enumerate(self.sequence.transfers)}
-        before: dict[int, int] = {}
-        for chunk, mine in enumerate(worker):
-            amount, done = self.amount[chunk], computed[chunk]
-            fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
-            per_unit = terms.send[mine] + terms.compute[mine]
-            programme.row([done, begin[chunk], amount], [1.0, -1.0, -per_unit], low=fixed)
-            if mine in before:
-                indices = [done, computed[before[mine]], amount]
-                fixed, per_unit = terms.compute_fixed[mine], terms.compute[mine]
-                programme.row(indices, [1.0, -1.0, -per_unit], low=fixed)
-            before[mine] = chunk
-            programme.row([end, done], [1.0, -1.0], low=0.0)
+        terms, amount = self.terms, self.amount
+        code = np.array(self.sequence.transfers, dtype=np.int64)
+        mine = np.array(self.sequence.worker, dtype=np.int64)
+        begin = np.empty(len(mine), dtype=np.int64)
+        begin[code[code >= 0]] = start[code >= 0]
+        fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
+        per_unit = terms.send[mine] + terms.compute[mine]
+        table = beside(computed, begin, amount)
+        programme.rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
+        later = next_of_worker(mine)
+        before = np.flatnonzero(later >= 0)
+        after = later[before]
+        table = beside(computed[after], computed[before], amount[after])
+        per_unit, fixed = terms.compute[mine[after]], terms.compute_fixed[mine[after]]
+        programme.rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
+        programme.rows(beside(end, computed), [1.0, -1.0], low=0.0)
 
 
 def _plan(problem: DivisibleLoad, built: _Built, answer: Answer) -> Plan:
