@@ -14,6 +14,11 @@ MODULES = {
     "shrinking": "campaign.shrinking",
     "bytes": "campaign.byte_level",
     "differential": "campaign.differential",
+    "metamorphic": "campaign.metamorphic",
+    "limits": "campaign.limits",
+    "names": "campaign.names",
+    "files": "campaign.saving",
+    "signals": "campaign.signals",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from campaign.part import Defect, Trial
+from campaign.reading import comparable
 from makespan import InputError, MethodError, Result, Schedule, check, solve
 from makespan.core.problem import Problem
 from makespan.flow._files import as_text, problem_of
@@ -76,7 +77,7 @@ def drawn(trial: Trial, found: Result | Schedule) -> None:
             raise Defect("a summary with control characters")
         text = as_text(found, ".json")
         again = result_of(json.loads(text), problem_of)
-        if json.loads(as_text(again, ".json")) != json.loads(text):
+        if comparable(json.loads(as_text(again, ".json"))) != comparable(json.loads(text)):
             raise Defect("a result that was written is read differently")
     trial.count("drawn")
 

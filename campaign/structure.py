@@ -13,7 +13,7 @@ from campaign import corpus, documents, schemas
 from campaign.part import Part, Trial
 from campaign.planning import drawn, planned, small
 from campaign.reading import read
-from makespan import InputError, Result, Schedule
+from makespan import InputError, InvalidSchedule, Result, Schedule
 
 READABLE_DIGITS = 4300
 PLANNED = 0.25  # of the problems that are read
@@ -38,7 +38,7 @@ def judged(trial: Trial, found: Any) -> None:
         if found is not None and found.schedule is not None:
             drawn(trial, found)
     elif isinstance(found, Schedule) or found.schedule is not None:
-        with suppress(InputError):  # a plan made elsewhere need not be one that can be drawn
+        with suppress(InputError, InvalidSchedule):  # a plan made elsewhere may not fit its problem
             drawn(trial, found)
 
 
