@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
@@ -126,10 +127,15 @@ def register(
 
 def methods_of(kind: str) -> tuple[Method, ...]:
     """Return the methods of a kind in alphabetical order, importing them on first use."""
+    _import_methods(kind)
+    return tuple(method for _, method in sorted(_REGISTER.get(kind, {}).items()))
+
+
+@cache
+def _import_methods(kind: str) -> None:
     package = import_module(f"makespan.{kind}.methods")
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    return tuple(method for _, method in sorted(_REGISTER.get(kind, {}).items()))
 
 
 def find_method(kind: str, name: str) -> Method:

@@ -119,7 +119,7 @@ def _status(mistakes: Mistakes, data: Mapping[str, Any], schedule: Schedule | No
         return Status.FEASIBLE
     status = Status(found)
     has_plan = status in (Status.OPTIMAL, Status.FEASIBLE)
-    if "schedule" in data and has_plan != (data["schedule"] is not None):
+    if "status" in data and has_plan != (data.get("schedule") is not None):
         wrong = "needs a schedule" if has_plan else "can't have a schedule"
         mistakes.add("status", f"a result that is {str(status)!r} {wrong}")
     return status
