@@ -7,6 +7,16 @@ def main() -> None:
     """Run the command line and exit with its code."""
     import sys
 
-    from makespan.cli.main import run
+    from makespan.cli import signals, streams
 
-    sys.exit(run(sys.argv[1:]))
+    try:
+        signals.listen()
+        streams.open_closed_streams()
+        from makespan.cli.main import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the library was imported, or a message written
+        sys.stderr.write("interrupted\n")
+        code = signals.interrupted_code()
+    signals.leave_alone()
+    sys.exit(code)

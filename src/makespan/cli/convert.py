@@ -56,7 +56,7 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     if to is not None:
         parameters.print_text(as_text(thing, suffix).rstrip("\n"))
         return DONE
-    refuse_target(out, suffix)
+    refuse_target(out, suffix, source=source)
     if suffix in PICTURES:
         write_picture(thing, out, problem=stated)  # type: ignore[arg-type]
     else:

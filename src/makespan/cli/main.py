@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,10 @@ import click
 
 from makespan._version import __version__
 from makespan.cli.codes import DONE, INTERNAL, INTERRUPTED, USAGE
+from makespan.cli.signals import interrupted_code, is_interrupt
+from makespan.cli.streams import forget_stdout
 from makespan.core.errors import InvalidSchedule, MakespanError
+from makespan.core.files import file_fault
 from makespan.core.plain import plain
 from makespan.core.suggest import did_you_mean
 
@@ -26,8 +30,12 @@ COMMANDS = {
     "generate": "Make a random problem.",
     "convert": "Write a problem, a result or a schedule in another format.",
     "schema": "Print the JSON Schema of problem files, for editors.",
+    "compile": "Compile every kernel now, so that no later use has to.",
     "methods": "List the methods, or say why each applies to a file or not.",
 }
+
+
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 class Commands(click.Group):
@@ -59,7 +67,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Files are TOML or JSON; '-' is standard input or output. Exit codes: 0 done, "
     "1 internal error, 2 bad usage or input, 3 infeasible, 4 limit reached with nothing found, "
-    "5 check failed, 130 interrupted.",
+    "5 check failed, 130 interrupted, 143 terminated.",
 )
 @click.version_option(__version__, prog_name="makespan")
 @click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
@@ -74,22 +82,39 @@ def run(arguments: Sequence[str]) -> int:
         code = cli.main(list(arguments), prog_name="makespan", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # click turns the former into the latter
-        _forget_stdout()
+        forget_stdout()
         return DONE
     except click.ClickException as error:
         _usage_error(error)
         return USAGE
     except (KeyboardInterrupt, click.Abort):
-        _tell("interrupted")
-        return INTERRUPTED
+        return _interrupted()
     except InvalidSchedule as error:
         return _failure(error, debug, INTERNAL, f"internal error: {error}")
     except MakespanError as error:
         return _failure(error, debug, USAGE, f"error: {error}")
     except Exception as error:
+        if is_interrupt(error):
+            return _interrupted()
+        if isinstance(error, OSError) and _is_of_stdout(error):
+            forget_stdout()
+            fault = f"error: standard output: {file_fault(error, 'written')}"
+            return _failure(error, debug, USAGE, fault)
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return _failure(error, debug, INTERNAL, f"internal error: {what}")
+    if code == INTERRUPTED:
+        return interrupted_code()
     return code if isinstance(code, int) else DONE
+
+
+def _interrupted() -> int:
+    _tell("interrupted")
+    return interrupted_code()
+
+
+def _is_of_stdout(error: OSError) -> bool:
+    """Whether ``error`` came from a stream: what readers and writers of files raise names them."""
+    return error.filename is None and error.errno in UNWRITABLE
 
 
 def _failure(error: Exception, debug: bool, code: int, message: str) -> int:
@@ -122,13 +147,4 @@ def _tell(message: str) -> None:
     try:
         click.echo(message, err=True)
     except OSError:  # nobody reads stderr
-        return
-
-
-def _forget_stdout() -> None:
-    """Let the interpreter's last flush of a closed pipe go nowhere."""
-    try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-    except (OSError, ValueError):
         return

@@ -29,7 +29,7 @@ def command(result: str, out: str, beside: str | None) -> int:
     from makespan.flow._files import PICTURES, read_result, refuse_target, save
     from makespan.flow._reading import read_plan
 
-    refuse_target(out, *(PICTURES if beside is None else (".html",)))
+    refuse_target(out, *(PICTURES if beside is None else (".html",)), source=result)
     if beside == result == "-":
         raise click.UsageError("only one of the two files can be standard input")
     plan = read_result(result)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from makespan.core import startup
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -17,24 +19,30 @@ PATIENCE = 0.5  # seconds before anything is shown
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """Give a callback that shows the best value and bound so far; None off a terminal."""
+    """Give a callback that shows the best value and bound so far; None off a terminal.
+
+    What is compiled at the first use is shown, too.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     shown: list[Status] = []
 
-    def progress(incumbent: float | None, bound: float | None, elapsed: float) -> None:
-        if elapsed < PATIENCE:
-            return
+    def show(line: str) -> None:
         if not shown:
             from rich.console import Console
 
             shown.append(Console(stderr=True).status("solving"))
             shown[0].start()
-        shown[0].update(progress_line(incumbent, bound, elapsed))
+        shown[0].update(line)
+
+    def progress(incumbent: float | None, bound: float | None, elapsed: float) -> None:
+        if elapsed >= PATIENCE:
+            show(progress_line(incumbent, bound, elapsed))
 
     try:
-        yield progress
+        with startup.watched(lambda what: show(what or "solving")):
+            yield progress
     finally:
         for status in shown:
             status.stop()

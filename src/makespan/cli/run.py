@@ -72,7 +72,7 @@ def command(
 
     for target, suffixes in ((results, cluster.RESULTS), (output, (".json",)), (picture, PICTURES)):
         if target is not None:
-            refuse_target(target, *suffixes)
+            refuse_target(target, *suffixes, source=result)
     plan = read_result(result)
     execution = _executed(plan, function_name, source, scheduler, batched)
     written = _write(plan, execution, results, output, picture)

@@ -73,9 +73,9 @@ def command(
     from makespan.flow._solve import solve_controlled
 
     if output not in (None, "-"):
-        refuse_target(output, ".json")
+        refuse_target(output, ".json", source=file)
     if picture is not None:
-        refuse_target(picture, *PICTURES)
+        refuse_target(picture, *PICTURES, source=file)
     parts = {"tasks": tasks, "interpolation": interpolation}
     problem = read_problem(file, **{key: part for key, part in parts.items() if part is not None})
     with progress_bar() as progress:

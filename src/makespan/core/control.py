@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from makespan.core import startup
+from makespan.core import interrupts, startup
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,25 +129,12 @@ class Control:
 
         Outside the main thread, and where the caller handles the signal, nothing changes.
         """
-        import signal
-        import threading
 
-        if (
-            threading.current_thread() is not threading.main_thread()
-            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-        ):
-            yield
-            return
-
-        def note(_signal: int, _frame: Any) -> None:
+        def note() -> None:
             self.interrupted = True
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
-        signal.signal(signal.SIGINT, note)
-        try:
+        with interrupts.noted(note):
             yield
-        finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _clock() -> float:

@@ -136,15 +136,23 @@ def write_whole(path: PathLike, content: str | bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
+    """Write ``data`` beside ``target``, and then in its place, with its permissions.
+
+    Nobody who may not read the old content can read the new one, at no time.
+    """
+    kept = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    if kept is not None and not os.access(target, os.W_OK):
+        raise PermissionError
     temporary = target.parent / f".makespan-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    mode = 0o666 if kept is None else kept & 0o600
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        if kept is not None:
+            os.chmod(temporary, kept)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -8,12 +8,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 from makespan.core import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+_kernels: list[Any] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel, and for how many signatures it is compiled."""
+
+    name: str
+    signatures: int
+
+
+def compiled() -> tuple[Compiled, ...]:
+    """Return the kernels that this process has met."""
+    return tuple(
+        Compiled(f"{each.py_func.__module__}.{each.__name__}", len(each.signatures))
+        for each in _kernels
+    )
 
 
 def compiles() -> bool:
@@ -34,10 +55,28 @@ def kernel(function: Kernel) -> Kernel:
 
         _listen()
         try:
-            compiled = numba.njit(cache=True, nogil=True)(function)
+            made = numba.njit(cache=True, nogil=True)(function)
+            _forgive(made._cache)
         except RuntimeError:  # no folder that a cache could be written to
-            compiled = numba.njit(nogil=True)(function)
-    return compiled  # type: ignore[no-any-return]
+            made = numba.njit(nogil=True)(function)
+        _kernels.append(made)
+    return made  # type: ignore[no-any-return]
+
+
+def _forgive(cache: Any) -> None:
+    """Compile where the cache can't be read, and go on where it can't be written: a full disk."""
+
+    def forgiving(act: Callable[..., Any]) -> Callable[..., Any]:
+        def attempt(*arguments: Any) -> Any:
+            try:
+                return act(*arguments)
+            except (OSError, EOFError, UnpicklingError):
+                return None
+
+        return attempt
+
+    cache.load_overload = forgiving(cache.load_overload)
+    cache.save_overload = forgiving(cache.save_overload)
 
 
 @cache

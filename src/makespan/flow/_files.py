@@ -221,16 +221,19 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
     return suffix
 
 
-def refuse_target(path: PathLike, *allowed: str) -> None:
-    """Refuse a file that could not be written, before long work is done for it.
+def refuse_target(path: PathLike, *allowed: str, source: PathLike | None = None) -> None:
+    """Refuse a file that could not or should not be written, before long work is done for it.
 
     Raises
     ------
     FileError
-        If the suffix is not ``allowed``, or there is no such folder.
+        If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
+        is read.
     """
     refuse_suffix(path, *allowed)
     target = Path(path)
+    if source is not None and os.path.realpath(target) == os.path.realpath(source):
+        raise FileError(f"{path}: is the file that is read; choose another name")
     if not target.parent.is_dir():
         raise FileError(f"{path}: there is no folder {target.parent}")
     if target.is_dir():
