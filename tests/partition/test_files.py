@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import inf
 
 import numpy as np
@@ -152,6 +153,68 @@ def test_mistakes_in_csv_name_their_line(tmp_path, text, mistake):
     with pytest.raises((FileError, ProblemError)) as caught:
         read_problem(written(tmp_path, "table.csv", text), tasks=1)
     assert mistake in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ("resource;count;time\na;1;2\n", "line 1: separates its columns by semicolons; commas"),
+        ("resource\tcount\ttime\n", "line 1: separates its columns by tabs"),
+        ("resource,count,time\na\0b,1,2\n", "line 2: holds a character NUL"),
+        (f"resource,count,time\n{'a' * 200_000},1,2\n", "is not CSV (field larger than"),
+        (f"resource,count,time\na,{'9' * 5000},2\n", "line 2, count: '999"),
+        ("resource,count,time\na,9007199254740992,2\n", "is not a count"),
+        ("resource,count,time\na,1,1e300\n", "line 2, time: '1e300' is above 1e+100"),
+    ],
+)
+def test_hostile_csv_is_refused_with_its_line(tmp_path, text, mistake):
+    """Other separators, NUL, huge fields, thousands of digits, other magnitudes."""
+    with pytest.raises(FileError) as caught:
+        read_problem(written(tmp_path, "table.csv", text), tasks=1)
+    assert mistake in str(caught.value)
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    """As spreadsheets write it."""
+    problem = read_problem(
+        written(tmp_path, "t.csv", "\ufeffresource,count,time\na,1,2\n"), tasks=1
+    )
+    assert problem.machines == ("a",)
+
+
+@pytest.mark.parametrize("samples", ["/dev/zero", "../outside.csv", "pipe", "link.csv", "."])
+def test_samples_are_regular_files_beneath_the_folder(tmp_path, samples):
+    """No device, no pipe, nothing outside, also not by a link."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    written(tmp_path, "outside.csv", "count,time\n0,0\n")
+    (folder / "link.csv").symlink_to(tmp_path / "outside.csv")
+    os.mkfifo(folder / "pipe")
+    text = f'kind = "partition"\ntasks = 1\n[[resources]]\nsamples = "{samples}"\n'
+    with pytest.raises(FileError, match=r"leads out of the folder|is a pipe|is a folder"):
+        read_problem(written(folder, "problem.toml", text))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"tasks": 10**9, "resources": [{"cost": 1.0, "upper": 10**9}, {"costs": [0, 1, 2]}]},
+        {"tasks": 10**8, "resources": [{"cost": 1.0, "energy_cost": 2.0}] * 2},
+        {"tasks": 10**6, "resources": [{"cost": 1.0, "energy_cost": 2.0}] * 1000},
+    ],
+)
+def test_a_few_bytes_do_not_ask_for_gigabytes(parts):
+    """What a table would take is said, and it is not made."""
+    with pytest.raises(ProblemError, match=r"too many for a table: .* GB of memory"):
+        read({"kind": "partition", **parts})
+
+
+def test_samples_far_apart_are_not_filled(tmp_path):
+    """Nor is the room between two samples."""
+    path = written(tmp_path, "t.csv", "resource,count,time\na,0,0\na,9007199254740991,2\n")
+    assert solve(read_problem(path, tasks=2**53 - 1)).makespan == 2.0
+    with pytest.raises(ProblemError, match="too many for a table"):
+        read_problem(path, tasks=5, interpolation="linear")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -39,3 +39,14 @@ def bounds(problem: Partition) -> tuple[Bound, ...]:
 
 def _largest(costs: np.ndarray) -> float:
     return float(costs.max()) if np.isfinite(costs).all() else np.inf
+
+
+def grain(problem: Partition) -> float | None:
+    """Return 1.0 where all costs are whole: the makespan is one of them."""
+    costs = problem.costs
+    if isinstance(costs, Curves):
+        parts = [getattr(f, name, 0.5) for f in costs.functions for name in ("fixed", "per_unit")]
+        values = np.array(parts, dtype=np.float64)
+    else:
+        values = costs.values[costs.values < np.inf]
+    return 1.0 if bool((values == np.rint(values)).all()) else None

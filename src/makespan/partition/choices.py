@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from makespan.core.mistakes import GREATEST, LEAST, out_of_range
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.table import Flags, Table
 
@@ -101,13 +102,13 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Faults:
-    """The entries that are no costs: NaN or negative."""
+    """The entries that are no costs: NaN, negative, or of a magnitude that is not allowed."""
 
     entries: Integers
 
 
 def scanned(table: Table, tasks: int) -> Choices | Faults:
-    """Read the table once: find NaN and negative costs, structure, and the minima of blocks.
+    """Read the table once: find what is no cost, structure, and the minima of blocks.
 
     Complexity: one pass, compiled for large tables.
     """
@@ -120,16 +121,21 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
         monotone, convex = contiguous.copy(), contiguous.copy()
         least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)
         with np.errstate(invalid="ignore"):  # inf - inf, where the loop is not compiled
-            smallest, greatest = scan(
+            smallest, greatest, positive, finite = scan(
                 table.values, bits, table.start, table.stop, low, high, monotone, convex, least
             )
-        faulty = smallest < 0 or greatest > _INFINITE
+        faulty = (
+            smallest < 0
+            or greatest > _INFINITE
+            or positive < _bits(LEAST)
+            or finite > _bits(GREATEST)
+        )
     else:
-        faulty = not bool((table.values >= 0).all())
+        faulty = bool(_no_cost(table.values).any())
         least = least_of_block(bits)
         monotone, convex = _shapes(table.values, low, high, contiguous)
     if faulty:
-        wrong = np.flatnonzero(~(table.values >= 0))
+        wrong = np.flatnonzero(_no_cost(table.values))
         if len(wrong):
             return Faults(entries=wrong)
     return Choices(
@@ -144,7 +150,16 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
     )
 
 
-_INFINITE = int(np.array(np.inf).view(np.int64))
+def _no_cost(values: Floats) -> Flags:
+    wrong: Flags = ~(values >= 0) | out_of_range(values)
+    return wrong
+
+
+def _bits(value: float) -> int:
+    return int(np.array(value).view(np.int64))
+
+
+_INFINITE = _bits(np.inf)
 
 
 def _nan_at_ends(table: Table) -> bool:

@@ -13,15 +13,20 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
+from makespan.core.errors import TooLarge
+from makespan.core.memory import claim
 from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.curves import LARGEST_TABLE, Curve, Curves, curves_of, tabulated
+from makespan.partition.curves import Curve, Curves, curves_of, tabulated
 from makespan.partition.samples import INTERPOLATIONS, Samples
 from makespan.partition.table import NO_LIMIT, Row, Table, read_only, table_of
 
 A_COST = "a cost is 0 or more seconds, or inf where the count is forbidden"
 A_COUNT = "a count is a whole number from 0"
-LARGEST_COUNT = 1 << 62
+LARGEST_COUNT = (1 << 53) - 1
+"""Above, floats skip counts."""
+BYTES = 64
+"""Per entry of a table that is made: counts, costs, and what is needed on the way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +109,8 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
             _check_affine(row.costs, row.costs_at, mistakes)
         lower, upper = zip(*limits, strict=True)
         return curves_of(functions, lower, upper) if len(mistakes.found) == before else None
+    if not _fits(given, limits, tasks, mistakes):
+        return None
     rows = [_row(row, *limit, tasks, mistakes) for row, limit in zip(given, limits, strict=True)]
     if len(mistakes.found) > before:
         return None
@@ -112,7 +119,15 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
 
 
 def tabulate(curves: Curves, tasks: int) -> Table:
-    """Return the table of curves up to ``tasks``."""
+    """Return the table of curves up to ``tasks``.
+
+    Raises
+    ------
+    TooLarge
+        If it would take too much memory.
+    """
+    entries = curves.size(tasks)
+    claim(BYTES * entries, f"a table of {entries:,} costs")
     rows = [
         Row(
             place="",
@@ -122,6 +137,36 @@ def tabulate(curves: Curves, tasks: int) -> Table:
         for function, lower, upper in zip(curves.functions, curves.lower, curves.upper, strict=True)
     ]
     return table_of(rows)
+
+
+def _fits(
+    given: Sequence[Given], limits: Sequence[tuple[int, int]], tasks: int, mistakes: Mistakes
+) -> bool:
+    """Whether the costs that functions and samples stand for fit into memory."""
+    made = [_made(row.costs, *limit, tasks) for row, limit in zip(given, limits, strict=True)]
+    try:
+        claim(BYTES * sum(made), f"a table of {sum(made):,} costs")
+    except TooLarge as error:
+        largest = int(np.argmax(made))
+        mistakes.add(
+            given[largest].costs_at,
+            f"{made[largest]:,} counts are too many for a table: {error}. Give every resource a "
+            "cost that never falls (affine, or a Curve) and no energy, or upper limits",
+        )
+        return False
+    return True
+
+
+def _made(costs: Any, lower: int, upper: int, tasks: int) -> int:
+    """Return how many entries of a row are made up from a function, or between samples."""
+    if isinstance(costs, (Affine, Curve)) or callable(costs):
+        return max(0, min(upper, tasks) - lower + 1)
+    if not isinstance(costs, Samples) or costs.interpolation == "exact":
+        return 0
+    try:
+        return (int(max(costs.counts)) - int(min(costs.counts))) // int(costs.granularity) + 1
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return 0  # no counts: a mistake that is told with its place
 
 
 def _limits(row: Given, mistakes: Mistakes) -> tuple[int, int]:
@@ -138,7 +183,7 @@ def _count(value: Any, place: str, mistakes: Mistakes) -> int:
     if fault is None and value != int(value):
         fault = "is not whole"
     if fault is None and value > LARGEST_COUNT:
-        fault = "is too large"
+        fault = f"is above {LARGEST_COUNT:,}"
     if fault is not None:
         mistakes.add(place, f"{shown(value)} {fault}; {A_COUNT}")
         return 0
@@ -232,8 +277,11 @@ def _sampled(
             f"{place}.interpolation", f"{shown(samples.interpolation)} is not one of {known}"
         )
     unit = samples.granularity
-    if isinstance(unit, bool) or not isinstance(unit, int) or unit < 1:
-        mistakes.add(f"{place}.granularity", f"{shown(unit)} is not a whole number from 1")
+    if isinstance(unit, bool) or not isinstance(unit, int) or not 1 <= unit <= LARGEST_COUNT:
+        mistakes.add(
+            f"{place}.granularity",
+            f"{shown(unit)} is not a whole number from 1 to {LARGEST_COUNT:,}",
+        )
     if not len(counts):
         mistakes.add(f"{place}.counts", "is empty; at least one sample is needed")
     columns = [("costs", costs)]
@@ -254,8 +302,6 @@ def _sampled(
             )
     if len(mistakes.found) == before:
         _refuse_repeated(counts, f"{place}.counts", mistakes)
-    if len(counts) and not exact and int(counts.max() - counts.min()) >= LARGEST_TABLE:
-        mistakes.add(f"{place}.counts", "span too many counts for a table")
     if len(mistakes.found) > before:
         return None
     places, values, filled = samples.filled()
@@ -267,15 +313,9 @@ def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes
     before = len(mistakes.found)
     _check_affine(row.costs, row.costs_at, mistakes)
     _check_affine(row.energy, row.energy_at, mistakes)
-    last = min(upper, tasks)
-    if last - lower >= LARGEST_TABLE:
-        mistakes.add(
-            row.costs_at,
-            f"{last - lower + 1} counts are too many for a table; give every resource a cost "
-            "that never falls (affine, or a Curve), or an upper limit",
-        )
     if len(mistakes.found) > before:
         return None
+    last = min(upper, tasks)
     try:
         values = tabulated(row.costs, lower, max(last, lower - 1))
         energies = row.energy

@@ -13,8 +13,6 @@ from makespan.core.errors import ProblemError
 from makespan.core.schedule import Floats, Integers
 
 ROUNDING = 1e-12
-LARGEST_TABLE = 1 << 31
-"""No table with more entries than this (16 GB) is made of functions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import model_validator
 
 from makespan.core.costs import Affine
 from makespan.core.errors import FileError, Mistake, ProblemError
+from makespan.core.files import PathLike, file_beneath, shown_path
 from makespan.core.forms import (
     PROBLEM_FORMAT,
     Column,
@@ -89,9 +89,10 @@ class ResourceForm(Form):
         }
         limits: dict[str, Any] = {"lower": self.lower, "upper": self.upper, **places}
         if self.samples is not None:
-            columns = read_csv(folder / self.samples)
+            path = file_beneath(folder, self.samples)
+            columns = read_csv(path)
             if len(set(columns.get("resource", ()))) > 1:
-                raise FileError(f"{folder / self.samples}: holds more than one resource")
+                raise FileError(f"{path}: holds more than one resource")
             samples = samples_of(
                 columns, interpolation=self.interpolation, granularity=self.granularity
             )
@@ -177,7 +178,7 @@ def read_beside(data: Mapping[str, Any], folder: Path) -> Partition:
         ) from None
 
 
-def from_csv(path: str | os.PathLike[str], *, tasks: int | None = None, **parts: Any) -> Partition:
+def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Partition:
     """Build a problem from a CSV file of measurements: ``resource,count,time[,energy]``.
 
     Parameters
@@ -198,12 +199,12 @@ def from_csv(path: str | os.PathLike[str], *, tasks: int | None = None, **parts:
     if tasks is None:
         raise ProblemError([Mistake("tasks", "is missing; a CSV file holds the costs alone")])
     how = {key: parts.pop(key) for key in ("interpolation", "granularity") if key in parts}
-    columns = read_csv(path)
+    columns = read_csv(path, pipes=True)
     if "resource" not in columns:
-        raise FileError(f"{path}: line 1 has no column 'resource'")
+        raise FileError(f"{shown_path(path)}: line 1 has no column 'resource'")
     mistakes = Mistakes()
     names, given = grouped(columns, mistakes, **how)
-    mistakes.raise_if_any(FileError, str(path))
+    mistakes.raise_if_any(FileError, shown_path(path))
     return Partition(tasks=tasks, costs=given, names=names, **parts)
 
 

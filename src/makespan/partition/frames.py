@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, shown
+from makespan.core.files import PathLike, read_text, shown_path
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
 from makespan.core.suggest import did_you_mean
-from makespan.partition.costs import Given
+from makespan.partition.costs import LARGEST_COUNT, Given
 from makespan.partition.samples import Samples
 
 COLUMNS = ("resource", "count", "time")
 ENERGY = "energy"
-LARGEST_FILE = 1 << 31
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def is_frame(costs: Any) -> bool:
@@ -69,47 +68,28 @@ def grouped(
     return tuple(str(names[group]) for group in order.tolist()), given
 
 
-def read_csv(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
     """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
 
-    An empty time, or ``inf``, forbids the count.
+    An empty time, or ``inf``, forbids the count. ``pipes`` as in
+    :func:`makespan.core.files.read_text`.
 
     Raises
     ------
     FileError
         With every mistake found, each with its line.
     """
-    try:
-        if Path(path).stat().st_size > LARGEST_FILE:
-            raise FileError(f"{path}: is larger than {LARGEST_FILE >> 30} GB")
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(f"{path}: can't be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: is not text in UTF-8") from error
-    return csv_columns(text, str(path))
+    return csv_columns(read_text(path, pipes=pipes), shown_path(path))
 
 
 def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
     """Return the columns of the text of a CSV file; see :func:`read_csv`."""
     mistakes = Mistakes()
     lines = csv.reader(StringIO(text, newline=""))
-    names = [name.strip().lower() for name in next(lines, [])]
-    _known_columns(names, "line 1", mistakes, resource="resource" in names)
-    mistakes.raise_if_any(FileError, heading)
-    rows: list[list[str]] = []
-    numbers: list[int] = []
-    for row in lines:
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(names):
-            mistakes.add(
-                f"line {lines.line_num}", f"has {len(row)} values for {len(names)} columns"
-            )
-        rows.append(row)
-        numbers.append(lines.line_num)
-        if len(mistakes.found) > SHOWN_PER_COLUMN:
-            break
+    try:
+        names, rows, numbers = _cells(lines, mistakes)
+    except csv.Error as error:
+        mistakes.add(f"line {lines.line_num}", f"is not CSV ({error})")
     mistakes.raise_if_any(FileError, heading)
     columns = (
         dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
@@ -124,6 +104,32 @@ def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
         found[ENERGY] = _numbers(columns[ENERGY], ENERGY, numbers, mistakes)
     mistakes.raise_if_any(FileError, heading)
     return found
+
+
+def _cells(lines: Any, mistakes: Mistakes) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the names of the columns, the rows that are not empty, and their lines."""
+    names = [name.strip().lower() for name in next(lines, [])]
+    other = next((mark for mark in SEPARATORS if len(names) == 1 and mark in names[0]), None)
+    if other is not None:
+        mistakes.add("line 1", f"separates its columns by {SEPARATORS[other]}; commas are read")
+        return names, [], []
+    if not _known_columns(names, "line 1", mistakes, resource="resource" in names):
+        return names, [], []
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    for row in lines:
+        if not any(cell.strip() for cell in row):
+            continue
+        place = f"line {lines.line_num}"
+        if len(row) != len(names):
+            mistakes.add(place, f"has {len(row)} values for {len(names)} columns")
+        elif any("\0" in cell for cell in row):
+            mistakes.add(place, "holds a character NUL, which no text does")
+        rows.append(row)
+        numbers.append(lines.line_num)
+        if len(mistakes.found) > SHOWN_PER_COLUMN:
+            break
+    return names, rows, numbers
 
 
 def samples_of(
@@ -169,29 +175,20 @@ def _numbers(
     whole: bool = False,
 ) -> np.ndarray:
     """Return a column as numbers; note every cell that is none."""
-    values = np.full(len(cells), np.nan)
+    values = np.full(len(cells), np.inf)
     noted = 0
     for at, cell in enumerate(cells):
         text = cell.strip()
         if not text and not whole:
-            values[at] = np.inf
             continue
         try:
             values[at] = float(text)
+            fault = number_fault(values[at], infinite=not whole)
         except ValueError:
-            values[at] = np.nan
-        fault = _cell_fault(values[at], whole)
+            fault = "is not a number"
+        if fault is None and whole and (values[at] % 1 or values[at] > LARGEST_COUNT):
+            fault = f"is not a count; a count is a whole number from 0 to {LARGEST_COUNT:,}"
         if fault and noted < SHOWN_PER_COLUMN:
             noted += 1
             mistakes.add(f"line {lines[at]}, {name}", f"{shown(text)} {fault}")
     return values.astype(np.int64) if whole and not noted else values
-
-
-def _cell_fault(value: float, whole: bool) -> str | None:
-    if np.isnan(value):
-        return "is not a number"
-    if value < 0:
-        return "is negative"
-    if whole and (value != np.floor(value) or value > 2**53):
-        return "is not a count; a count is a whole number from 0"
-    return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from makespan.core.errors import TooLarge
 from makespan.core.registry import Need
-from makespan.partition.curves import LARGEST_TABLE, Curves
+from makespan.partition.curves import Curves
 from makespan.partition.problem import Partition
 
 
@@ -21,15 +22,6 @@ LEAST_TOTAL = _other_objective("total")
 LEAST_MAKESPAN_OR_TOTAL = _other_objective("makespan", "total")
 A_PAIR = _other_objective("time-then-energy", "energy-then-time")
 A_FRONT = _other_objective("pareto")
-
-
-def _large(problem: Partition) -> str | None:
-    if isinstance(problem.costs, Curves) and problem.costs.size(problem.tasks) > LARGEST_TABLE:
-        return f"one of {problem.costs.size(problem.tasks)} entries is too large"
-    return None
-
-
-A_TABLE = Need("a table", _large)
 
 
 def _prefers(problem: Partition) -> str | None:
@@ -59,7 +51,10 @@ def _not_monotone(problem: Partition) -> str | None:
 
 
 def _not_convex(problem: Partition) -> str | None:
-    choices = problem.choices
+    try:
+        choices = problem.choices
+    except TooLarge as error:
+        return str(error)
     for row in range(len(choices)):
         if not choices.contiguous[row]:
             return f"the counts of {problem.machines[row]!r} have gaps"

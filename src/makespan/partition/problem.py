@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, out_of_range, shown
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices, Faults, scanned
@@ -23,11 +22,12 @@ from makespan.partition.costs import (
     matrix_table,
     tabulate,
 )
-from makespan.partition.curves import LARGEST_TABLE, Curves
+from makespan.partition.curves import Curves
 from makespan.partition.frames import is_frame, resources_of
 from makespan.partition.table import Table
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
+LARGEST_SUM = 1 << 62
 PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
 
 
@@ -118,7 +118,7 @@ class Partition:
             count = len(self.costs)
             names = Numbered("R", count, first=1) if names is None else names
             _check_names(names, count, mistakes)
-            if self.tasks * count > LARGEST_COUNT:
+            if self.tasks * count > LARGEST_SUM:
                 mistakes.add("tasks", f"{self.tasks} are too many for {count} resources")
         self._check_energy(mistakes)
         mistakes.raise_if_any()
@@ -144,14 +144,12 @@ class Partition:
         Raises
         ------
         ProblemError
-            If functions have too many counts for a table, or are no costs.
+            If functions are no costs.
+        TooLarge
+            If functions have too many counts for a table.
         """
         assert isinstance(self.costs, Curves)  # of a table, the validation made the choices
         mistakes = Mistakes()
-        size = self.costs.size(self.tasks)
-        if size > LARGEST_TABLE:
-            mistakes.add("costs", f"a table of {size} entries is too large to be made")
-        mistakes.raise_if_any()
         found = scanned(tabulate(self.costs, self.tasks), self.tasks)
         if isinstance(found, Faults):
             mistakes.add("costs", f"a function returned NaN or less than 0; {A_COST}")
@@ -202,7 +200,7 @@ class Partition:
         if fault is None and not isinstance(self.tasks, int):
             fault = "is not a whole number"
         if fault is None and self.tasks > LARGEST_COUNT:
-            fault = "is too large"
+            fault = f"is above {LARGEST_COUNT:,}"
         if fault is not None:
             mistakes.add("tasks", f"{shown(self.tasks)} {fault}; tasks are a whole number from 0")
             object.__setattr__(self, "tasks", 0)
@@ -225,7 +223,8 @@ class Partition:
             if self.costs is not None and self.objective in OBJECTIVES[2:]:
                 mistakes.add("energy", f"is missing; the objective {self.objective!r} needs it")
             return
-        wrong = ~((energies >= 0) & (energies < np.inf)) & (self.costs.values < np.inf)
+        wrong = ~((energies >= 0) & (energies < np.inf)) | out_of_range(energies)
+        wrong &= self.costs.values < np.inf
         for entry in np.flatnonzero(wrong)[:SHOWN_PER_COLUMN].tolist():
             value = float(energies[entry])
             fault = number_fault(value) or "is not allowed"
@@ -241,7 +240,7 @@ class Partition:
             return
         for entry in found.entries[:SHOWN_PER_COLUMN].tolist():
             value = float(table.values[entry])
-            fault = "is not a number" if math.isnan(value) else "is negative"
+            fault = number_fault(value, infinite=True)
             mistakes.add(_place(table, entry, "costs"), f"{value} {fault}; {A_COST}")
         if len(found.entries) > SHOWN_PER_COLUMN:
             mistakes.add("costs", f"and {len(found.entries) - SHOWN_PER_COLUMN} more such entries")

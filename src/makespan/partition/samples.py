@@ -98,7 +98,8 @@ def _pchip(counts: Integers, costs: Floats, wanted: Integers) -> Floats:
     t = (wanted - counts[piece]) / h
     left = (1 + 2 * t) * (1 - t) ** 2 * costs[piece] + t * (1 - t) ** 2 * h * tangent[piece]
     right = t**2 * (3 - 2 * t) * costs[piece + 1] + t**2 * (t - 1) * h * tangent[piece + 1]
-    return left + right
+    ends = np.minimum(costs[piece], costs[piece + 1]), np.maximum(costs[piece], costs[piece + 1])
+    return np.clip(left + right, *ends)  # the pieces are monotone, but for rounding
 
 
 def _end_tangent(near: float, far: float, slope: float, next_slope: float) -> float:

@@ -13,6 +13,9 @@ from makespan.core.jit import kernel
 
 BLOCK_BITS = 9
 ROUNDING = 4e-15
+INFINITE = np.int64(0x7FF0000000000000)
+NONE = np.int64(0x7FFFFFFFFFFFFFFF)
+ZERO = np.int64(0)
 
 
 @kernel
@@ -27,11 +30,12 @@ def scan(
     convex: Any,
     least_of_block: Any,
 ) -> Any:
-    """Fill the minima of blocks, clear flags of rows that lack a shape; return least and greatest.
+    """Fill the minima of blocks, clear flags of rows that lack a shape.
 
-    Each stretch of a row inside a block is read while it is in the cache.
+    Return the least and the greatest bit pattern, the least above 0, and the greatest of a finite
+    cost. Each stretch of a row inside a block is read while it is in the cache.
     """
-    smallest, greatest = np.int64(0x7FFFFFFFFFFFFFFF), np.int64(0)
+    smallest, greatest, least_positive, greatest_finite = NONE, ZERO, NONE, ZERO
     for row in range(len(start)):
         p = start[row]
         while p < stop[row]:
@@ -39,9 +43,14 @@ def scan(
             end = min(stop[row], (block + 1) << BLOCK_BITS)
             stretch = bits[p:end]
             least, most = stretch[0], stretch[0]
+            positive, finite = NONE, ZERO
             for k in range(len(stretch)):
                 least = min(least, stretch[k])
                 most = max(most, stretch[k])
+                positive = min(positive, stretch[k] if stretch[k] > 0 else NONE)
+                finite = max(finite, stretch[k] if stretch[k] < INFINITE else ZERO)
+            least_positive = min(least_positive, positive)
+            greatest_finite = max(greatest_finite, finite)
             least_of_block[block] = min(least_of_block[block], least)
             smallest = min(smallest, least)
             greatest = max(greatest, most)
@@ -63,7 +72,7 @@ def scan(
                     bends |= not bend >= -ROUNDING * (three[k] + one[k])
                 convex[row] = not bends
             p = end
-    return smallest, greatest
+    return smallest, greatest, least_positive, greatest_finite
 
 
 @kernel

@@ -12,7 +12,7 @@ from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.aim import aim_of, cap_of, explanation
 from makespan.partition.choices import Choices
-from makespan.partition.needs import A_TABLE, LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
+from makespan.partition.needs import LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.sums import NO_COUNTS, sums_of
@@ -25,7 +25,7 @@ COMPILED_FROM = 1_000_000
 @register(
     "partition",
     name="dynamic-programming",
-    needs=(LEAST_MAKESPAN_OR_TOTAL, A_TABLE, LEXICOGRAPHIC),
+    needs=(LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC),
     proves="induction over the resources (RR-9487, theorem 1)",
     complexity="O(n T^2) time, O(n T) memory",
     source="L. L. Pilla, Optimal workload scheduling algorithm ... based on dynamic programming, "

@@ -8,7 +8,6 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.partition.needs import (
-    A_TABLE,
     CONVEX,
     EVERY_TASK,
     LEAST_TOTAL,
@@ -23,7 +22,7 @@ from makespan.partition.unit_tasks import handed_out
 @register(
     "partition",
     name="marin",
-    needs=(LEAST_TOTAL, A_TABLE, EVERY_TASK, NO_DEADLINE, NO_OTHER_PREFERENCE, CONVEX),
+    needs=(LEAST_TOTAL, EVERY_TASK, NO_DEADLINE, NO_OTHER_PREFERENCE, CONVEX),
     proves="exchange argument for marginal costs that never fall, to within rounding",
     published=True,
     complexity="O(n + T log n)",

@@ -6,7 +6,6 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.partition.needs import (
-    A_TABLE,
     EVERY_TASK,
     LEAST_MAKESPAN,
     LEXICOGRAPHIC,
@@ -21,7 +20,7 @@ from makespan.partition.unit_tasks import handed_out
 @register(
     "partition",
     name="olar",
-    needs=(LEAST_MAKESPAN, A_TABLE, EVERY_TASK, NO_DEADLINE, LEXICOGRAPHIC, MONOTONE),
+    needs=(LEAST_MAKESPAN, EVERY_TASK, NO_DEADLINE, LEXICOGRAPHIC, MONOTONE),
     proves="exchange argument for costs that never fall (Pilla 2021, theorem 1)",
     published=True,
     complexity="O(n + T log n)",

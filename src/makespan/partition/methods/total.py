@@ -7,7 +7,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.partition.choices import Choices
 from makespan.partition.least_sum import LeastSum, least_sum
-from makespan.partition.needs import A_TABLE, LEAST_TOTAL, NO_OTHER_PREFERENCE
+from makespan.partition.needs import LEAST_TOTAL, NO_OTHER_PREFERENCE
 from makespan.partition.problem import Partition
 from makespan.partition.sum_plan import sum_plan
 from makespan.partition.sums import Sums
@@ -16,7 +16,7 @@ from makespan.partition.sums import Sums
 @register(
     "partition",
     name="total",
-    needs=(LEAST_TOTAL, A_TABLE, NO_OTHER_PREFERENCE),
+    needs=(LEAST_TOTAL, NO_OTHER_PREFERENCE),
     proves="no entry outside the core can improve the sum (reduced costs), to within rounding",
     complexity="O(table) for the hulls, then O(core x range of sums); O(n T^2) at worst",
     source="after D. Pisinger, A minimal algorithm for the multiple-choice knapsack problem, "
