@@ -61,7 +61,7 @@ class Form(BaseModel):
     def _line(cls, detail: Any) -> InitErrorDetails:
         text, place = detail["msg"], detail["loc"]
         if detail["type"] == "extra_forbidden" and len(place) == 1:
-            text = f"unknown key {place[0]!r}{did_you_mean(str(place[0]), cls.file_keys())}"
+            text = f"unknown key {shown(place[0])}{did_you_mean(place[0], cls.file_keys())}"
             place = ()
         elif detail["type"] != "mistake":
             text = _message(detail)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from makespan.core.mistakes import shown
 
-def did_you_mean(found: str, known: Iterable[str]) -> str:
+LONGEST = 200
+"""Characters of what was found that are compared."""
+
+
+def did_you_mean(found: object, known: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the nearest known name, else the known names.
 
     >>> did_you_mean("lode", ["load", "rounds"])
@@ -15,7 +20,8 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     '; known are load, rounds'
     """
     names = sorted(known)
-    near = get_close_matches(found.lower(), names, n=1, cutoff=0.6)
+    text = found if isinstance(found, str) else shown(found)
+    near = get_close_matches(text[:LONGEST].lower(), names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; known are {', '.join(names)}" if names else ""

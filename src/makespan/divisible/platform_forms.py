@@ -253,7 +253,7 @@ def _checked_topology(value: Any) -> Any:
         raise mistake_at(("topology",), f"is missing; it is {', '.join(map(repr, TOPOLOGIES))}")
     found = value["topology"]
     if not isinstance(found, str) or found not in TOPOLOGIES:
-        hint = did_you_mean(str(found), TOPOLOGIES)
+        hint = did_you_mean(found, TOPOLOGIES)
         raise mistake_at(("topology",), f"{shown(found)} is no topology of divisible loads{hint}")
     return value
 

@@ -291,7 +291,7 @@ class _Validation:
         unknown = [(index, name) for index, name in enumerate(names) if name not in self.known]
         for index, name in unknown:
             where = place if one else f"{place}[{index}]"
-            hint = did_you_mean(str(name), list(self.known)[:200])
+            hint = did_you_mean(name, list(self.known)[:200])
             self.mistakes.add(where, f"{shown(name)} is no worker{hint}")
         return not unknown
 
@@ -321,7 +321,7 @@ class _Validation:
         total = 0.0
         for name, amount in problem.loads.items():
             if name not in self.known and name not in computes:
-                hint = did_you_mean(str(name), [*list(self.known)[:200], *computes])
+                hint = did_you_mean(name, [*list(self.known)[:200], *computes])
                 self.mistakes.add(f"loads.{name}", f"no such machine computes{hint}")
             total += self.mistakes.number(f"loads.{name}", amount, "a load is 0 or more units")
         load = problem.load

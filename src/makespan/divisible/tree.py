@@ -90,7 +90,7 @@ class Tree:
         parents = []
         for index, node in enumerate(crew):
             if node.parent is not None and node.parent not in position:
-                hint = did_you_mean(str(node.parent), position)
+                hint = did_you_mean(node.parent, position)
                 self._mistakes.add(
                     f"platform.nodes[{index}].parent", f"{shown(node.parent)} is no node{hint}"
                 )

@@ -2,67 +2,88 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from makespan.core.errors import FileError, InputError, ProblemError
-from makespan.core.files import write_whole
+from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError
+from makespan.core.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.mistakes import shown
 from makespan.core.plain import plain
 from makespan.core.problem import Problem
 from makespan.core.result import Result
 from makespan.core.schedule import Schedule
 from makespan.flow._answer import jsonable, result_as_dict, schedule_as_dict
-from makespan.flow._documents import parsed
+from makespan.flow._documents import GRAPHS, KNOWN, READABLE, format_of, parsed, parsed_text
 from makespan.flow._kinds import KINDS, kind_named, kind_of
 from makespan.flow._results import result_of, schedule_of
 
-PathLike = str | os.PathLike[str]
-
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
-PROBLEMS = (".toml", ".json", ".stg", ".dot", ".gv")
-GRAPHS = (".stg", ".dot", ".gv")
+PROBLEMS = (".toml", ".json", *GRAPHS)
 MEASURED = "partition"  # the kind whose problems stand in CSV files
 PICTURES = (".svg", ".png", ".html", ".trace.json")
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
 def read_problem(path: PathLike, **parts: Any) -> Problem:
-    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG or DOT, or
-    measured costs from CSV.
+    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT or GraphML,
+    or measured costs from CSV.
 
     Parameters
     ----------
     path
-        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot`` or ``.gv`` says what the file holds;
-        with another suffix, and for ``"-"``, which is the standard input, the content decides.
-        WfFormat is JSON with a ``workflow``. Files that name no machines get four equal ones.
+        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot``, ``.gv`` or ``.graphml`` says what the
+        file holds; with another suffix, and for ``"-"``, which is the standard input, the content
+        decides. WfFormat is JSON with a ``workflow``. Files that name no machines get four equal
+        ones, and the notes of results say so.
         A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
         of a partition.
     **parts
         Parts of the problem that a TOML, JSON or CSV file lacks, or that replace its own, such as
-        ``tasks=100000``.
+        ``tasks=100000``. What has no use for them refuses them.
 
     Raises
     ------
     FileError
-        If the file can't be read or is neither TOML nor JSON.
+        If the file can't be read or is in none of these formats.
     ProblemError
         With every mistake found, each with its place in the file.
     """
-    if Path(path).suffix.lower() in GRAPHS:
-        from makespan.taskgraph.formats import read
-
-        return read(path)
     if Path(path).suffix.lower() == ".csv":
         return kind_named(MEASURED).read_csv(str(path), parts)
-    data = {**parsed(path), **parts}
+    return problem_in(read_text(path, pipes=True), path, parts)
+
+
+def problem_in(text: str, path: PathLike, parts: Mapping[str, Any]) -> Problem:
+    """Return the problem in the text of a file."""
+    suffix = format_of(path, text)
+    if suffix in GRAPHS:
+        return _graph_in(text, path, suffix, parts)
+    data = parsed_text(text, path, suffix)
+    if "kind" not in data and "workflow" in data:
+        _refuse_beside_graph(path, parts)
     try:
-        return problem_of(data, Path(path).parent)
+        return problem_of({**data, **parts}, Path(path).parent)
     except InputError as error:
-        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+
+
+def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) -> Problem:
+    from makespan.taskgraph.formats import problem_in as graph_in
+
+    _refuse_beside_graph(path, parts)
+    try:
+        return graph_in(text, suffix, shown_path(path))
+    except FileError as error:
+        if Path(path).suffix.lower() in KNOWN:
+            raise
+        raise FileError(f"{error}; {READABLE}") from None
+
+
+def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
+    if parts:
+        names = ", ".join(parts)
+        raise ProblemError(f"{names}: can't be given beside a graph", heading=shown_path(path))
 
 
 def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
@@ -91,7 +112,7 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     for path in files:
         try:
             problems[str(path)] = read_problem(path)
-        except FileError as error:
+        except (FileError, MissingExtra) as error:
             others.append(" ".join(str(error).split()))
     if not problems:
         raise FileError(f"{folder}: holds no problem; their files end with {', '.join(PROBLEMS)}")
@@ -126,7 +147,7 @@ def read_result(path: PathLike) -> Result:
         _check_format(data, "makespan.result")
         return result_of(data, problem_of)
     except InputError as error:
-        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
@@ -147,7 +168,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
             raise FileError("holds no schedule")
         return schedule_of(data["schedule"], "schedule", problem)
     except InputError as error:
-        raise type(error)(error.mistakes, heading=_shown_path(path)) from None
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
 def save(
@@ -303,7 +324,3 @@ def _refuse_parts(data: Mapping[str, Any]) -> None:
         raise FileError("is a schedule alone; check it with its problem (--problem FILE)")
     if "kind" in data and "schedule" not in data:
         raise FileError("is a problem, not a result; solve it first")
-
-
-def _shown_path(path: PathLike) -> str:
-    return "standard input" if str(path) == "-" else str(path)

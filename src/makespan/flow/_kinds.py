@@ -29,7 +29,7 @@ def kind_named(name: object) -> Kind:
         If there is none.
     """
     if not isinstance(name, str) or name not in KINDS:
-        hint = did_you_mean(str(name), KINDS)
+        hint = did_you_mean(name, KINDS)
         raise ProblemError(f"kind: {shown(name)} is no kind of problem{hint}")
     return KINDS[name]
 

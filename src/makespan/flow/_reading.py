@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from makespan.core.errors import FileError, InputError
+from makespan.core.files import PathLike, read_text, shown_path
 from makespan.core.problem import Problem
 from makespan.core.result import Result
 from makespan.core.schedule import Schedule
-from makespan.flow._documents import parsed
-from makespan.flow._files import PathLike, problem_of, read_problem
+from makespan.flow._documents import format_of, parsed_text
+from makespan.flow._files import problem_in, problem_of, read_problem
 from makespan.flow._results import result_of, schedule_of
 
 
@@ -25,20 +26,19 @@ def read_any(path: PathLike, problem: Problem | None = None) -> Result | Problem
     ProblemError
         If a problem breaks its own statement.
     """
-    if str(path) != "-" and Path(path).suffix.lower() != ".json":
+    if Path(path).suffix.lower() == ".csv":
         return read_problem(path)
-    data = parsed(path)
+    text = read_text(path, pipes=True)
+    suffix = format_of(path, text)
+    data = parsed_text(text, path, suffix) if suffix == ".json" else {}
     try:
         if "activities" in data:
             return schedule_of(data, "", problem)
         if "problem" in data or "schedule" in data:
             return result_of(data, problem_of)
-        if str(path) == "-":
-            return problem_of(data)
     except InputError as error:
-        shown = "standard input" if str(path) == "-" else str(path)
-        raise type(error)(error.mistakes, heading=shown) from None
-    return read_problem(path)
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+    return problem_in(text, path, {})
 
 
 def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:

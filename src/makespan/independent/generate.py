@@ -98,7 +98,7 @@ def generate(
     mistakes.number("spread", spread, "a spread is 0 or more")
     known = (*DISTRIBUTIONS, TRIPLETS)
     if distribution not in known:
-        hint = did_you_mean(str(distribution), known)
+        hint = did_you_mean(distribution, known)
         mistakes.add("distribution", f"{shown(distribution)} is no distribution{hint}")
     elif distribution == TRIPLETS and not mistakes:
         if machines > MOST_TASKS // 3:

@@ -41,7 +41,7 @@ class Validation:
         fields["segments"] = self._segments(fields["segments"])
         for name, allowed in (("order", ORDERS), ("collective", COLLECTIVES)):
             if fields[name] not in allowed:
-                hint = did_you_mean(str(fields[name]), allowed)
+                hint = did_you_mean(fields[name], allowed)
                 mistakes.add(name, f"{shown(fields[name])} is not allowed{hint}")
         if fields["segments"] == "auto":
             self._costs_per_byte()

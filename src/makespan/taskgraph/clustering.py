@@ -70,7 +70,7 @@ class ScheduledGraph:
         reading: str = "zeroed", trials: int = 1, priority: Floats | None = None,
     ) -> None:  # fmt: skip
         if reading not in READINGS:
-            hint = did_you_mean(str(reading), READINGS)
+            hint = did_you_mean(reading, READINGS)
             raise MethodError(f"levels: there is no reading {reading!r}{hint}")
         count = len(dag)
         steps = 3 * trials * (count + len(edge))

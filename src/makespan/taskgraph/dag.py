@@ -34,6 +34,8 @@ class Dag:
     edges
         ``(from, to, size)`` or ``(from, to)``: ``to`` starts after ``from`` has ended and its
         ``size`` units of data (0 if omitted) have arrived.
+    notes
+        What a reader of graphs of others assumed, for the notes of results.
 
     Mistakes are reported by the :class:`makespan.TaskGraph` that uses the graph, all together.
 
@@ -55,10 +57,14 @@ class Dag:
     (2, [0], [4.0])
     """
 
+    notes: tuple[str, ...] = ()
+
     def __init__(
         self,
         tasks: Mapping[str, Any] | Iterable[tuple[str, Any]],
         edges: Iterable[Sequence[Any]] = (),
+        *,
+        notes: Sequence[str] = (),
     ) -> None:
         mistakes = Mistakes()
         pairs = _pairs(tasks, mistakes)
@@ -66,6 +72,7 @@ class Dag:
         work, own, durations = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
         self._set(names, work, source, target, size, own, durations, mistakes)
+        self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
     def _set(
@@ -140,16 +147,30 @@ class Dag:
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, work: str = "work", size: str = "size", default_work: float = 1.0
+        cls,
+        graph: Any,
+        *,
+        work: str | None = None,
+        size: str | None = None,
+        default_work: float = 1.0,
     ) -> Dag:
         """Build a graph from a ``networkx.DiGraph``: nodes are named by their ``str``.
 
         Parameters
         ----------
         work, size
-            The attributes of nodes and edges that hold work and size.
+            The attributes of nodes and edges that hold work and size. If omitted, the first that
+            an element has of ``work``, ``weight``, ``cost``, ``duration``, ``time`` and ``size``,
+            and of ``size``, ``data``, ``weight``, ``cost``, ``volume``, ``work`` and
+            ``duration``, in letters of any case, or where there are none a number as ``label``.
         default_work
-            The work of nodes that have no such attribute; edges without a size have 0.
+            The work of nodes that have no such attribute; edges without a size have 0. The notes
+            of results say how many there are, and which attributes are not read.
+
+        Raises
+        ------
+        ProblemError
+            If a value is not a number, or there are numbers, but under other names only.
         """
         from makespan.taskgraph.formats.networkx_graph import dag_of
 
@@ -425,7 +446,7 @@ def _edges(
             if isinstance(end, str) and end in position:
                 column[index] = position[end]
             else:
-                hint = did_you_mean(str(end), list(map(str, names[:SUGGESTED_FROM])))
+                hint = did_you_mean(end, list(map(str, names[:SUGGESTED_FROM])))
                 mistakes.add(f"edges[{index}].{word}", f"there is no task {shown(end)}{hint}")
                 kept[index] = False
         if len(edge) == 3:

@@ -80,7 +80,7 @@ def generate(
     """
     mistakes = Mistakes()
     if graph not in GENERATORS:
-        hint = did_you_mean(str(graph), GENERATORS)
+        hint = did_you_mean(graph, GENERATORS)
         mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
     extent = SIZES.get(graph, 1) if size is None else size
     largest = LARGEST.get(graph, 10**6)

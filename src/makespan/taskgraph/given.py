@@ -134,7 +134,7 @@ class Given:
         names = problem.dag.names if what == "task" else problem.network.names
         known = self._task if what == "task" else self._machine
         if not isinstance(name, str) or name not in known:
-            hint = did_you_mean(str(name), list(names[:SUGGESTED_FROM]))
+            hint = did_you_mean(name, list(names[:SUGGESTED_FROM]))
             mistakes.add(place, f"there is no {what} {shown(name)}{hint}")
 
     def _check_deadlock(self, mistakes: Mistakes) -> None:

@@ -74,7 +74,7 @@ def _names(network: Network, mistakes: Mistakes) -> None:
 def _topology(network: Network, mistakes: Mistakes) -> None:
     topology, shape = network.topology, network.shape
     if topology not in TOPOLOGIES:
-        hint = did_you_mean(str(topology), TOPOLOGIES)
+        hint = did_you_mean(topology, TOPOLOGIES)
         mistakes.add("network.topology", f"{shown(topology)} is no topology{hint}")
         return
     if not isinstance(network.duplex, bool):
@@ -162,7 +162,7 @@ def _known_ends(
 ) -> bool:
     unknown = [end for end in ends if end not in known]
     for end in unknown:
-        hint = did_you_mean(str(end), list(names[:SUGGESTED_FROM]))
+        hint = did_you_mean(end, list(names[:SUGGESTED_FROM]))
         mistakes.add(place, f"there is no node {shown(end)}{hint}")
     if not unknown and ends[0] == ends[1]:
         mistakes.add(place, f"leads from {ends[0]!r} to itself")

@@ -55,6 +55,8 @@ class TaskGraph:
         between all machines, and without a given plan.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
+    assumed
+        What a reader assumed that the file did not say, for the notes of results.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class TaskGraph:
     sequence: Mapping[str, Sequence[str]] | None = None
     duplication: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    assumed: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         mistakes = Mistakes()
@@ -164,6 +167,11 @@ class TaskGraph:
     def machines(self) -> Sequence[str]:
         """The machines, then the routers: the nodes between which transfers hop."""
         return self.network.nodes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed where the graph and its file say nothing."""
+        return (*self.dag.notes, *self.assumed)
 
     @cached_property
     def given(self) -> Given:

@@ -1,13 +1,13 @@
-"""Task graphs in the formats of others: WfFormat, STG, DOT, networkx, Dask."""
+"""Task graphs in the formats of others: WfFormat, STG, DOT, GraphML, networkx, Dask."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from makespan.core.errors import FileError
+from makespan.core.errors import FileError, InputError
+from makespan.core.files import PathLike, read_text, shown_path
 
 if TYPE_CHECKING:
     from makespan.taskgraph.dag import Dag
@@ -19,8 +19,8 @@ BYTES_PER_SECOND = 1.25e8
 """The default network of files that name none: equal machines; for bytes, 1 Gbit/s links."""
 
 
-def read(path: str | os.PathLike[str], network: Network | None = None) -> TaskGraph:
-    """Read a task graph from a WfFormat (``.json``), STG or DOT (``.dot``, ``.gv``) file.
+def read(path: PathLike, network: Network | None = None) -> TaskGraph:
+    """Read a task graph from a WfFormat (``.json``), STG, DOT (``.dot``, ``.gv``) or GraphML file.
 
     Parameters
     ----------
@@ -33,24 +33,28 @@ def read(path: str | os.PathLike[str], network: Network | None = None) -> TaskGr
         If the file can't be read, or is not what its suffix says.
     ProblemError
         If the graph in it breaks the statement of task graphs.
+    MissingExtra
+        If networkx, which reads GraphML, is not installed.
     """
-    from makespan.taskgraph.problem import TaskGraph
-
-    file = Path(path)
-    suffix = file.suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix not in READERS:
         raise FileError(f"{path}: no graph has suffix {suffix!r}; known are {', '.join(READERS)}")
+    return problem_in(read_text(path, pipes=True), suffix, shown_path(path), network)
+
+
+def problem_in(text: str, suffix: str, name: str, network: Network | None = None) -> TaskGraph:
+    """Return the problem in the text of a file called ``name``; see :func:`read`."""
+    from makespan.taskgraph.problem import TaskGraph
+
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: can't be read: {error}") from error
-    try:
+        if not text.strip():
+            raise FileError("is empty")
         dag = READERS[suffix](text)
-    except FileError as error:
-        raise FileError(error.mistakes, heading=str(path)) from None
-    if network is None:
+        if network is not None:
+            return TaskGraph(dag, network)
         return on_equal_machines(dag, BYTES_PER_SECOND if suffix == ".json" else 1.0)
-    return TaskGraph(dag, network)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=name) from None
 
 
 def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
@@ -58,18 +62,21 @@ def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
     from makespan.taskgraph.network import Network
     from makespan.taskgraph.problem import TaskGraph
 
-    return TaskGraph(dag, Network([1.0] * MACHINES, rate=rate))
+    said = (
+        f"the file names no machines: {MACHINES} of speed 1 are assumed, "
+        f"each linked to each at a rate of {rate:.10g} a second",
+    )
+    return TaskGraph(dag, Network([1.0] * MACHINES, rate=rate), assumed=said)
 
 
 def _wfformat(text: str) -> Dag:
-    import json
-
+    from makespan.core.documents import table_in
     from makespan.taskgraph.formats import wfformat
 
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"is not JSON: {error}") from None
+        data = table_in(text, "", ".json")
+    except FileError as error:
+        raise FileError(f"is not JSON{error}") from None
     return wfformat.read(data)
 
 
@@ -85,10 +92,17 @@ def _dot(text: str) -> Dag:
     return dot.read(text)
 
 
+def _graphml(text: str) -> Dag:
+    from makespan.taskgraph.formats import networkx_graph
+
+    return networkx_graph.read_graphml(text)
+
+
 READERS: dict[str, Callable[[str], Dag]] = {
     ".json": _wfformat,
     ".stg": _stg,
     ".dot": _dot,
     ".gv": _dot,
+    ".graphml": _graphml,
 }
 """Readers of texts by suffix."""

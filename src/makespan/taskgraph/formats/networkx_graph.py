@@ -1,18 +1,75 @@
-"""networkx graphs."""
+"""networkx graphs, and GraphML, which networkx reads."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from makespan.core.errors import FileError, MissingExtra, ProblemError
+from makespan.core.mistakes import Mistakes, shown
 from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
 
 
-def dag_of(graph: Any, *, work: str = "work", size: str = "size", default_work: float = 1.0) -> Dag:
+def dag_of(
+    graph: Any, *, work: str | None = None, size: str | None = None, default_work: float = 1.0
+) -> Dag:
     """Return the graph of a ``networkx.DiGraph``; see :meth:`Dag.from_networkx`."""
+    if not graph.is_directed():
+        raise ProblemError("the graph has no directions; a graph of tasks is a DiGraph")
     nodes = list(graph.nodes(data=True))
     name = {node: str(node) for node, _ in nodes}
-    edges = [(name[a], name[b], data.get(size, 0.0)) for a, b, data in graph.edges(data=True)]
-    return Dag([(name[node], data.get(work, default_work)) for node, data in nodes], edges)
+    links = [((name[a], name[b]), data) for a, b, data in graph.edges(data=True)]
+    works = Column(
+        replace(_asked(WORK, work), default=default_work),
+        lambda node, key: f"nodes[{shown(node)}].{key}",
+    )
+    sizes = Column(_asked(SIZE, size), lambda ends, key: f"edges[{shown(ends)}].{key}")
+    mistakes = Mistakes()
+    work_of = works.numbers([works.entry(data.items(), node) for node, data in nodes], mistakes)
+    size_of = sizes.numbers([sizes.entry(data.items(), ends) for ends, data in links], mistakes)
+    mistakes.raise_if_any(ProblemError)
+    return Dag(
+        list(zip(name.values(), work_of, strict=True)),
+        [(*ends, size) for (ends, _), size in zip(links, size_of, strict=True)],
+        notes=(*works.notes, *sizes.notes),
+    )
+
+
+def _asked(quantity: Quantity, key: str | None) -> Quantity:
+    """Return the quantity, looked for under the one key that was asked for."""
+    return quantity if key is None else replace(quantity, keys=(key.lower(),))
+
+
+def read_graphml(text: str) -> Dag:
+    """Return the graph of a GraphML document.
+
+    Raises
+    ------
+    FileError
+        If it is not one, or holds what a graph of tasks can't be.
+    MissingExtra
+        If networkx is not installed.
+    """
+    from xml.etree import ElementTree
+
+    networkx = _networkx()
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise FileError("declares entities or a document type, which GraphML has no use for")
+    try:
+        root = ElementTree.fromstring(text)
+        if root.tag.rpartition("}")[2] != "graphml":
+            raise FileError(f"is XML ({shown(root.tag.rpartition('}')[2])}), but not GraphML")
+        if (count := sum(each.tag.endswith("}graph") for each in root.iter())) != 1:
+            raise FileError(f"holds {count} graphs; one is read, without graphs inside its nodes")
+        graph = networkx.parse_graphml(text)
+    except FileError:
+        raise
+    except (ElementTree.ParseError, networkx.NetworkXError) as error:
+        raise FileError(f"is not GraphML: {error}") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise FileError(f"is not GraphML as networkx reads it: {shown(error)}") from None
+    return dag_of(graph)
 
 
 def graph_of(dag: Dag) -> Any:
@@ -23,15 +80,19 @@ def graph_of(dag: Dag) -> Any:
     MissingExtra
         If networkx is not installed.
     """
-    from makespan.core.errors import MissingExtra
-
-    try:
-        import networkx
-    except ImportError as error:
-        raise MissingExtra("networkx is not installed; 'pip install networkx' brings it") from error
-    graph = networkx.DiGraph()
+    graph = _networkx().DiGraph()
     for name, work in zip(dag.names, dag.work.tolist(), strict=True):
         graph.add_node(name, work=work)
     for a, b, size in zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True):
         graph.add_edge(dag.names[a], dag.names[b], size=size)
     return graph
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingExtra(
+            "networkx is not installed; 'pip install makespan[graphs]' brings it"
+        ) from error
+    return networkx

@@ -2,7 +2,8 @@
 
 The first number is the count of tasks (two dummy tasks of no work may come in addition); each
 line after it holds a task, its processing time, the number of its predecessors, and these. What
-follows ``#`` is a comment. The format has no sizes: they are generated, seeded.
+follows ``#`` is a comment. The format has no sizes: they are generated, seeded. Its variants with
+communication, whose first line holds more than one number, are not read.
 
 Source: T. Tobita and H. Kasahara, A standard task graph set for fair evaluation of
 multiprocessor scheduling algorithms, Journal of Scheduling 5(5), 2002.
@@ -13,9 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.mistakes import shown
+from makespan.core.mistakes import number_fault, shown
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.generators import scaled_sizes
+
+MOST_DIGITS = 18
+"""Digits of a whole number that is read: those that an index can have."""
 
 
 def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None = None) -> Dag:
@@ -41,11 +45,18 @@ def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None =
     work: list[float] = []
     source: list[int] = []
     target: list[int] = []
-    lines = [line.partition("#")[0].split() for line in text.splitlines()]
+    lines = [line.partition("#")[0].split() for line in text.split("\n")]
     numbered = [(number, words) for number, words in enumerate(lines, start=1) if words]
     if not numbered:
         raise FileError("is empty; an STG file begins with the number of tasks")
-    count = _whole(numbered[0][0], numbered[0][1][0], "the number of tasks")
+    head, words = numbered[0]
+    count = _whole(head, words[0], "the number of tasks")
+    if len(words) > 1:
+        raise FileError(
+            f"line {head}: holds {len(words)} numbers, but STG begins with the number of tasks "
+            "alone; variants with communication are not read. Graphs with sizes are read from "
+            "WfFormat (.json), DOT (.dot, .gv), GraphML (.graphml), TOML and JSON"
+        )
     for number, words in numbered[1:]:
         values = [_whole(number, word, "an entry") for word in words[:1] + words[2:]]
         if len(words) < 3 or values[1] != len(words) - 3:
@@ -60,9 +71,12 @@ def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None =
     if len(work) not in (count, count + 2):
         raise FileError(f"holds {len(work)} tasks, but says {count}")
     size = scaled_sizes(np.array(work), len(source), ccr, rng)
-    return Dag.from_arrays(
+    dag = Dag.from_arrays(
         work=work, source=source, target=target, size=size, names=list(map(str, range(len(work))))
     )
+    if source and not ccr:
+        dag.notes = ("STG has no sizes: edges carry no data",)
+    return dag
 
 
 def write(dag: Dag) -> str:
@@ -87,11 +101,17 @@ def write(dag: Dag) -> str:
 def _whole(number: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit()):
         raise FileError(f"line {number}: {shown(word)} is not {what}, a whole number from 0")
+    if len(word) > MOST_DIGITS:
+        raise FileError(f"line {number}: {shown(word)} has more than {MOST_DIGITS} digits")
     return int(word)
 
 
 def _time(number: int, word: str) -> float:
     try:
-        return float(word)
+        time = float(word)
     except ValueError:
         raise FileError(f"line {number}: {shown(word)} is not a processing time") from None
+    fault = number_fault(time)
+    if fault is not None:
+        raise FileError(f"line {number}: processing time {shown(word)} {fault}; it is 0 or more")
+    return time

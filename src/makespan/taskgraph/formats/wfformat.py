@@ -12,14 +12,16 @@ Generation Computer Systems 128, 2022; https://github.com/wfcommons/WfFormat.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from makespan.core.errors import FileError, Mistake
-from makespan.core.mistakes import number_fault, shown
+from makespan.core.errors import FileError
+from makespan.core.mistakes import Mistakes, shown
 from makespan.taskgraph.dag import Dag
 
 SHOWN = 20
+RUNTIME = "a runtime is 0 or more seconds"
+BYTES = "a size is 0 or more bytes"
 
 Table = Mapping[str, Any]
 
@@ -47,99 +49,154 @@ class _Reader:
     """Gathers tasks, files and parents, and every mistake on the way."""
 
     def __init__(self, data: Table) -> None:
-        self.mistakes: list[Mistake] = []
+        self.mistakes = Mistakes()
+        self.unsized: dict[str, None] = {}
         workflow = data.get("workflow") if isinstance(data, Mapping) else None
         if not isinstance(workflow, Mapping):
             raise FileError("workflow: is missing; this is not WfFormat")
         specification = workflow.get("specification")
+        self.has_tables = isinstance(specification, Mapping)
+        self.runtimes: dict[str, Any] = {}
+        self.sizes: dict[str, float] = {}
         if isinstance(specification, Mapping):
-            self.place, self.tasks = "workflow.specification.tasks", specification.get("tasks")
-            self.runtimes = self._runtimes(workflow)
-            self.sizes = self._sizes(specification.get("files", []))
+            self.place, found = "workflow.specification.tasks", specification.get("tasks")
+            self._measured(workflow.get("execution"))
+            self._table_of_files(specification.get("files"))
         else:
             word = "tasks" if "tasks" in workflow else "jobs"
-            self.place, self.tasks = f"workflow.{word}", workflow.get(word)
-            self.runtimes, self.sizes = {}, {}
-        if not isinstance(self.tasks, list):
-            raise FileError(f"{self.place}: {shown(self.tasks)} is not a list of tasks")
-        for index, task in enumerate(self.tasks):
-            if not isinstance(task, Mapping):
-                raise FileError(f"{self.place}[{index}]: {shown(task)} is not a task")
+            self.place, found = f"workflow.{word}", workflow.get(word)
+        if not isinstance(found, list):
+            raise FileError(f"{self.place}: {shown(found)} is not a list of tasks")
+        self.tasks = [task for _, task in self._tables(self.place, found, "a task")]
 
     def dag(self) -> Dag:
-        assert isinstance(self.tasks, list)
-        names = [self._id(task) for task in self.tasks]
-        index = {name: task for task, name in enumerate(names)}
-        for task, entry in enumerate(self.tasks):  # parents may be named by id or by name
-            index.setdefault(str(entry.get("name")), task)
-        work = [self._work(task, entry) for task, entry in enumerate(self.tasks)]
-        written = [self._files(entry, "output") for entry in self.tasks]
+        self._raise_if_any()
+        names = [self._name(index, task) for index, task in enumerate(self.tasks)]
+        self._raise_if_any()
+        position = {name: task for task, name in enumerate(names)}
+        for index, task in enumerate(self.tasks):  # parents may be named by id or by name
+            if isinstance(task.get("name"), str):
+                position.setdefault(task["name"], index)
+        work = [self._work(index, names[index], task) for index, task in enumerate(self.tasks)]
+        files = [self._files(f"{self.place}[{i}]", task) for i, task in enumerate(self.tasks)]
         pairs: dict[tuple[int, int], None] = {}
-        for task, entry in enumerate(self.tasks):
-            for name in entry.get("parents") or ():
-                pairs.setdefault((self._known(index, task, "parents", name), task))
-            for name in entry.get("children") or ():
-                pairs.setdefault((task, self._known(index, task, "children", name)))
-        if self.mistakes:
-            raise FileError(self.mistakes[:SHOWN])
+        for index, task in enumerate(self.tasks):
+            for parent in self._ends(index, task, "parents", position):
+                pairs[parent, index] = None
+            for child in self._ends(index, task, "children", position):
+                pairs[index, child] = None
+        self._raise_if_any()
         edges = []
-        read_by = [self._files(entry, "input") for entry in self.tasks]
         for source, target in sorted(pairs):
-            size = sum(
-                amount for name, amount in written[source].items() if name in read_by[target]
-            )
+            written, wanted = files[source]["output"], files[target]["input"]
+            size = sum(amount for name, amount in written.items() if name in wanted)
             edges.append((names[source], names[target], size))
-        return Dag(list(zip(names, work, strict=True)), edges)
+        return Dag(list(zip(names, work, strict=True)), edges, notes=self._notes())
 
-    def _known(self, index: dict[str, int], task: int, key: str, name: Any) -> int:
-        if name not in index:
-            self._mistake(f"{self.place}[{task}].{key}", f"there is no task {shown(name)}")
-            return task
-        return index[name]
+    def _raise_if_any(self) -> None:
+        if self.mistakes:
+            raise FileError(self.mistakes.found[:SHOWN])
 
-    def _mistake(self, place: str, message: str) -> None:
-        self.mistakes.append(Mistake(place, message))
+    def _notes(self) -> tuple[str, ...]:
+        count = len(self.unsized)
+        return (f"{count} files have no sizeInBytes: 0 is assumed",) if count else ()
 
-    def _id(self, task: Table) -> str:
-        """Return the name of a task: its id, or with ids that repeat a name, that."""
-        return str(task.get("id") or task.get("name"))
+    def _entries(self, place: str, value: Any) -> list[Any]:
+        """Return a list, which may be missing."""
+        if value is None or isinstance(value, list):
+            return value or []
+        self.mistakes.add(place, f"{shown(value)} is not a list")
+        return []
 
-    def _number(self, place: str, value: Any) -> float:
-        fault = number_fault(value)
-        if fault is not None:
-            self._mistake(place, f"{shown(value)} {fault}; it is 0 or more")
-            return 0.0
-        return float(value)
+    def _tables(self, place: str, value: Any, what: str) -> Iterator[tuple[str, Table]]:
+        """Yield the tables of a list, each with its place."""
+        for index, entry in enumerate(self._entries(place, value)):
+            if isinstance(entry, Mapping):
+                yield f"{place}[{index}]", entry
+            else:
+                self.mistakes.add(f"{place}[{index}]", f"{shown(entry)} is not {what}")
 
-    def _runtimes(self, workflow: Table) -> dict[str, Any]:
-        execution = workflow.get("execution")
-        tasks = execution.get("tasks", []) if isinstance(execution, Mapping) else []
-        return {str(task.get("id")): task.get("runtimeInSeconds") for task in tasks}
+    def _text(self, place: str, value: Any) -> str | None:
+        """Return a name; a number stands for itself."""
+        if isinstance(value, (str, int)) and not isinstance(value, bool):
+            try:
+                return str(value)
+            except ValueError:  # thousands of digits
+                pass
+        fault = "is missing" if value is None else f"{shown(value)} is not a text"
+        self.mistakes.add(place, fault)
+        return None
 
-    def _work(self, index: int, task: Table) -> float:
-        own = task.get("runtimeInSeconds", task.get("runtime"))
-        value = self.runtimes.get(self._id(task), own)
+    def _number(self, place: str, value: Any, allowed: str) -> float:
+        return self.mistakes.number(place, value, allowed)
+
+    def _name(self, index: int, task: Table) -> str:
+        key = "id" if task.get("id") not in (None, "") else "name"
+        return self._text(f"{self.place}[{index}].{key}", task.get(key)) or ""
+
+    def _work(self, index: int, name: str, task: Table) -> float:
+        value = self.runtimes.get(name, task.get("runtimeInSeconds", task.get("runtime")))
+        place = f"{self.place}[{index}].runtimeInSeconds"
         if value is None:
-            self._mistake(f"{self.place}[{index}].runtimeInSeconds", "is missing")
+            self.mistakes.add(place, "is missing")
             return 0.0
-        return self._number(f"{self.place}[{index}].runtimeInSeconds", value)
+        return self._number(place, value, RUNTIME)
 
-    def _sizes(self, files: Any) -> dict[str, float]:
-        place = "workflow.specification.files"
-        return {
-            str(file.get("id")): self._number(f"{place}[{index}].sizeInBytes", size)
-            for index, file in enumerate(files)
-            if (size := file.get("sizeInBytes")) is not None
-        }
+    def _ends(
+        self, index: int, task: Table, key: str, position: Mapping[str, int]
+    ) -> Iterator[int]:
+        """Yield the tasks that a task names as its parents or children."""
+        place = f"{self.place}[{index}].{key}"
+        for named in self._entries(place, task.get(key)):
+            name = self._text(place, named)
+            if name is not None and name in position:
+                yield position[name]
+            elif name is not None:
+                self.mistakes.add(place, f"there is no task {shown(named)}")
 
-    def _files(self, task: Table, link: str) -> dict[str, float]:
-        """Return the sizes of the files that a task reads or writes."""
-        if isinstance(task.get(f"{link}Files"), list):
-            return {str(name): self.sizes.get(str(name), 0.0) for name in task[f"{link}Files"]}
-        found: dict[str, float] = {}
-        for file in task.get("files") or ():
-            if file.get("link") == link:
-                size = file.get("sizeInBytes", file.get("size")) or 0.0
-                name = str(file.get("name") or file.get("id"))
-                found[name] = self._number(f"{self.place}.files.{name}", size)
+    def _measured(self, execution: Any) -> None:
+        """Read the runtimes of the tasks, since 1.5 in a table of their own."""
+        if execution is not None and not isinstance(execution, Mapping):
+            self.mistakes.add("workflow.execution", f"{shown(execution)} is not a table")
+            return
+        found = (execution or {}).get("tasks")
+        for place, task in self._tables("workflow.execution.tasks", found, "a task"):
+            name = self._text(f"{place}.id", task.get("id"))
+            if name is not None:
+                self.runtimes[name] = task.get("runtimeInSeconds")
+
+    def _table_of_files(self, found: Any) -> None:
+        """Read the sizes of files, since 1.5 in a table of their own."""
+        for place, file in self._tables("workflow.specification.files", found, "a file"):
+            name = self._text(f"{place}.id", file.get("id"))
+            if name is not None:
+                self.sizes[name] = self._size(place, name, file.get("sizeInBytes"))
+
+    def _size(self, place: str, name: str, value: Any) -> float:
+        if value is None:
+            self.unsized[name] = None
+            return 0.0
+        return self._number(f"{place}.sizeInBytes", value, BYTES)
+
+    def _files(self, place: str, task: Table) -> dict[str, dict[str, float]]:
+        """Return the sizes of the files that a task reads (``input``) and writes (``output``)."""
+        found: dict[str, dict[str, float]] = {"input": {}, "output": {}}
+        for link in found if self.has_tables else ():
+            at = f"{place}.{link}Files"
+            for index, named in enumerate(self._entries(at, task.get(f"{link}Files"))):
+                name = self._text(f"{at}[{index}]", named)
+                if name is not None and name in self.sizes:
+                    found[link][name] = self.sizes[name]
+                elif name is not None:
+                    fault = f"there is no file {shown(named)} in workflow.specification.files"
+                    self.mistakes.add(f"{at}[{index}]", fault)
+        for at, file in self._tables(f"{place}.files", task.get("files"), "a file"):
+            key = "name" if file.get("name") is not None else "id"
+            name = self._text(f"{at}.{key}", file.get(key))
+            way = file.get("link")
+            if way not in ("input", "output"):
+                fault = f"{shown(way)} is not allowed; it is 'input' or 'output'"
+                self.mistakes.add(f"{at}.link", fault)
+            elif name is not None:
+                found[way][name] = self._size(at, name, file.get("sizeInBytes", file.get("size")))
         return found

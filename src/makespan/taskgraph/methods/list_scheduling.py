@@ -109,7 +109,7 @@ def priorities(
         return task
     if priority == "parallelism":
         return np.diff(dag.first_out).astype(np.float64)
-    hint = did_you_mean(str(priority), PRIORITIES)
+    hint = did_you_mean(priority, PRIORITIES)
     raise MethodError(f"priority: there is no priority {priority!r}{hint}")
 
 
@@ -120,7 +120,7 @@ def _choice(machine: Choice) -> Callable[[TaskGraph, int, dict[int, float]], int
         return lambda _problem, _task, ends: min(ends, key=lambda each: (ends[each], each))
     if machine == "first-free":
         return lambda _problem, _task, ends: min(ends)
-    hint = did_you_mean(str(machine), CHOICES)
+    hint = did_you_mean(machine, CHOICES)
     raise MethodError(f"machine: there is no rule {machine!r}{hint}")
 
 
