@@ -303,7 +303,7 @@ def test_files_by_suffix(tmp_path: Path) -> None:
 
 
 LINES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
-AMOUNTS = st.floats(0, 1e6) | st.integers(0, 10**6)
+AMOUNTS = st.floats(1e-9, 1e6) | st.integers(0, 10**6)
 
 
 @st.composite

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from makespan.core.mistakes import shown
-
 LONGEST = 200
 """Characters of what was found that are compared."""
 
@@ -20,8 +18,11 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
     '; known are load, rounds'
     """
     names = sorted(known)
-    text = found if isinstance(found, str) else shown(found)
-    near = get_close_matches(text[:LONGEST].lower(), names, n=1, cutoff=0.6)
+    if not isinstance(found, str):
+        from makespan.core.mistakes import shown  # loads numpy, which a wrong command does without
+
+        found = shown(found)
+    near = get_close_matches(found[:LONGEST].lower(), names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; known are {', '.join(names)}" if names else ""
