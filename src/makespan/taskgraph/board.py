@@ -71,8 +71,9 @@ class Board:
         self._free.update(held)
         self.machine[task] = machine
         self.start[task], self.end[task] = placement.start, placement.end
-        cores = self.cores[machine]
-        cores[cores.index(min(cores))] = placement.end
+        if placement.end > placement.taken:
+            cores = self.cores[machine]
+            cores[cores.index(min(cores))] = placement.end
         return placement
 
     def _placed(
@@ -80,7 +81,9 @@ class Board:
     ) -> Placement:
         edges = self._incoming[task]
         end, source = self.end, self._source
-        taken = max(not_before, min(self.cores[machine]))
+        seconds, taken = self._seconds(task, machine), not_before
+        if self._blocking or seconds > 0:  # what takes no time needs no core
+            taken = max(taken, min(self.cores[machine]))
         waited = 0.0
         if self._blocking:
             for edge in edges:
@@ -101,7 +104,7 @@ class Board:
                 start = max(start, arrival)
                 waited += wait
             taken = start
-        return Placement(machine, taken, start, start + self._seconds(task, machine), waited)
+        return Placement(machine, taken, start, start + seconds, waited)
 
     def _seconds(self, task: int, machine: int) -> float:
         return float(self.problem.durations[task, machine])

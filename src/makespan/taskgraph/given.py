@@ -78,6 +78,16 @@ class Given:
         target = np.concatenate([dag.target, *(tasks[1:] for tasks in chains)])
         return source, target
 
+    @cached_property
+    def position(self) -> Integers:
+        """The place of each task in an order that keeps to the edges and to the sequences."""
+        dag = self.problem.dag
+        if not self.sequences:
+            return dag.position
+        position = np.empty(len(dag), dtype=np.int64)
+        position[_topological(len(dag), *self.precedences())] = np.arange(len(dag))
+        return position
+
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note unknown names, missing tasks, contradictions, and deadlocks."""
         problem = self.problem

@@ -133,9 +133,9 @@ def earliest(  # type: ignore[no-untyped-def]
     """Write the earliest start and end of every row, dispatched in ``order``.
 
     A row starts when the row before it on everything that it occupies has ended, and what it
-    builds on is there. ``task`` is the task that a row computes or brings data to; ``sending``
-    and ``receiving`` index ``free``, or are -1. ``task_end`` comes in with the ends to be used
-    for tasks that have not been dispatched.
+    builds on is there; what takes no time needs no core. ``task`` is the task that a row computes
+    or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1. ``task_end`` comes
+    in with the ends to be used for tasks that have not been dispatched.
     """
     for index in range(len(order)):
         row = order[index]
@@ -149,20 +149,22 @@ def earliest(  # type: ignore[no-untyped-def]
                     begin = max(begin, there[each])
                 else:
                     begin = max(begin, task_end[source[each]])
-            core = first_core[place]
-            for other in range(core + 1, first_core[place + 1]):
-                if core_free[other] < core_free[core]:
-                    core = other
-            begin = max(begin, core_free[core])
+            if blocking or seconds[row] > 0.0:
+                core = first_core[place]
+                for other in range(core + 1, first_core[place + 1]):
+                    if core_free[other] < core_free[core]:
+                        core = other
+                begin = max(begin, core_free[core])
+                core_of[goal] = core
+                core_free[core] = max(begin, task_end[goal])
             taken_last[place] = begin
             clock[goal] = begin
-            core_of[goal] = core
-            core_free[core] = max(begin, task_end[goal])
         if computes[row]:
             start[row] = clock[goal]
             end[row] = start[row] + seconds[row]
             task_end[goal] = end[row]
-            core_free[core_of[goal]] = end[row]
+            if core_of[goal] >= 0:
+                core_free[core_of[goal]] = end[row]
             continue
         each = edge[row]
         if blocking:

@@ -106,7 +106,7 @@ class _Rows:
             origin = self.machine_of[dag.source[self.edge]]
             self.first = transfers & (schedule.machine == origin)
             self.after[self.last] = routing.delay[origin[self.last], goal[self.last]]
-        self.position = dag.position[self.task]
+        self.position = problem.given.position[self.task]
 
     def _seconds(self, transfers: np.ndarray) -> Floats:
         problem, schedule = self.problem, self.schedule
@@ -123,6 +123,8 @@ class _Rows:
     def _order(self) -> Integers:
         """Return the rows by start; at one time, what others build on goes first."""
         start, end = self.schedule.start, self.schedule.end
+        if self.problem.given.sequences:
+            end = 0.0 * end  # at one time, sequences say what goes first
         return np.lexsort((-self.hops_left, self.computes, self.position, end, start))
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
@@ -163,7 +165,7 @@ class _Rows:
             (
                 start, end, task_end, np.zeros(len(self.graph[2])), np.zeros(things),
                 np.zeros(int(first_core[-1])), np.full(count, -1.0),
-                np.zeros(count, dtype=np.int64), np.zeros(len(network)),
+                np.full(count, -1), np.zeros(len(network)),
             ),
             (problem.is_blocking,),
         )  # fmt: skip

@@ -1,0 +1,70 @@
+"""What methods and bounds claim, against every plan of small problems with all fields mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import Dag, Network, TaskGraph, methods, solve
+from makespan.taskgraph.bounds import bounds
+from tests.oracles.taskgraph_enumeration import best, covers, random_problem
+
+WITHIN = 1e-8
+
+
+def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
+    """Hold everything that is said of the problem of a seed against its optimum.
+
+    False where the problem is too large to try everything.
+    """
+    problem = random_problem(np.random.default_rng(seed))
+    least = best(problem) if covers(problem) else None
+    if least is None:
+        return False
+    for bound in bounds(problem):
+        assert bound.value <= least * (1 + WITHIN), (seed, bound)
+    for verdict in methods(problem):
+        if not verdict.applies or not (names is None or verdict.name in names):
+            continue
+        result = solve(problem, method=verdict.name, time_limit=20.0)
+        assert result.makespan is not None
+        assert result.lower_bound is not None
+        assert result.makespan >= least * (1 - WITHIN), (seed, verdict.name)
+        assert result.lower_bound <= least * (1 + WITHIN), (seed, verdict.name)
+        if result.status == "optimal":
+            assert result.makespan <= least * (1 + WITHIN), (seed, verdict.name)
+    return True
+
+
+def test_what_proves_is_right() -> None:
+    """Methods that prove, and every bound, on some hundred problems."""
+    names = ("given-plan", "hu", "coffman-graham", "cp-sat")
+    assert sum(claims_hold(seed, names) for seed in range(300)) > 250
+
+
+def test_no_method_is_better_than_all_plans() -> None:
+    """Every method that applies, what its bound proves included."""
+    assert sum(claims_hold(seed, None) for seed in range(300, 340)) > 30
+
+
+@pytest.mark.slow
+def test_claims_of_thousands_of_problems() -> None:
+    """The same on many more."""
+    assert sum(claims_hold(seed, None) for seed in range(1000, 3000)) > 1800
+
+
+def test_what_takes_no_time_waits_for_no_core() -> None:
+    """A task of no time may be executed while its machine executes another."""
+    dag = Dag({"a": 5.0, "z": 0.0, "b": 3.0}, [("z", "b", 0.0)])
+    network = Network([1, 1], names=["M", "N"])
+    given = {"assignment": {"a": "M", "z": "M", "b": "N"}, "sequence": {"M": ["a", "z"]}}
+    problem = TaskGraph(dag, network, **given)
+    assert best(problem) == solve(problem, method="given-plan").makespan == 5.0
+
+
+def test_sequences_decide_between_equal_starts() -> None:
+    """Timed anew, tasks of one start keep to the sequence of their machine."""
+    dag = Dag({"a": 4.0, "b": 3.0, "c": 1.0}, [("a", "b")])
+    network = Network([1.0], names=["M"], cores=2)
+    result = solve(TaskGraph(dag, network, sequence={"M": ["a", "b", "c"]}))
+    assert result.makespan == 7.0
