@@ -1,36 +1,78 @@
-"""The slow, obvious answers that methods are held against: one module of ``tests/oracles`` a kind.
+"""The slow, obvious answers that methods are held against: what ``tests/oracles`` has for a kind.
 
-A module is an oracle if it has ``random_problem(rng)``, which gives a small problem with all fields
-of its kind mixed, ``covers(problem)``, which says whether it can answer, and ``best(problem)``: the
-least value of what is optimised, None where there is no plan.
+For a kind there are ``random_problem(rng)``, a small problem with all fields mixed;
+``covers(problem)``, whether every plan of it can be tried; ``best(problem)``, the least value of
+what is optimised (the most, where that is sought), None where there is no plan; and perhaps
+``false_claims(problem, result)``, which yields what a result says that is not so.
 """
 
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from campaign.version import ROOT
 from makespan.core.problem import Problem
+from makespan.flow._kinds import KINDS
 
-NEEDED = ("random_problem", "best", "covers")
+FOLDER = ROOT / "tests" / "oracles"
+DEFINED = {
+    "random_problem": re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE),
+    "covers": re.compile(r"^def covers\(", re.MULTILINE),
+    "best": re.compile(r"^def best\(", re.MULTILINE),
+}
+CAN_ALWAYS_BE_PLANNED = ("taskgraph",)  # None then says that there are too many plans
+
+
+class Oracle(NamedTuple):
+    """What answers for one kind."""
+
+    kind: str
+    random_problem: Callable[[random.Random], Problem]
+    covers: Callable[[Any], bool]
+    best: Callable[[Any], Any]
+    false_claims: Callable[[Any, Any], Iterable[str]] | None
 
 
 @cache
-def oracles() -> tuple[ModuleType, ...]:
-    """Return the modules that answer for a kind, in the order of their names."""
-    found = []
-    for path in sorted((ROOT / "tests" / "oracles").glob("*.py")):
+def oracles() -> tuple[Oracle, ...]:
+    """Return the oracles that there are."""
+    found = (_oracle(kind) for kind in KINDS)
+    return tuple(oracle for oracle in found if oracle is not None)
+
+
+def _oracle(kind: str) -> Oracle | None:
+    """Return the oracle of a kind, whose functions may stand in several modules."""
+    homes: dict[str, ModuleType] = {}
+    generator = ""
+    for path in sorted(FOLDER.glob(f"{kind}_*.py")):
         text = path.read_text()
-        if all(f"def {name}(" in text for name in NEEDED):
-            found.append(import_module(f"tests.oracles.{path.stem}"))
-    return tuple(found)
+        for name, pattern in DEFINED.items():
+            place = pattern.search(text)
+            if place is not None:
+                homes[name] = import_module(f"tests.oracles.{path.stem}")
+                generator = place[1] if name == "random_problem" else generator
+    if len(homes) < len(DEFINED):
+        return None
+    made = homes["random_problem"].random_problem
+
+    def random_problem(rng: random.Random) -> Problem:
+        source = np.random.default_rng(rng.getrandbits(64)) if "Generator" in generator else rng
+        problem: Problem = made(source)
+        return problem
+
+    claims = getattr(homes["best"], "false_claims", None)
+    return Oracle(kind, random_problem, homes["covers"].covers, homes["best"].best, claims)
 
 
-def random_problem(rng: random.Random) -> tuple[ModuleType, Problem]:
+def random_problem(rng: random.Random) -> tuple[Oracle, Problem]:
     """Return an oracle and a problem that it made."""
     oracle = rng.choice(oracles())
-    problem: Problem = oracle.random_problem(rng)
-    return oracle, problem
+    return oracle, oracle.random_problem(rng)

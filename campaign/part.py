@@ -19,6 +19,7 @@ MODULES = {
     "names": "campaign.names",
     "files": "campaign.saving",
     "signals": "campaign.signals",
+    "faults": "campaign.faults",
 }
 
 

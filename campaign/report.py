@@ -22,6 +22,11 @@ def as_text(state: State) -> str:
         lines.append(f"{name}: {tries:,} tries in {seconds:,.0f} s, {rate:,.1f} a second")
         found = state.counts.get(name, Counter())
         lines += [f"  {what}: {count:,}" for what, count in sorted(found.items())]
+        goals = part_named(name).goals.items()
+        short = [
+            f"{what} {found[what]:,} of {goal:,}" for what, goal in goals if found[what] < goal
+        ]
+        lines += [f"  to do: {'; '.join(short)}"] if short else []
         if name in state.skipped:
             lines.append(f"  skipped: {state.skipped[name]}")
     for key, entry in state.defects.items():
