@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.sequence import Costs, lines
 from makespan.divisible.timing import master_cost
 
 
@@ -36,18 +37,7 @@ def equal_finish(
     """
     star = problem.star
     assert problem.load is not None
-    left, spent = 1.0, 0.0
-    slope, offset = np.zeros(len(workers)), np.zeros(len(workers))
-    for position, worker in enumerate(workers.tolist()):
-        c, w = float(star.send_per_unit[worker]), float(star.compute_per_unit[worker])
-        latency = float(star.send_fixed[worker])
-        start_up = latency + float(star.compute_fixed[worker])
-        if c + w == 0:
-            continue
-        slope[position] = left / (c + w)
-        offset[position] = (spent + start_up) / (c + w)
-        left -= c * slope[position]
-        spent += latency - c * offset[position]
+    slope, offset = lines(Costs.of(problem), workers)
     own = master_cost(star)
     computes = with_master and own.per_unit > 0
     own_slope = 1.0 / own.per_unit if computes else 0.0

@@ -30,9 +30,10 @@ MOST_WORKERS_TO_START = 20_000
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; none where the load is what is maximised."""
     found = quick_bounds(problem)
+    known = max((bound.value for bound in found), default=0.0)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
-    if found and _has_start_up(problem):
+    if _has_start_up(problem, known):
         from makespan.divisible.rounds_bound import start_up_bound
 
         value = start_up_bound(problem, max(bound.value for bound in found))
@@ -40,9 +41,8 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     return found
 
 
-def _has_start_up(problem: DivisibleLoad) -> bool:
+def _has_start_up(problem: DivisibleLoad, known: float) -> bool:
     """Whether fixed costs delay workers that several rounds may serve, one send at a time."""
-    known = max((bound.value for bound in quick_bounds(problem)), default=0.0)
     return (
         problem.is_star
         and not problem.chooses_master
@@ -149,13 +149,15 @@ def _inverse(seconds: Floats) -> Floats:
 def _steady_rate(problem: DivisibleLoad) -> float:
     """Return the greatest load per second that machines and ports could sustain."""
     star = problem.star
-    port = star.send_per_unit + (star.return_per_unit if problem.ports == 1 else 0.0)
+    port = star.send_per_unit
+    if problem.ports == 1 and problem.has_returns:
+        port = port + star.return_per_unit
     speed = _inverse(star.compute_per_unit)
     if problem.ports == "many":
         rate = float(np.minimum(speed, _inverse(star.send_per_unit)).sum())
         uplink = getattr(star.master, "uplink", None)
         return _own_rate(problem) + (rate if uplink is None else min(rate, uplink))
-    order = np.argsort(port, kind="stable")
+    order = by_send_cost(star) if port is star.send_per_unit else np.argsort(port, kind="stable")
     port, speed = port[order], speed[order]
     if (speed[port == 0] == np.inf).any():
         return np.inf

@@ -6,14 +6,20 @@ load done per second when all chunks are sized best. The master is a worker with
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
+from makespan.core.jit import kernel
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost, timed
+
+COMPILE_FROM = 3_000  # workers
 
 
 def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
@@ -54,22 +60,32 @@ def best_shares(send: Floats, compute: Floats) -> Floats:
     >>> best_shares(np.array([4.0, 1.0]), np.array([2.0, 2.0])).tolist()
     [0.0, 0.3333333333333333]
     """
-    rate = 0.0
     used = np.zeros(len(send), dtype=bool)
-    costs = list(zip(send.tolist(), compute.tolist(), strict=True))
-    for position in range(len(costs) - 1, -1, -1):
-        c, w = costs[position]
-        if c * rate < 1.0:
-            rate = (1.0 + rate * w) / (c + w)
-            used[position] = True
+    run: Any = _compiled_uses() if len(send) >= COMPILE_FROM else _uses
+    run(np.asarray(send), np.asarray(compute), used)
     shares = np.zeros(len(send))
     shares[used] = equal_finish_shares(send[used], compute[used])
     return shares
 
 
+def _uses(send, compute, used):  # type: ignore[no-untyped-def]
+    """Fill in who is used, from the last worker to the first."""
+    rate = 0.0
+    for position in range(len(send) - 1, -1, -1):
+        c, w = send[position], compute[position]
+        if c * rate < 1.0:
+            rate = (1.0 + rate * w) / (c + w)
+            used[position] = True
+
+
+@cache
+def _compiled_uses() -> Any:
+    return kernel(_uses)
+
+
 def by_send_cost(star: Star) -> Integers:
     """Return the workers by non-decreasing send cost per unit, ties by index."""
-    return np.argsort(star.send_per_unit, kind="stable")
+    return star.by_send_cost
 
 
 def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> Solution:

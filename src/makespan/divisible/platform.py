@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from makespan.core.costs import Affine, as_affine
 from makespan.core.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered
-from makespan.core.schedule import Floats
+from makespan.core.schedule import Floats, Integers
 
 NO_COST = Affine(0.0, 0.0)
 
@@ -310,6 +311,13 @@ class Star:
             master=master,
             **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
         )
+
+    @cached_property
+    def by_send_cost(self) -> Integers:
+        """The workers by non-decreasing send cost per unit, ties by index."""
+        order = np.argsort(self.send_per_unit, kind="stable")
+        order.flags.writeable = False
+        return order
 
     @property
     def returns(self) -> NDArray[np.bool_]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from makespan.core.costs import Affine
+from makespan.core.jit import kernel
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
+
+COMPILE_FROM = 1_000  # workers
+MANY = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,31 +81,46 @@ class Costs:
         return (end - self.own.fixed) / self.own.per_unit if self.own.per_unit else np.inf
 
 
-def lines(costs: Costs, sequence: list[int]) -> tuple[Floats, Floats]:
+def lines(costs: Costs, sequence: list[int] | Integers) -> tuple[Floats, Floats]:
     """Return ``slope`` and ``offset``: the load of each worker is ``slope * T - offset``.
 
     The time that is left when a worker's transfer starts is affine in the end T, and so is its
     load ``(left - C - W)/(c + w)`` (002, latencies: all that take part end together).
     """
-    slope, offset = np.zeros(len(sequence)), np.zeros(len(sequence))
-    left, spent = 1.0, 0.0  # the time left is ``left * T - spent``
-    for position, j in enumerate(sequence):
-        latency, c = float(costs.send_fixed[j]), float(costs.send[j])
-        total = c + float(costs.compute[j])
-        slope[position] = left / total
-        offset[position] = (spent + latency + float(costs.compute_fixed[j])) / total
-        left *= float(costs.compute[j]) / total
-        spent += latency - c * offset[position]
+    workers = np.asarray(sequence, dtype=np.int64)
+    slope, offset = np.zeros(len(workers)), np.zeros(len(workers))
+    run: Any = _compiled_lines() if len(workers) >= COMPILE_FROM else _lines
+    start_up = costs.send_fixed[workers] + costs.compute_fixed[workers]
+    send, compute = costs.send[workers], costs.compute[workers]
+    run(costs.send_fixed[workers], start_up, send, compute, slope, offset)
     return slope, offset
+
+
+def _lines(latency, start_up, send, compute, slope, offset):  # type: ignore[no-untyped-def]
+    left, spent = 1.0, 0.0  # the time left is ``left * T - spent``
+    for j in range(len(send)):
+        total = send[j] + compute[j]
+        if total == 0.0:
+            continue
+        slope[j] = left / total
+        offset[j] = (spent + start_up[j]) / total
+        left *= compute[j] / total
+        spent += latency[j] - send[j] * offset[j]
+
+
+@cache
+def _compiled_lines() -> Any:
+    return kernel(_lines)
 
 
 def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, list[int]]:
     """Lower the end of a sequence until it does just ``load``; return the end and who is left.
 
     Where a worker's load falls to nothing on the way down, it is dropped: the others then have
-    more time, so the load done does not fall. Infinite if nobody is left.
+    more time, so the load done does not fall. Infinite if nobody is left. Of many workers, the
+    later half of those that get nothing is dropped at once.
 
-    Complexity: O(n^2) in the length of the sequence.
+    Complexity: O(n^2) in the length of the sequence; O(n log n) from thousands on.
     """
     sequence = list(sequence)
     while True:
@@ -109,7 +130,12 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
             empty_at = np.where(slope > 0, offset / slope, np.where(offset > 0, np.inf, -np.inf))
         if not len(sequence) or empty_at.max() < end:
             return end, sequence
-        del sequence[int(empty_at.argmax())]
+        if len(sequence) < MANY:
+            del sequence[int(empty_at.argmax())]
+            continue
+        empty = np.flatnonzero(empty_at >= end)
+        gone = set(empty[len(empty) // 2 :].tolist())
+        sequence = [worker for place, worker in enumerate(sequence) if place not in gone]
 
 
 def _end(costs: Costs, slope: float, offset: float, load: float) -> float:

@@ -10,6 +10,7 @@ AUTO = (
     "tree",
     "affine-tree",
     "independent-links",
+    "greedy",
     "return-programme",
     "lifo",
     "fifo",

@@ -1,0 +1,163 @@
+"""A plan for any star in little time: each worker in turn takes what it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.memory import claim
+from makespan.core.registry import register
+from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Floats, Integers
+from makespan.divisible.bounds import quick_bounds
+from makespan.divisible.filling import COLUMNS, Filling
+from makespan.divisible.linear import by_send_cost
+from makespan.divisible.needs import (
+    A_STAR,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    ONE_SEND_AT_A_TIME,
+)
+from makespan.divisible.plan import Plan, sends_then_returns
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import timed
+
+DOUBLINGS = 1100  # the range of floats
+VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
+STEPS = 40
+SHARE = 0.25  # of the time left: checking a plan for a million workers takes as long
+FASTER = 1e-4  # what another order has to gain to be looked into
+
+
+@register(
+    "divisible",
+    name="greedy",
+    needs=(A_STAR, ONE_SEND_AT_A_TIME, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE),
+    complexity="O(n) for each end tried, some dozens; O(n log n)",
+    source="bisection for the end; each worker fills the time left (paper 002, star recursion) "
+    "within its memory, its window and the budget",
+)
+def greedy(problem: DivisibleLoad, control: Control) -> Solution:
+    """One chunk for each worker in turn, as large as its limits and the end allow; a heuristic.
+
+    The end is found by bisection. Workers come by send cost or in the given order; some are left
+    out where the workers behind them do more in their time. Results return in the reverse order
+    where that is open. Where the master is open, the fastest machine is it.
+    """
+    if problem.chooses_master:
+        problem = problem.with_master(int(np.argmin(problem.star.compute_per_unit)))
+    claim(16.0 * len(COLUMNS) * len(problem.star), "the columns of the workers")
+    limit = np.inf if problem.deadline is None else problem.deadline
+    if problem.load is None:
+        return _most(problem, next(_fillings(problem)), limit)
+    best: tuple[Filling, float] | None = None
+    least = max(bound.value for bound in quick_bounds(problem))
+    with control.limited(None if control.remaining is None else SHARE * control.remaining):
+        for filling in _fillings(problem):
+            if best is not None and control.expired():
+                break
+            end = limit if best is None else best[1] * (1 - FASTER)
+            found = _least_end(filling, least, end, control)
+            best = best if found is None else (filling, found)
+    if best is None:
+        return Solution(schedule=None)
+    filling, end = best
+    _, amount, own = filling.load_by(end)
+    schedule = timed(problem, _plan(problem, filling.order, amount, own))
+    return Solution(schedule=schedule if schedule.makespan <= limit * (1 + 1e-12) else None)
+
+
+def _fillings(problem: DivisibleLoad) -> Iterator[Filling]:
+    if problem.order is not None:
+        orders = [problem.workers_in(problem.order)]
+    else:
+        orders = [by_send_cost(problem.star), *(np.argsort(key) for key in _keys(problem))]
+    for order in orders:
+        yield Filling.of(problem, order, choosy=False)
+        if problem.has_latencies and problem.use == "any":
+            yield Filling.of(problem, order, choosy=True)
+
+
+def _keys(problem: DivisibleLoad) -> Iterator[Floats]:
+    """Yield what workers are also sorted by: start-ups, what a usual chunk costs."""
+    star = problem.star
+    if problem.budget is not None:
+        yield star.price_fixed + star.price_per_unit * (problem.load or 0.0) / max(1, len(star))
+    if problem.has_latencies:
+        yield star.send_fixed + star.compute_fixed
+
+
+def _least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:
+    """Return about the least end, ``low`` or later, by which the load is done.
+
+    None if there is none up to ``limit``.
+    """
+    load = filling.problem.load
+    assert load is not None
+    enough = load * (1 - 1e-12)
+    high = _enough_time(filling, low, enough) if np.isinf(limit) else limit
+    if high is None or filling.load_by(high)[0] < enough:
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if control.expired() or not low < middle < high:
+            break
+        if filling.load_by(middle)[0] >= enough:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _enough_time(filling: Filling, least: float, enough: float) -> float | None:
+    """Return an end by which the load is done; None if no time seems to be enough."""
+    if not np.isfinite(least):
+        return None
+    end, done, vain = least or 1.0, -2.0, 0
+    for _ in range(DOUBLINGS):
+        more = filling.load_by(end)[0]
+        if more >= enough:
+            return end
+        vain = vain + 1 if 0.0 < more <= done else 0
+        if vain == VAIN or not np.isfinite(end):
+            return None
+        end, done = 2.0 * end, more
+    return None
+
+
+def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
+    """Return the plan for an open load; none where it has no maximum."""
+    done, amount, own = filling.load_by(end)
+    if not 0.0 <= done < np.inf:
+        return Solution(schedule=None)
+    plan = _plan(problem, filling.order, amount, own)
+    schedule = timed(problem, plan)
+    if schedule.makespan > end * (1 + 1e-12):
+        return Solution(schedule=None)
+    objective = Objective(name="load", value=plan.total, bound=None, maximise=True)
+    return Solution(schedule=schedule, objective=objective)
+
+
+def _plan(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:
+    served = np.flatnonzero(amount >= 0.0)
+    worker, amounts = order[served], amount[served]
+    total = float(amounts.sum()) + own
+    if problem.load is not None and not problem.integral and total > 0.0:
+        factor = problem.load / total  # 1 but for rounding
+        amounts, own = amounts * factor, own * factor
+    transfers = None
+    if problem.has_returns:
+        transfers = sends_then_returns(len(worker), _returns(problem, worker))
+    return Plan.of(worker, amounts, master=own, transfers=transfers)
+
+
+def _returns(problem: DivisibleLoad, worker: Integers) -> Integers:
+    """Return the chunks whose results return, in order."""
+    chunks = np.flatnonzero(problem.star.returns[worker])
+    if problem.return_order is not None:
+        position = np.empty(len(problem.star), dtype=np.int64)
+        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
+        return chunks[np.argsort(position[worker[chunks]], kind="stable")]
+    return chunks if problem.discipline == "fifo" else chunks[::-1]
