@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from makespan.core.control import Control
@@ -9,6 +11,7 @@ from makespan.core.result import Bound
 from makespan.core.schedule import Floats
 from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
+from makespan.divisible.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_bounds import RETURNS, rate_with_returns
 from makespan.divisible.timing import master_cost
@@ -25,6 +28,7 @@ BANDWIDTH_CENTRIC = (
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
 MOST_WORKERS_TO_RELAX = 16
 MOST_WORKERS_TO_START = 20_000
+MOST_MASTERS = 200
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
@@ -93,6 +97,8 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform).rate
         return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
+    if problem.chooses_master and problem.has_returns and len(problem.star) > MOST_MASTERS:
+        return quick_bounds(_with_a_machine_more(problem))
     if problem.chooses_master:
         every = (quick_bounds(problem.with_master(index)) for index in _masters(problem))
         return min(every, key=lambda found: max(bound.value for bound in found))
@@ -124,6 +130,15 @@ def _masters(problem: DivisibleLoad) -> range:
         return range(len(problem.star))
     fastest = int(np.argmin(problem.star.compute_per_unit))
     return range(fastest, fastest + 1)
+
+
+def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem in which all machines are workers of a master that is as fast as any."""
+    star = problem.star
+    master = Master(compute=float(star.compute_per_unit.min()))
+    columns = {name: getattr(star, name) for name in NUMBERS}
+    platform = Star.from_arrays(master=master, **columns)
+    return replace(problem, platform=platform, order=None, return_order=None)
 
 
 def _seconds(problem: DivisibleLoad, rate: float) -> float:

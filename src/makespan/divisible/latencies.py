@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Activity, Integers
+from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.everyone import with_everyone
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.newton import PROVED, Best, Search, least_time, most_load
@@ -40,6 +41,9 @@ def solve_latencies(problem: DivisibleLoad, control: Control, search_of: SearchO
     best: _Planned | None = None
     bounds = []
     for each in _with_masters(problem):
+        if best is not None and control.expired():
+            bounds.append(_any_bound(problem))
+            break
         case = _Case(each, control, search_of)
         found = case.most(best) if problem.load is None else case.least(best)
         bounds.append(found.best.bound)
@@ -51,12 +55,18 @@ def solve_latencies(problem: DivisibleLoad, control: Control, search_of: SearchO
     return _most_solution(best) if problem.load is None else _least_solution(best)
 
 
-def _with_masters(problem: DivisibleLoad) -> list[DivisibleLoad]:
+def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
     if not problem.chooses_master:
-        return [problem]
+        yield problem
+        return
     star = problem.star
-    ranked = np.lexsort((star.compute_fixed, star.compute_per_unit))
-    return [problem.with_master(int(index)) for index in ranked]
+    for index in np.lexsort((star.compute_fixed, star.compute_per_unit)).tolist():
+        yield problem.with_master(index)
+
+
+def _any_bound(problem: DivisibleLoad) -> float:
+    """Return a bound for every master."""
+    return max((bound.value for bound in quick_bounds(problem)), default=np.inf)
 
 
 class _Case:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import wraps
 from typing import Any
+
+import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.result import Solution
@@ -13,6 +15,7 @@ from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.problem import DivisibleLoad
 
 Run = Callable[..., Solution]
+MOST_RANKED = 200
 
 
 def tries_masters(run: Run) -> Run:
@@ -42,8 +45,8 @@ def best_master(
         if best is not None and best.objective is None and bound >= best.rank:
             break
         if best is not None and control.expired():
-            untried.append(bound)
-            continue
+            untried.append(bound)  # those behind have no lower one
+            break
         solution = solve_one(each)
         if problem.load is None and solution.schedule is None and solution.infeasible is None:
             return solution  # there is no maximum, or no time
@@ -60,14 +63,22 @@ def best_master(
     return replace(best, optimal=proved, lower_bound=min(bounds))
 
 
-def _by_bound(problem: DivisibleLoad) -> list[tuple[float, DivisibleLoad]]:
-    """Return the problem with each master, by what it can reach at best, ties by index."""
-    each = [problem.with_master(index) for index in range(len(problem.star))]
-    if problem.load is None:
-        return [(0.0, given) for given in each]
+def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
+    """Yield the problem with each master, by what it can reach at best, ties by index.
+
+    Of many machines the fastest come first, with a bound for all of them.
+    """
+    count = len(problem.star)
+    if problem.load is None or count > MOST_RANKED:
+        every = max((bound.value for bound in quick_bounds(problem)), default=0.0)
+        order = np.argsort(problem.star.compute_per_unit, kind="stable")
+        for index in range(count) if count <= MOST_RANKED else order.tolist():
+            yield every, problem.with_master(index)
+        return
+    each = [problem.with_master(index) for index in range(count)]
     bounds = [max(bound.value for bound in quick_bounds(given)) for given in each]
-    ranked = sorted(range(len(each)), key=bounds.__getitem__)
-    return [(bounds[index], each[index]) for index in ranked]
+    for index in sorted(range(count), key=bounds.__getitem__):
+        yield bounds[index], each[index]
 
 
 def _is_settled(solution: Solution, best: Solution) -> bool:

@@ -96,7 +96,7 @@ class Policy:
         most, workers = self.most_chunks, len(self.problem.star)
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
         ones = np.ones((2, most)), np.ones((2, workers))
-        run: Any = serve
+        run: Any = compiled_serve() if most * workers >= COMPILE_FROM else serve
         count, _ = run(*self._fixed(), *ones, worker, amount)
         return Plan.of(worker[:count], amount[:count])
 

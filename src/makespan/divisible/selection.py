@@ -15,6 +15,7 @@ from makespan.divisible.sequence import Costs
 
 MOST_STATES = 1_000_000
 TABLE_ENTRIES = 65_536
+MANY = 3_000
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class Chain:
         self.costs = costs.some(order)
         self.control = control
         self.rates = _suffix_rates(self.costs)
-        self.cells = int(np.clip(TABLE_ENTRIES // max(1, len(order)), 16, CELLS))
+        self.cells = int(np.clip(TABLE_ENTRIES // max(1, len(order)), 1, CELLS))
 
     def __call__(self, horizon: float, target: float, width: int) -> Found:
         """Search with at most ``width`` choices at a time; see :class:`newton.Search`."""
@@ -139,8 +140,10 @@ def _unbeaten(states: _States, rows: Integers, rate: float) -> Integers:
 def _suffix_rates(costs: Costs) -> Floats:
     """Return the load a second of the workers from each position on, without fixed costs.
 
-    Served by non-decreasing send cost, which is best. Complexity: O(n^2) by insertion.
+    Served by non-decreasing send cost, which is best. Complexity: O(n^2) by insertion; of many
+    workers only some rates are made, which stand for those of the workers behind them, too.
     """
+    every = max(1, len(costs) // 20) if len(costs) > MANY else 1
     by_send = np.argsort(costs.send, kind="stable")
     position = np.argsort(by_send)
     rates = np.zeros(len(costs) + 1)
@@ -149,6 +152,7 @@ def _suffix_rates(costs: Costs) -> Floats:
     for first in range(len(costs) - 1, -1, -1):
         share[position[first]] = 1.0 / costs.total[first]
         keep[position[first]] = costs.compute[first] / costs.total[first]
-        before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
-        rates[first] = float((before * share).sum())
+        if first % every == 0:
+            before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
+            rates[first : first + every] = float((before * share).sum())
     return rates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,11 +22,15 @@ from makespan.divisible.needs import (
     NO_WORKER_DEADLINES,
     SOME_LOAD,
 )
+from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized, programmed
 from makespan.divisible.timing import master_cost, timed
 
-MOST_CHUNKS = 1_500
+MOST_CHUNKS = 500_000
+MOST_PROGRAMMED = 30_000
+FEWER = 1_500
+"""Chunks up to which more of them are tried."""
 FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 WORSE = 3
 
@@ -68,8 +73,11 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
     best: Sized | None = None
     worse = 0
     for sequence in _sequences(problem):
-        if worse >= WORSE or (best is not None and control.expired()):
+        best = best or _filled(problem, sequence)
+        if worse >= WORSE or control.expired():
             break
+        if len(sequence) > MOST_PROGRAMMED:
+            continue
         sized = programmed(problem, sequence, control)
         if sized is None:
             continue
@@ -82,6 +90,28 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
     return Solution(schedule=timed(problem, best.plan.without_empty()))
 
 
+def _filled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+    """Return a plan that needs no programme: equal chunks of each worker, within its memory."""
+    star = problem.star
+    assert problem.load is not None
+    count = np.bincount(sequence, minlength=len(star))
+    load = _steady_loads(problem) if problem.rounds == "auto" else star.memory * count
+    amount = np.minimum(star.memory, np.minimum(load, problem.load) / np.maximum(count, 1))[
+        sequence
+    ]
+    room = float(amount.sum())
+    if room > problem.load:
+        amount *= problem.load / room
+    master = max(0.0, problem.load - float(amount.sum()))
+    if master > 1e-12 * problem.load and not problem_master_computes(problem):
+        return None
+    plan = Plan.of(sequence, amount, master=master if problem_master_computes(problem) else 0.0)
+    end = timed(problem, plan).makespan
+    if problem.deadline is not None and end > problem.deadline:
+        return None
+    return Sized(plan=plan, makespan=end, optimal=False)
+
+
 def _nothing(problem: DivisibleLoad) -> Solution:
     assert problem.load is not None
     if problem.rounds != "auto" and not problem_master_computes(problem):
@@ -89,28 +119,27 @@ def _nothing(problem: DivisibleLoad) -> Solution:
         if room < problem.load * (1 - 1e-12):
             why = f"{problem.rounds} rounds have room for {room:.12g}, but the load is "
             return Solution(schedule=None, infeasible=f"{why}{problem.load:.12g}")
-    return Solution(schedule=None, notes=("no sequence tried has room for the load in time",))
+    note = f"no sequence of at most {MOST_CHUNKS:,} chunks that was tried has room for the load"
+    return Solution(schedule=None, notes=(note,))
 
 
-def _sequences(problem: DivisibleLoad) -> list[Integers]:
-    """Return sequences with more and more chunks, or with more and more of the workers."""
+def _sequences(problem: DivisibleLoad) -> Iterator[Integers]:
+    """Yield sequences with more and more chunks, or with more and more of the workers."""
     star = problem.star
     order = by_send_cost(star)
     if problem.rounds != "auto":
         able = order[star.memory[order] > 0]
         rounds = int(problem.rounds)
         counts = sorted({len(able), max(1, len(able) - 1), max(1, len(able) // 2)}, reverse=True)
-        return [np.tile(able[:count], rounds) for count in counts if count * rounds <= MOST_CHUNKS]
+        yield from (np.tile(able[:n], rounds) for n in counts if n * rounds <= MOST_CHUNKS)
+        return
     loads = _steady_loads(problem)
-    sequences: list[Integers] = []
-    for factor in FACTORS:
+    for number, factor in enumerate(FACTORS):
         chunks = np.where(loads > 0, np.ceil(factor * loads / _largest(problem, loads)), 0)
-        chunks = np.maximum(chunks, np.where(loads > 0, math.ceil(factor), 0)).astype(np.int64)
-        if chunks.sum() > MOST_CHUNKS and sequences:
-            break
-        if chunks.sum() <= 20 * MOST_CHUNKS:
-            sequences.append(_interleaved(chunks, order))
-    return sequences
+        chunks = np.maximum(chunks, np.where(loads > 0, math.ceil(factor), 0))
+        if chunks.sum() > (FEWER if number else MOST_CHUNKS):
+            return
+        yield _interleaved(chunks.astype(np.int64), order)
 
 
 def _largest(problem: DivisibleLoad, loads: Floats) -> Floats:

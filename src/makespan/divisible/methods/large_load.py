@@ -34,6 +34,8 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     """
     assert problem.load is not None
     star = problem.star
+    if problem.load == 0.0:
+        return one_round(problem, np.zeros(len(star)), 0.0)
     workers = service_order(problem)
     with_master = problem_master_computes(problem)
     while True:

@@ -27,6 +27,7 @@ from makespan.divisible.timing import timed
 
 EQUAL = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
 MOST_ROUNDS = 100_000
+MOST_CHUNKS = 1_000_000
 
 
 def _differing_workers(problem: DivisibleLoad) -> str | None:
@@ -77,7 +78,7 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
     the recursion would make one so, fewer rounds are used.
     """
     if problem.rounds != "auto":
-        return _given_rounds(problem, int(problem.rounds))
+        return _given_rounds(problem, int(problem.rounds), control)
     best: Sized | None = None
     worse = 0
     for rounds in range(1, MOST_ROUNDS):
@@ -96,7 +97,7 @@ def _is_done(problem: DivisibleLoad, best: Sized, rounds: int) -> bool:
     from makespan.divisible.bounds import quick_bounds
 
     bound = max(bound.value for bound in quick_bounds(problem))
-    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > 1_000_000
+    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MOST_CHUNKS
 
 
 def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
@@ -106,15 +107,30 @@ def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
     return np.tile(workers, rounds)
 
 
-def _given_rounds(problem: DivisibleLoad, rounds: int) -> Solution:
+def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solution:
+    """Return the plan with so many rounds, or with as many as need no negative chunk.
+
+    More rounds have smaller chunks, so the most rounds are found by doubling and bisection.
+    """
+    sized = chained(problem, _round_robin(problem, 1))
+    used, high = 1, 2
+    most = max(1, min(rounds, MOST_CHUNKS // len(problem.star)))
+    while sized is not None and used < most and not control.expired():
+        trial = min(high, most)
+        found = chained(problem, _round_robin(problem, trial))
+        if found is not None:
+            used, sized, high = trial, found, 2 * trial
+        elif trial - used <= 1:
+            break
+        else:
+            most, high = trial, (used + trial) // 2
     notes: tuple[str, ...] = ()
-    for fewer in range(rounds, 0, -1):
-        sized = chained(problem, _round_robin(problem, fewer))
-        if sized is not None:
-            if fewer < rounds:
-                notes = (f"{rounds} rounds would need a negative chunk: {fewer} are used",)
-            return _solution(problem, sized, notes)
-    return _solution(problem, None)
+    if sized is not None and used < rounds:
+        why = (
+            "would need a negative chunk" if used < MOST_CHUNKS // len(problem.star) else "are many"
+        )
+        notes = (f"{rounds} rounds {why}: {used} are used",)
+    return _solution(problem, sized, notes)
 
 
 def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...] = ()) -> Solution:
