@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from makespan.core.control import Control
 from makespan.independent import first_fit as module
 from makespan.independent.first_fit import first_fit
 from tests.oracles.independent_brute import first_fit_bins
@@ -19,5 +20,5 @@ def test_each_task_goes_to_the_first_machine_with_room(monkeypatch, compiled, se
     seconds = np.sort(rng.integers(1, 20, 30) / 7)[::-1].copy()
     capacity = float(seconds.sum() / machines * rng.uniform(0.95, 1.3))
     expected = first_fit_bins(seconds.tolist(), machines, capacity)
-    found = first_fit(seconds, machines, capacity)
+    found = first_fit(seconds, machines, capacity, Control())
     assert (None if found is None else found.tolist()) == expected

@@ -18,6 +18,9 @@ STACKED = (
     "Optimal scheduling of tasks on identical parallel processors, ORSA J. Computing 7, 1995"
 )
 MOST_STACKED = 100
+LARGEST_WHOLE = 2.0**53
+FINEST = 20
+"""Halvings of a second that are tried as a unit."""
 
 
 def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
@@ -48,6 +51,26 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
 
 def _stacked(seconds: Floats, machines: int) -> float:
     """Return the largest sum, over k, of the k + 1 shortest of the k m + 1 longest tasks."""
-    longest = np.sort(seconds)[::-1]
+    wanted = min(len(seconds), MOST_STACKED * machines + 1)
+    longest = np.sort(np.partition(seconds, -wanted)[-wanted:])[::-1]
     depths = range(1, min((len(seconds) - 1) // machines, MOST_STACKED) + 1)
     return max(float(longest[k * machines - k : k * machines + 1].sum()) for k in depths)
+
+
+def grain(problem: IndependentTasks) -> float | None:
+    """Return the greatest common divisor of the durations, where tasks run in one piece.
+
+    It is exact: the durations are whole multiples of a power of two, and their sum has no more
+    of them than floats tell apart. None where there is no such unit.
+    """
+    seconds = problem.durations
+    total = float(seconds.sum())
+    if problem.preemptive or not 0 < total < LARGEST_WHOLE:
+        return None
+    for halvings in range(FINEST + 1):
+        units = seconds * 2.0**halvings
+        if total * 2.0**halvings >= LARGEST_WHOLE:
+            return None
+        if bool((units == np.rint(units)).all()):
+            return float(np.gcd.reduce(units.astype(np.int64))) / 2.0**halvings
+    return None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
 
 PLAIN_STEPS = 300_000
+SLICE = 1 << 18
+"""After so many tasks the clock is read."""
 
 
-def first_fit(seconds: Floats, machines: int, capacity: float) -> Integers | None:
-    """Return the machine of each task, or None where a task finds no room.
+def first_fit(seconds: Floats, machines: int, capacity: float, control: Control) -> Integers | None:
+    """Return the machine of each task, or None where a task finds no room, or the time was up.
 
     Parameters
     ----------
@@ -28,7 +31,24 @@ def first_fit(seconds: Floats, machines: int, capacity: float) -> Integers | Non
     from makespan.independent.kernels import first_fit_by_tree
 
     chosen = np.empty(len(seconds), dtype=np.int64)
-    return chosen if first_fit_by_tree(seconds, machines, capacity, chosen) else None
+    room = _tree(machines, capacity)
+    for first in range(0, len(seconds), SLICE):
+        last = min(first + SLICE, len(seconds))
+        if control.expired() or not first_fit_by_tree(seconds, room, chosen, first, last):
+            return None
+    return chosen
+
+
+def _tree(machines: int, capacity: float) -> Floats:
+    """Return the tree of greatest rooms: node k has the children 2 k and 2 k + 1."""
+    leaves = 1 << (machines - 1).bit_length()
+    room = np.full(2 * leaves, -1.0)
+    room[leaves : leaves + machines] = capacity
+    level = leaves
+    while level > 1:
+        room[level // 2 : level] = room[level : 2 * level].reshape(-1, 2).max(axis=1)
+        level //= 2
+    return room
 
 
 def _plain(seconds: Floats, machines: int, capacity: float) -> Integers | None:

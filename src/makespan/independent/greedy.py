@@ -7,9 +7,12 @@ import heapq
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
-from makespan.independent.timing import scheduled
+from makespan.independent.timing import MANY, scheduled
+
+SLICE = 1 << 20
+"""Tasks of one call of the compiled loop."""
 
 
 def greedy(problem: IndependentTasks, tasks: Integers) -> Schedule:
@@ -19,14 +22,30 @@ def greedy(problem: IndependentTasks, tasks: Integers) -> Schedule:
 
     Complexity: O(n log m).
     """
-    tasks = tasks[problem.durations[tasks] > 0]
+    seconds = problem.durations[tasks]
+    if not seconds.all():
+        tasks = tasks[seconds > 0]
+        seconds = problem.durations[tasks]
+    if len(tasks) >= MANY:
+        return scheduled(problem, tasks, _compiled(seconds, problem.useful_machines))
     free = [(0.0, machine) for machine in range(problem.useful_machines)]
     chosen = []
-    for seconds in problem.durations[tasks].tolist():
+    for duration in seconds.tolist():
         time, machine = free[0]
         chosen.append(machine)
-        heapq.heapreplace(free, (time + seconds, machine))
+        heapq.heapreplace(free, (time + duration, machine))
     return scheduled(problem, tasks, np.array(chosen, dtype=np.int64))
+
+
+def _compiled(seconds: Floats, machines: int) -> Integers:
+    """Return the machine of each task; the loop runs in slices, between which signals arrive."""
+    from makespan.independent.kernels import hand_out
+
+    free, heap = np.zeros(machines), np.arange(machines)
+    chosen = np.empty(len(seconds), dtype=np.int64)
+    for first in range(0, len(seconds), SLICE):
+        hand_out(seconds, free, heap, chosen, first, min(first + SLICE, len(seconds)))
+    return chosen
 
 
 def by_decreasing_duration(problem: IndependentTasks) -> Integers:

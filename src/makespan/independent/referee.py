@@ -116,7 +116,7 @@ def _overlaps(
     In the order of their starts, two rows of a group overlap only if two neighbours do.
     """
     rows = np.flatnonzero(schedule.end > schedule.start)
-    rows = rows[np.lexsort((schedule.end[rows], schedule.start[rows], group[rows]))]
+    rows = _sorted(schedule, rows, group)
     before, after = rows[:-1], rows[1:]
     excess = schedule.end[before] - schedule.start[after]
     wrong = (group[before] == group[after]) & (excess > TOLERANCE * schedule.makespan)
@@ -140,3 +140,18 @@ def _overlaps(
             times=(float(schedule.start[second]), float(schedule.end[first])),
             excess=float(excess[index]),
         )
+
+
+def _sorted(schedule: Schedule, rows: Integers, group: Integers) -> Integers:
+    """Return the rows by group, start and end; quickly where each group's rows are in order."""
+    key = group[rows]
+    narrow = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key
+    grouped = rows[np.argsort(narrow, kind="stable")]
+    before, after = grouped[:-1], grouped[1:]
+    start, end = schedule.start, schedule.end
+    wrong = (start[after] < start[before]) | (
+        (start[after] == start[before]) & (end[after] < end[before])
+    )
+    if not (wrong & (group[after] == group[before])).any():
+        return grouped
+    return rows[np.lexsort((end[rows], start[rows], key))]

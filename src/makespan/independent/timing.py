@@ -15,6 +15,9 @@ from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
 
+MANY = 100_000
+"""From this many rows on, compiled loops are worth loading."""
+
 
 def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> Schedule:
     """Return the schedule that starts ``tasks``, in this order, on their machines.
@@ -58,13 +61,16 @@ def retimed(
     """
     schedule = schedule.renamed(problem.machines)
     duration = schedule.amount if factors is None else schedule.amount * factors
-    order = np.lexsort((schedule.end, schedule.start))
-    machine, seconds = schedule.machine[order], duration[order]
-    start = np.empty(len(schedule))
-    if problem.preemptive:
-        start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
+    if not problem.preemptive and _in_order(schedule):
+        start = _back_to_back(schedule.machine, duration)
     else:
-        start[order] = _back_to_back(machine, seconds)
+        order = np.lexsort((schedule.end, schedule.start))
+        machine, seconds = schedule.machine[order], duration[order]
+        start = np.empty(len(schedule))
+        if problem.preemptive:
+            start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
+        else:
+            start[order] = _back_to_back(machine, seconds)
     return Schedule.of_columns(
         problem.machines,
         kind=schedule.kind,
@@ -94,12 +100,28 @@ def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> R
     return Replay(end)
 
 
+def _in_order(schedule: Schedule) -> bool:
+    """Whether a long schedule's rows stand in the order in which their machines run them."""
+    if len(schedule) < MANY:
+        return False
+    from makespan.independent.kernels import in_order
+
+    latest = np.full(2 * (int(schedule.machine.max()) + 1), -np.inf)
+    return bool(in_order(schedule.machine, schedule.start, schedule.end, latest))
+
+
 def _back_to_back(machine: Integers, duration: Floats) -> Floats:
     """Return the starts of rows that follow each other on their machines without idle time.
 
     Each machine is summed on its own: one running sum over all would lose the digits that tell
     the tasks of a long plan apart.
     """
+    if len(machine) >= MANY:
+        from makespan.independent.kernels import back_to_back
+
+        result = np.empty(len(machine))
+        back_to_back(machine, duration, np.zeros(int(machine.max()) + 1), result)
+        return result
     order = np.argsort(machine, kind="stable")
     first = np.flatnonzero(np.diff(machine[order], prepend=-1))
     ends = duration[order]
@@ -116,6 +138,13 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
 
 def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Floats:
     """Return the starts of pieces, each waiting for its machine and for its task's last piece."""
+    if len(machine) >= MANY:
+        from makespan.independent.kernels import one_at_a_time
+
+        result = np.empty(len(machine))
+        free = np.zeros(int(machine.max()) + 1), np.zeros(int(task.max()) + 1)
+        one_at_a_time(machine, task, duration, *free, result)
+        return result
     machine_free: dict[int, float] = {}
     task_free: dict[int, float] = {}
     starts = []

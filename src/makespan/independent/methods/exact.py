@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 MOST_VARIABLES = 100_000
+ALMOST = 1e-3
+"""What a bound in whole units may owe to rounding."""
 
 
 def _too_many(problem: IndependentTasks) -> str | None:
-    distinct = len(np.unique(problem.durations))
+    few = problem.durations[: 2 * MOST_VARIABLES]  # often enough to see that there are too many
+    distinct = len(np.unique(few))
+    if distinct * problem.useful_machines <= MOST_VARIABLES and len(few) < len(problem.durations):
+        distinct = len(np.unique(problem.durations))
     if distinct * problem.useful_machines <= MOST_VARIABLES:
         return None
     return f"there are {distinct} distinct durations and {problem.useful_machines} machines"
@@ -47,35 +52,48 @@ def _too_many(problem: IndependentTasks) -> str | None:
 )
 def exact(problem: IndependentTasks, control: Control) -> Solution:
     """Search all assignments with CP-SAT, from the plan of LPT or a better one."""
-    from makespan.backends.cp_sat import Outcome, scaling_of, search
+    start = first_plan(problem, control)
+    if control.expired():
+        return Solution(schedule=start)
+    from makespan.backends.cp_sat import scaling_of, search
 
     scaling = scaling_of(problem.durations)
     counted = _counted(problem, scaling)
-    start = first_plan(problem, control)
     hint = counted.counts_in(start)
     lower, upper = counted.lower_bound(), int((hint * counted.units[:, None]).sum(0).max(initial=0))
     best, proved = start, lower >= upper
     if not proved:
-        model, counts = _model(counted, hint, lower, upper)
+        model, counts = _model(counted, hint, lower, upper, control)
+        if control.expired():
+            return Solution(schedule=start, lower_bound=_seconds(scaling, lower, problem))
         found = search(model, control, in_seconds=scaling.seconds)
         if found.bound is not None:
-            lower = max(lower, math.ceil(found.bound - 0.5))
-        proved = found.outcome is Outcome.OPTIMAL
+            lower = max(lower, math.ceil(found.bound - ALMOST))
         if found.solved:
             value = np.array([[found.value(count) for count in row] for row in counts])
+            units = int((value * counted.units[:, None]).sum(0).max(initial=0))
+            proved = min(units, upper) <= lower
             plan = counted.plan(problem, value)
             best = plan if plan.makespan < start.makespan else start
+    bound = _seconds(scaling, lower, problem)
     if scaling.exact:
-        return Solution(schedule=best, lower_bound=scaling.seconds(lower), optimal=proved)
-    error = len(problem.durations)  # each duration was rounded up by less than one unit
+        return Solution(schedule=best, lower_bound=bound, optimal=proved)
+    error = len(problem.durations)
     return Solution(
         schedule=best,
-        lower_bound=max(0.0, scaling.seconds(lower - error)),
+        lower_bound=bound,
         notes=(
             f"the durations have no common unit: they were rounded up to multiples of "
             f"{scaling.unit:.3g} s; the lower bound allows for {scaling.seconds(error):.3g} s",
         ),
     )
+
+
+def _seconds(scaling: Scaling, lower: int, problem: IndependentTasks) -> float:
+    """Return a bound in units as one in seconds."""
+    if not scaling.exact:  # each duration was rounded up by less than one unit
+        lower = max(0, lower - len(problem.durations))
+    return scaling.seconds(lower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +146,11 @@ def _counted(problem: IndependentTasks, scaling: Scaling) -> _Counted:
 
 
 def _model(
-    counted: _Counted, hint: Integers, lower: int, upper: int
+    counted: _Counted, hint: Integers, lower: int, upper: int, control: Control
 ) -> tuple[CpModel, list[list[Any]]]:
     """Return the model and its variables: how many tasks of each group each machine runs.
+
+    Where the time is up, it is not complete.
 
     That machines are interchangeable CP-SAT finds by itself; constraints that break the symmetry
     made it slower.
@@ -150,6 +170,8 @@ def _model(
         for machine in machines:
             model.add_hint(row[machine], int(hint[group, machine]))
         counts.append(row)
+        if control.expired():
+            return model, counts
     weights = counted.units.tolist()
     for machine in machines:
         model.add(LinearExpr.weighted_sum([row[machine] for row in counts], weights) <= end)

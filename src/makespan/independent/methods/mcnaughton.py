@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
 from makespan.independent.needs import PREEMPTION
 from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import MANY
+from makespan.independent.wrap_around import wrap_around
 
 ROUNDING = 2.0**-50
 BOUND_IS_MET = 1e-9
@@ -38,37 +42,26 @@ def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
 
 
 def _wrapped_around(problem: IndependentTasks, optimum: float) -> Schedule:
-    """Return the schedule: what does not fit before ``optimum`` starts the next machine at 0.
-
-    A remainder within rounding is not cut off.
-    """
-    last = problem.machine_count - 1
-    slack = ROUNDING * optimum
-    rows: list[tuple[int, int, float, float, float]] = []
-    machine, time = 0, 0.0
-    for task, seconds in enumerate(problem.durations.tolist()):
-        if seconds == 0:
-            continue
-        if machine < last and optimum - time <= slack:
-            machine, time = machine + 1, 0.0
-        if machine == last or time + seconds <= optimum + slack:
-            rows.append((machine, task, seconds, time, time + seconds))
-            time += seconds
-            continue
-        rest = seconds - (optimum - time)
-        rows.append((machine, task, optimum - time, time, optimum))
-        machine += 1
-        rows.append((machine, task, rest, 0.0, rest))
-        time = rest
-    columns = zip(*rows, strict=True) if rows else ((),) * 5
-    machines, tasks, amounts, starts, ends = columns
+    """Return the schedule: what does not fit before ``optimum`` starts the next machine at 0."""
+    seconds = problem.durations
+    last, slack = problem.machine_count - 1, ROUNDING * optimum
+    room = len(seconds) + problem.useful_machines
+    columns = (
+        np.empty(room, np.int64), np.empty(room, np.int64),
+        np.empty(room), np.empty(room), np.empty(room),
+    )  # fmt: skip
+    fill = wrap_around
+    if len(seconds) >= MANY:
+        from makespan.independent.kernels import wrap_around as fill
+    rows = fill(seconds, optimum, slack, last, *columns)
+    machine, task, amount, start, end = (column[:rows] for column in columns)
     return Schedule.of_columns(
         problem.machines,
         kind=Activity.COMPUTE,
-        machine=machines,
+        machine=machine,
         peer=-1,
-        item=tasks,
-        amount=amounts,
-        start=starts,
-        end=ends,
+        item=task,
+        amount=amount,
+        start=start,
+        end=end,
     )

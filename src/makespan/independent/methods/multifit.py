@@ -37,6 +37,8 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
             f"iterations: {shown(iterations)} is not allowed; it is a whole number from 0"
         )
     best = first_plan(problem, control)
+    if control.expired():
+        return Solution(schedule=best)
     bound = max(bound.value for bound in bounds(problem))
     lower, upper = bound, best.makespan
     tasks = by_decreasing_duration(problem)
@@ -46,7 +48,9 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
         if upper - lower <= CLOSE * upper or control.expired():
             break
         capacity = (lower + upper) / 2
-        machine = first_fit(seconds, problem.useful_machines, capacity)
+        machine = first_fit(seconds, problem.useful_machines, capacity, control)
+        if machine is None and control.expired():
+            break
         if machine is None:
             lower = capacity
             continue

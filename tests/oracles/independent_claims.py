@@ -1,0 +1,89 @@
+"""Random independent tasks of all characters, and what is true of them, in fractions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from makespan import IndependentTasks, lower_bound
+from makespan.independent.bounds import grain
+
+MOST_TASKS = 7
+CLOSE = Fraction(1, 10**9)
+"""Makespans, which are sums, are claimed to be least to within this share."""
+ROUNDING = Fraction(1, 10**12)
+"""What a bound may owe to the rounding of sums."""
+
+
+def random_problem(rng: random.Random) -> IndependentTasks:
+    """Return a few tasks: ties, zeros, near ties, decimals, or of very different magnitudes."""
+    count, size = rng.randint(0, MOST_TASKS), 10.0 ** rng.randint(-80, 80)
+    draw = rng.choice(
+        [
+            rng.random,
+            lambda: rng.randint(0, 5),
+            lambda: rng.randint(20, 40),
+            lambda: rng.randint(1, 40) * 0.25,
+            lambda: rng.randint(0, 30) / 10,
+            lambda: rng.choice([0.0, 1.0, rng.random()]),
+            lambda: 1.0 + rng.randint(0, 5) * 2.0**-52,
+            lambda: float(2**50 + rng.randint(0, 9)),
+            lambda: rng.random() * 10.0 ** rng.randint(-20, 20),
+            lambda: rng.choice([0.0, 1e98, 1e-98, 1.0]),
+            lambda: size * rng.random(),
+        ]
+    )
+    return IndependentTasks(
+        machines=rng.choice([1, 2, 2, 3, 3, 4, 9]),
+        durations=[draw() for _ in range(count)],
+        preemptive=rng.random() < 0.25,
+    )
+
+
+def covers(problem: Any) -> bool:
+    """Whether the problem is small enough to be enumerated."""
+    return isinstance(problem, IndependentTasks) and len(problem.durations) <= MOST_TASKS
+
+
+def best(problem: IndependentTasks) -> Fraction:
+    """Return the least makespan, exactly: all assignments, or McNaughton's theorem."""
+    seconds = [Fraction(value) for value in problem.durations.tolist()]
+    if problem.preemptive:
+        return max(sum(seconds, Fraction(0)) / problem.machine_count, max(seconds, default=0))
+    return _least(seconds, problem.machine_count)
+
+
+def _least(seconds: list[Fraction], machines: int) -> Fraction:
+    """Try every assignment; machines are alike, so a task opens at most one new machine."""
+    found = sum(seconds, Fraction(0))
+
+    def place(task: int, loads: tuple[Fraction, ...]) -> None:
+        nonlocal found
+        if task == len(seconds):
+            found = min(found, max(loads, default=Fraction(0)))
+            return
+        for index in range(len(loads)):
+            place(task + 1, (*loads[:index], loads[index] + seconds[task], *loads[index + 1 :]))
+        if len(loads) < machines:
+            place(task + 1, (*loads, seconds[task]))
+
+    place(0, ())
+    return found
+
+
+def false_claims(problem: IndependentTasks, result: Any) -> Iterator[str]:
+    """Yield what a result says that enumeration contradicts."""
+    least = best(problem)
+    if result.status == "infeasible":
+        yield "infeasible, though any tasks can be run"
+    if result.status == "optimal" and Fraction(result.makespan) > least * (1 + CLOSE):
+        yield f"a makespan of {result.makespan!r}, but {float(least)!r} is possible"
+    for bound in (result.lower_bound, lower_bound(problem).value):
+        slack = CLOSE if result.status == "optimal" else ROUNDING
+        if bound is not None and Fraction(bound) > least * (1 + slack):
+            yield f"a bound of {bound!r}, but the least makespan is {float(least)!r}"
+    unit = grain(problem)
+    if unit is not None and least % Fraction(unit):
+        yield f"a grain of {unit!r}, but the least makespan is {float(least)!r}"
