@@ -20,6 +20,7 @@ from pathlib import Path
 
 RELAY = Path(__file__).with_name("relay.py")
 ROOT = Path(__file__).parents[2]
+SOURCES = os.pathsep.join([str(ROOT), str(ROOT / "src")])  # also where another tree is installed
 HOST = "127.0.0.1"
 NO_LIMIT = 8000.0  # Mbit/s, faster than the relay itself
 
@@ -101,7 +102,7 @@ def star_of(
 
 
 def _start(arguments: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **QUIET, "PYTHONPATH": SOURCES}
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         cwd=folder,

@@ -18,10 +18,10 @@ from distributed import Client
 from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Worker, solve
 from makespan.core.schedule import Activity
 from makespan.execute import dask
-from makespan.execute.dask import Calibration, ItemsFailed, run, running
+from makespan.execute.dask import Calibration, ItemsFailed, crew, run, running
 from tests.execute import functions
 from tests.execute.conftest import in_process, tasks_left
-from tests.execute.stars import NO_LIMIT, ROOT, Cluster, Link, star_of
+from tests.execute.stars import NO_LIMIT, ROOT, SOURCES, Cluster, Link, star_of
 
 
 def planned(count: int, rounds: int = 4, workers: tuple[str, ...] = ("w1", "w2", "w3")) -> Result:
@@ -136,7 +136,7 @@ def test_all_workers_gone_is_an_error_with_what_there_is(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After some patience the run ends, and its results until then are kept."""
-    monkeypatch.setattr(running, "PATIENCE", 0.5)
+    monkeypatch.setattr(crew, "PATIENCE", 0.5)
 
     def kill_all() -> None:
         for name in ("w1", "w2", "w3"):
@@ -147,7 +147,7 @@ def test_all_workers_gone_is_an_error_with_what_there_is(
     with pytest.raises(ExecutionError, match="no worker is left") as caught:
         run(plan, functions.slow_square, list(range(300)), killable)
     timer.join()
-    execution = caught.value.execution  # type: ignore[attr-defined]
+    execution = caught.value.execution
     assert len(execution.results) == 300
     assert all(r in (None, item * item) for item, r in enumerate(execution.results))
 
@@ -209,7 +209,7 @@ def interrupted(address: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", INTERRUPTED, address],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": SOURCES},
         capture_output=True,
         text=True,
         timeout=60,

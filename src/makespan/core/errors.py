@@ -14,13 +14,18 @@ MakespanError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from makespan.core.plain import one_line, plain
 
 
 class MakespanError(Exception):
-    """Everything that makespan raises on purpose; quoted input can't steer a terminal."""
+    """Everything that makespan raises on purpose; quoted input can't steer a terminal.
+
+    ``execution`` holds what a run on a cluster had brought when it ended so; else None.
+    """
+
+    execution: Any = None
 
     def __str__(self) -> str:
         return plain(super().__str__())

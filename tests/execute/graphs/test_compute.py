@@ -125,9 +125,13 @@ def test_other_tasks_are_refused(client: Any) -> None:
 
 
 def test_machines_that_are_not_there_are_named(client: Any) -> None:
-    """Instead of waiting for them."""
+    """Their tasks go elsewhere; where none is there, that is said at once."""
     plan = graphs.planned_tree(["0", "nobody", "1"])
-    with pytest.raises(ExecutionError, match="no worker nobody; those that are there: 0, 1, 2"):
+    execution = compute(graphs.tree(), client, plan)
+    assert execution.results == 10
+    assert execution.events == ("worker nobody is not there; Dask places its tasks elsewhere",)
+    plan = graphs.planned_tree(["nobody", "none"])
+    with pytest.raises(ExecutionError, match="for nobody, none; those that are there: 0, 1, 2"):
         compute(graphs.tree(), client, plan)
 
 

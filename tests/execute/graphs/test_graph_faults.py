@@ -16,9 +16,10 @@ from distributed import Client
 
 from makespan import Dag, ExecutionError, Network, Result, TaskGraph, solve
 from makespan.execute import dask
+from makespan.execute.dask import crew
 from tests.execute.conftest import tasks_left
 from tests.execute.graphs import graphs
-from tests.execute.stars import ROOT, Cluster, Link, star_of
+from tests.execute.stars import ROOT, SOURCES, Cluster, Link, star_of
 
 pytestmark = pytest.mark.slow  # real processes die here, each at its own pace
 
@@ -58,7 +59,7 @@ def test_a_dead_worker_s_tasks_go_elsewhere(
     execution = dask.compute(graph, killable, planned(graph, contention), keys=key, progress=False)
     timer.join()
     assert execution.results == expected
-    assert any("worker w2 left" in event for event in execution.events)
+    assert any("worker w2 " in event for event in execution.events)
     assert tasks_left(killable) == []
 
 
@@ -74,9 +75,7 @@ def test_a_task_that_kills_its_worker_once(cluster: Cluster, killable: Any, tmp_
 
 def test_all_workers_die(cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while without a worker that is an error, not a hang."""
-    from makespan.execute.dask.graphs import running
-
-    monkeypatch.setattr(running, "PATIENCE", 0.5)
+    monkeypatch.setattr(crew, "PATIENCE", 0.5)
     graph, key, _ = layers()
 
     def kill_all() -> None:
@@ -117,7 +116,7 @@ def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -
     found = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, cluster.address],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": SOURCES},
         capture_output=True,
         text=True,
         timeout=60,
@@ -128,13 +127,13 @@ def test_an_interrupted_client_leaves_nothing(cluster: Cluster, killable: Any) -
 
 
 def test_a_worker_that_dies_while_measured(cluster: Cluster, killable: Any) -> None:
-    """There is nothing to plan on; that is said at once, and nothing is left."""
+    """The others are measured, and nothing is left."""
     graph, key, _ = layers()
     timer = threading.Timer(1.0, lambda: cluster.kill("w2"))
     timer.start()
-    with pytest.raises(ExecutionError, match="a worker left while"):
-        dask.measure(graph, killable, keys=key)
+    problem = dask.measure(graph, killable, keys=key)
     timer.join()
+    assert set(problem.machines) == {"w1", "w3"}
     assert tasks_left(killable) == []
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from makespan.core.errors import InputError
 from makespan.execute.dask.calibration import Calibration
 from makespan.execute.dask.cluster import (
-    Crew,
     checked_client,
     on_loop,
     pickled,
     refuse_unpicklable,
 )
+from makespan.execute.dask.crew import Crew
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.probing import Probe
 from makespan.execute.dask.transfers import Traffic

@@ -9,27 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.errors import InputError
+from makespan.core.errors import InputError, MakespanError
 from makespan.core.result import Result
 from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.divisible.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.calibration import MASTER_NAME, Calibration
-from makespan.execute.dask.cluster import (
-    Crew,
-    checked_client,
-    on_loop,
-    pickled,
-    refuse_no_worker,
-    refuse_unpicklable,
-)
+from makespan.execute.dask.cluster import checked_client, on_loop, pickled, refuse_unpicklable
+from makespan.execute.dask.crew import Crew, refuse_no_worker
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.execution import Execution, raise_if_failed
 from makespan.execute.dask.items import Items, joined
 from makespan.execute.dask.order import Order, overlapping, planned_transfers
 from makespan.execute.dask.pool import Range
 from makespan.execute.dask.record import Record
-from makespan.execute.dask.running import Chunk, Leg, NoWorkerLeft, Replan, Run
+from makespan.execute.dask.running import Chunk, Leg, Replan, Run
 from makespan.execute.dask.transfers import Traffic
 from makespan.partition.problem import Partition
 
@@ -104,7 +98,8 @@ def run(
     ItemsFailed
         If the function raised on any item; the results of the others are in its ``execution``.
     ExecutionError
-        If there is no worker, or none is left.
+        If there is no worker, none is left, the scheduler is lost, or the client is closed
+        meanwhile; the results until then are in its ``execution``.
     InputError
         If the plan can't be run, does not fit the data, or something can't be pickled.
     MissingExtra
@@ -140,27 +135,29 @@ def carried_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
 
 async def _carry_out(client: Any, job: Job) -> Execution:
     started = time.time()
-    async with Crew(client) as crew, Traffic(crew, job.function, job.batched) as traffic:
-        names = tuple(job.plan.problem.machines) if job.plan is not None else ()
-        divisible = job.plan is None or isinstance(job.plan.problem, DivisibleLoad)
-        record = Record(names if names and divisible else (MASTER_NAME, *names))
-        running = Run(
-            crew,
-            traffic,
-            job.items,
-            record,
-            job.estimates,
-            sends=job.sends,
-            replan=job.replan,
-            tell=job.tell,
-        )
-        try:
+    names = tuple(job.plan.problem.machines) if job.plan is not None else ()
+    divisible = job.plan is None or isinstance(job.plan.problem, DivisibleLoad)
+    record = Record(names if names and divisible else (MASTER_NAME, *names))
+    running = None
+    try:
+        async with Crew(client) as crew, Traffic(crew, job.function, job.batched) as traffic:
+            running = Run(
+                crew,
+                traffic,
+                job.items,
+                record,
+                job.estimates,
+                sends=job.sends,
+                replan=job.replan,
+                tell=job.tell,
+            )
             if len(job.items):
                 refuse_no_worker(crew)
                 await running.go(_first_leg(job, running))
-        except NoWorkerLeft as error:
+    except MakespanError as error:
+        if running is not None:
             error.execution = _execution(job, running, record, started)
-            raise
+        raise
     return _execution(job, running, record, started)
 
 
@@ -169,7 +166,7 @@ def _execution(job: Job, running: Run, record: Record, started: float) -> Execut
     values: list[Any] = []
     reached = 0
     for low in sorted(pieces):
-        if low > reached:  # only where no worker was left
+        if low > reached:  # only where the run could not be ended
             values.append([None] * (low - reached))
         values.append(pieces[low])
         reached = low + len(pieces[low])

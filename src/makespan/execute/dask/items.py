@@ -123,9 +123,7 @@ class Items:
         """Return what is sent of the items from ``low`` up to ``high``."""
         if isinstance(self.data, Files):
             paths = self.data.paths[low:high]
-            return FileChunk(
-                tuple(path.name for path in paths), tuple(path.read_bytes() for path in paths)
-            )
+            return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
         if isinstance(self.data, np.ndarray):
             return self.data[low:high]
         return list(self.data[low:high])
@@ -140,6 +138,13 @@ class Items:
         if isinstance(self.data, np.ndarray):
             return Items(np.ascontiguousarray(self.data[picked]))
         return Items([self.data[index] for index in picked.tolist()])
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"data: {path} can't be read: {error.strerror}") from error
 
 
 def joined(pieces: Sequence[Any]) -> Any:

@@ -15,7 +15,8 @@ from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.calibrate import calibrate
 from makespan.execute.dask.calibration import MASTER_NAME, Calibration
-from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, pickled
+from makespan.execute.dask.cluster import client_or_local, on_loop, pickled
+from makespan.execute.dask.crew import present
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.following import Job, Tell, carried_out
@@ -95,10 +96,11 @@ def map(  # noqa: A001
     with client_or_local(client) as used, _shown(progress) as tell:
         made = None
         if len(items) > 1:
-            count = on_loop(used, lambda: _count_workers(used))
-            if len(items) >= LEAST_ITEMS * max(1, count):
-                calibration = calibration or _calibrated(used, function, sent, items, batched, tell)
-                made = _planned(used, calibration, sent, items, batched, count)
+            there = on_loop(used, lambda: present(used))
+            if len(items) >= LEAST_ITEMS * max(1, len(there)):
+                key = _key(there, sent, items, batched)
+                calibration = calibration or _calibrated(used, key, function, items, batched, tell)
+                made = _planned(used, key, calibration, items, len(there))
         bands = {w.name: w.band for w in calibration.workers} if calibration is not None else {}
         problem = made.problem if made is not None else None
         workers = calibration.star(waits=0.0).workers if calibration is not None else ()
@@ -126,30 +128,18 @@ def forget(client: Any) -> None:
     forget_graphs(client)
 
 
-async def _count_workers(client: Any) -> int:
-    async with Crew(client) as crew:
-        return len(crew.members)
-
-
-def _key(client: Any, sent: bytes, items: Items, batched: bool) -> Any:
+def _key(there: Sequence[tuple[str, int]], sent: bytes, items: Items, batched: bool) -> Any:
     """Return what a calibration depends on: workers, function, and the kind of the data."""
-    workers = tuple(sorted(client.nthreads().items()))
     kind = (type(items.data).__name__, getattr(items.data, "dtype", None))
     shape = getattr(items.data, "shape", (0,))[1:]
-    return workers, hashlib.sha256(sent).digest(), (*kind, shape), batched
+    return tuple(sorted(there)), hashlib.sha256(sent).digest(), (*kind, shape), batched
 
 
 def _calibrated(
-    client: Any,
-    function: Callable[[Any], Any],
-    sent: bytes,
-    items: Items,
-    batched: bool,
-    tell: Tell,
+    client: Any, key: Any, function: Callable[[Any], Any], items: Items, batched: bool, tell: Tell
 ) -> Calibration:
     """Return what is known of the cluster, measured now if it was not before."""
     known = _KNOWN.setdefault(client, {})
-    key = _key(client, sent, items, batched)
     if key not in known:
         sample = items.spread(math.ceil(SAMPLE_SHARE * len(items)))
         found = calibrate(
@@ -164,11 +154,9 @@ def _calibrated(
     return known[key][0]
 
 
-def _planned(
-    client: Any, calibration: Calibration, sent: bytes, items: Items, batched: bool, workers: int
-) -> Result:
+def _planned(client: Any, key: Any, calibration: Calibration, items: Items, workers: int) -> Result:
     """Return the plan for these items, the same as before where nothing changed."""
-    entry = _KNOWN.get(client, {}).get(_key(client, sent, items, batched))
+    entry = _KNOWN.get(client, {}).get(key)
     plans = entry[1] if entry is not None and entry[0] is calibration else {}
     if items.load not in plans:
         rounds = max(1, len(items) // max(1, workers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.calibration import Calibration, Measured
-from makespan.execute.dask.cluster import Crew, Member, refuse_no_worker
+from makespan.execute.dask.crew import Crew, Member, WorkerLost, refuse_no_worker
 from makespan.execute.dask.fitting import Fit, fit, median, scaled
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome
@@ -79,16 +79,16 @@ class Probe:
         self.found: dict[str, Samples] = {}
 
     async def run(self) -> Calibration:
-        """Measure every worker, then all together."""
+        """Measure every worker, then all together; those that are lost meanwhile are left out."""
         started = time.time()
         refuse_no_worker(self.crew)
         members = list(self.crew.members.values())
         self.found = {member.name: Samples() for member in members}
-        await _all(self._warm_up(member) for member in members)
-        await _all(self._measure(member) for member in members)
-        shared = await self._overlap(members)
+        members = await self._each(members, self._warm_up)
+        members = await self._each(members, self._measure)
+        members, shared = await self._overlap(members)
         self.tell(1.0, "how fast without a pause?")
-        await _all(self._in_a_row(member, shared) for member in members)
+        members = await self._each(members, lambda member: self._in_a_row(member, shared))
         workers = tuple(self._measured(member) for member in members)
         return Calibration(
             workers=workers,
@@ -97,6 +97,30 @@ class Probe:
             seconds=time.time() - started,
             in_items=self.items.in_items,
         )
+
+    async def _each(
+        self, members: list[Member], measure: Callable[[Member], Awaitable[None]]
+    ) -> list[Member]:
+        """Measure members side by side; return those that are still there.
+
+        Raises
+        ------
+        ExecutionError
+            If nobody is.
+        """
+
+        async def stayed(member: Member) -> bool:
+            try:
+                await measure(member)
+            except WorkerLost:
+                return False
+            return True
+
+        there = await _all(stayed(member) for member in members)
+        members = [member for member, here in zip(members, there, strict=True) if here]
+        if not members:
+            raise ExecutionError("all workers left while they were measured")
+        return members
 
     def _measured(self, member: Member) -> Measured:
         samples = self.found[member.name]
@@ -180,11 +204,19 @@ class Probe:
             pairs = pairwise(ends[1:])
             samples.between += [max(0.0, later[0] - sooner[1]) for sooner, later in pairs]
 
-    async def _overlap(self, members: list[Member]) -> Sharing:
+    async def _overlap(self, members: list[Member]) -> tuple[list[Member], Sharing]:
+        """Find out how the sends to those that stay get into one another's way."""
+        while True:
+            try:
+                return members, await self._shared(members)
+            except WorkerLost as lost:
+                members = [member for member in members if member.name != lost.name]
+
+    async def _shared(self, members: list[Member]) -> Sharing:
         """Send to each worker alone and to all at once what takes each as long."""
         if len(members) < 2:
             return Sharing(kind="own-links")
-        sends = {name: _fit(samples.send) for name, samples in self.found.items()}
+        sends = {member.name: _fit(self.found[member.name].send) for member in members}
         lengths = self._equal_lengths(members, sends)
         units = [self.items.load_of(0, length) for length in lengths]
         together = []

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.backlog import Backlog, next_piece
-from makespan.execute.dask.cluster import Crew, Member, WorkerLost
+from makespan.execute.dask.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.estimates import Estimates
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.order import FewSends, Order
@@ -21,7 +21,6 @@ from makespan.execute.dask.remote import Failure, Outcome
 from makespan.execute.dask.transfers import Traffic, Window
 
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
-PATIENCE = 10.0  # seconds to wait for a worker when all are gone
 
 log = logging.getLogger("makespan")
 
@@ -47,12 +46,6 @@ class Replan(Protocol):
         self, load: float, names: Sequence[str], first: int
     ) -> tuple[Sequence[tuple[str, float]], Turns] | None:
         """Plan."""
-
-
-class NoWorkerLeft(ExecutionError):
-    """All workers are gone before the run was done; ``execution`` holds what there is."""
-
-    execution: Any = None
 
 
 @dataclass(slots=True)
@@ -266,12 +259,7 @@ class Run:
 
     async def _wait_for_a_worker(self) -> None:
         self.tell(self._share, "no worker is left; waiting for one")
-        for _ in range(int(PATIENCE / 0.1)):
-            if self.crew.members:
-                return
-            await asyncio.sleep(0.1)
-        done = f"{self._done:g} of {self.items.load:g} units are done"
-        raise NoWorkerLeft(f"no worker is left, and none came in {PATIENCE:g} s; {done}")
+        await self.crew.wait_for_one()
 
     async def _deliver(self, chunk: Chunk, turns: Turns) -> None:
         """Carry a chunk through: send, compute, return."""
@@ -356,7 +344,7 @@ class Run:
         self._changed.set()
 
     def _left(self, member: Member) -> None:
-        self._say_gone(member.name, "left")
+        self._say_gone(member.name, member.why)
         self._in_doubt = self.replan is not None
         self._changed.set()
 

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster import Crew, Member, WorkerLost, refuse_unpicklable
+from makespan.execute.dask.cluster import refuse_unpicklable
+from makespan.execute.dask.crew import LONGEST_TIDYING, Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
 
-LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
 LOOK_AGAIN = 0.02  # seconds between questions whether it has
 
 log = logging.getLogger("makespan")
@@ -103,14 +103,12 @@ class Traffic:
         )
         self._sending[key] = scattered
         try:
-            futures = await self.crew.while_there(member, asyncio.shield(scattered))
+            futures = await self.crew.while_there([member], asyncio.shield(scattered))
         except WorkerLost:
-            scattered.cancel()
+            del self._sending[key]  # it ends by itself: cut off, it might arrive unknown to anybody
+            scattered.add_done_callback(forget_outcome)
             raise
         except Exception as error:
-            await self.crew.look()
-            if member.gone.is_set() or isinstance(error, (OSError, TimeoutError)):
-                raise WorkerLost(f"{member.name}: {error}") from error
             for index in range(low, high):
                 refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
@@ -156,7 +154,7 @@ class Traffic:
         with self.client.as_current():
             all_done = wait(futures)
         with suppress(CancelledError):  # Dask gave a task up; its status says so
-            await self.crew.while_there(member, all_done)
+            await self.crew.while_there([member], all_done)
         now = time.time()
         for future in futures:
             if future.status == "error":
@@ -167,10 +165,7 @@ class Traffic:
         return now
 
     async def _explain(self, member: Member, error: BaseException | None) -> None:
-        from distributed import KilledWorker
-
-        lost = isinstance(error, (KilledWorker, asyncio.CancelledError, OSError))
-        if lost or type(error).__name__ in ("FutureCancelledError", "FutureLostError"):
+        if _given_up(error):
             await self.crew.look()
             raise WorkerLost(member.name) from error
         raise ExecutionError(
@@ -192,13 +187,8 @@ class Traffic:
 
         start = time.time()
         where = {future.key: [member.address] for future in futures}
-        try:
-            found = await self.crew.while_there(
-                member, gather_from_workers(where, rpc=self.client.rpc)
-            )
-        except OSError as error:
-            await self.crew.look()
-            raise WorkerLost(f"{member.name}: {error}") from error
+        gathering = gather_from_workers(where, rpc=self.client.rpc)
+        found = await self.crew.while_there([member], gathering)
         data = found[0]
         if len(data) < len(futures):
             await self._explain_missing(member, futures)
@@ -208,12 +198,14 @@ class Traffic:
         """Say why results did not come."""
         await self.crew.look()
         if not member.gone.is_set():
+            gathering = self.client.gather(futures, direct=True, asynchronous=True)
             try:
-                await self.client.gather(futures, direct=True, asynchronous=True)
+                await self.crew.while_there([member], gathering)
             except Exception as error:
-                raise ExecutionError(
-                    f"results of worker {member.name} can't be fetched: {error}"
-                ) from error
+                if not isinstance(error, WorkerLost) and not _given_up(error):
+                    raise ExecutionError(
+                        f"results of worker {member.name} can't be fetched: {error}"
+                    ) from error
         raise WorkerLost(member.name)
 
     def release(self, *futures: Any) -> None:
@@ -265,3 +257,11 @@ class Traffic:
             if not any(states.values()):
                 return
             await asyncio.sleep(LOOK_AGAIN)
+
+
+def _given_up(error: BaseException | None) -> bool:
+    """Whether Dask lost a task, rather than the task raised."""
+    from distributed import KilledWorker
+
+    known = isinstance(error, (KilledWorker, asyncio.CancelledError, CancelledError, OSError))
+    return known or type(error).__name__ == "FutureLostError"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster import refuse_unpicklable
+from makespan.execute.dask.crew import LONGEST_TIDYING
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.work import Work
 
-LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
 LOOK_AGAIN = 0.02  # seconds between questions whether it has
 
 log = logging.getLogger("makespan")
@@ -53,7 +53,7 @@ class Batch:
         wanted: Iterable[Any],
         *,
         after: Mapping[Any, Iterable[Any]] | None = None,
-        workers: Mapping[Any, str] | None = None,
+        workers: Mapping[Any, Sequence[str]] | None = None,
         priority: Mapping[Any, int] | None = None,
     ) -> None:
         """Hand all tasks to the scheduler in one message.
@@ -65,7 +65,7 @@ class Batch:
         after
             Tasks that each task waits for without needing their results.
         workers
-            The address of each task's worker; None: Dask places them.
+            The addresses of each task's workers; None: Dask places them.
         priority
             The higher the sooner.
         """
@@ -81,12 +81,13 @@ class Batch:
 
     def submit_copies(self, copies: Mapping[tuple[Any, int], str]) -> None:
         """Hand out further copies of tasks whose inputs are kept: (key, number) → worker."""
-        graph, keys, place = {}, {}, {}
+        graph, keys = {}, {}
+        place: dict[str, Sequence[str]] = {}
         for (key, number), address in copies.items():
             sent = f"{self.sent[key]}-{number}"
             graph[sent] = self.task(sent, key, ())
             keys[key, number] = sent
-            place[sent] = address
+            place[sent] = [address]
             self._others.append(sent)
         self._send(graph, keys, place, None)
 
@@ -111,7 +112,7 @@ class Batch:
         self,
         graph: dict[str, Any],
         keys: Mapping[Any, str],
-        place: Mapping[str, str] | None,
+        place: Mapping[str, Sequence[str]] | None,
         rank: Mapping[str, int] | None,
     ) -> None:
         import dask

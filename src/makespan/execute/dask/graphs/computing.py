@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.result import Result
-from makespan.execute.dask.cluster import Crew, client_or_local, on_loop, refuse_no_worker
+from makespan.execute.dask.cluster import client_or_local, on_loop
+from makespan.execute.dask.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
@@ -73,7 +74,8 @@ def compute(
     TasksFailed
         If tasks raised; the other results are in its ``execution``.
     ExecutionError
-        If there is no worker, or workers of the plan are not there.
+        If there is no worker, none of the plan's is there, none is left, the scheduler is lost, the
+        client is closed or tasks are cancelled meanwhile; ``execution`` has what there is.
     InputError
         If the plan does not fit the graph, or something can't be pickled.
     MissingExtra
@@ -118,7 +120,8 @@ def _pins(
 def _known_plan(work: Work, client: Any, seconds: float, tell: Tell) -> Result:
     """Return the plan for these tasks on these workers, measured and made if need be."""
     known = _PLANS.setdefault(client, {})
-    key = (tuple(work.names.values()), tuple(sorted(client.nthreads().items())))
+    there = on_loop(client, lambda: present(client))
+    key = (tuple(work.names.values()), tuple(sorted(there)))
     if key not in known:
         problem = measured(work, client, tell)
         known[key] = planned(problem, seconds=seconds, progress=tell)
@@ -128,29 +131,35 @@ def _known_plan(work: Work, client: Any, seconds: float, tell: Tell) -> Result:
 async def _carried_out(
     client: Any, work: Work, pins: Pins, plan: Result, tell: Callable[[float, str], None]
 ) -> Execution:
-    async with Crew(client) as crew:
-        refuse_no_worker(crew)
-        missing = [name for name in pins.machines if name not in crew.members]
-        if missing:
-            there = ", ".join(crew.names)
-            raise ExecutionError(
-                f"plan: there is no worker {', '.join(missing)}; those that are there: {there}"
-            )
-        run = GraphRun(crew, Batch(client, work), pins, tell)
-        started = time.perf_counter()
-        try:
-            results = await run.go()
-            taken = time.perf_counter() - started
-        finally:
-            await run.close()
+    run, started, ended = None, time.perf_counter(), None
+
+    def execution(run: GraphRun) -> Execution:
         return Execution(
-            results=work.packed(results),
+            results=work.packed(run.results),
             schedule=run.record.schedule(plan),
             plan=plan,
             failures=run.failures,
             events=tuple(run.events),
-            seconds=taken,
+            seconds=(ended or time.perf_counter()) - started,
         )
+
+    try:
+        async with Crew(client, expels=True) as crew:
+            refuse_no_worker(crew)
+            if not set(pins.machines) & set(crew.names):
+                expected, there = ", ".join(pins.machines), ", ".join(crew.names)
+                raise ExecutionError(f"plan: is for {expected}; those that are there: {there}")
+            run = GraphRun(crew, Batch(client, work), pins, tell)
+            try:
+                await run.go()
+                ended = time.perf_counter()
+            finally:
+                await run.close()
+    except MakespanError as error:
+        if run is not None:
+            error.execution = execution(run)
+        raise
+    return execution(run)
 
 
 def _silent(share: float, what: str) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster import (
-    Crew,
-    checked_client,
-    on_loop,
-    refuse_no_worker,
-)
+from makespan.execute.dask.cluster import checked_client, on_loop
+from makespan.execute.dask.crew import Crew, WorkerLost, refuse_no_worker
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_failed
@@ -28,6 +24,7 @@ from makespan.taskgraph.problem import TaskGraph
 Tell = Callable[[float, str], None]
 
 MOST_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
+MOST_TRIES = 3  # to measure a graph while workers get lost
 LEAST_SECONDS = 2e-3  # what takes less tells nothing about speeds
 
 _WIRES: WeakKeyDictionary[Any, dict[Any, Wires]] = WeakKeyDictionary()
@@ -45,7 +42,8 @@ def measure(
     The graph is computed once, placed by Dask, with a clock around each task; one task of each
     kind (tasks of one name) is then computed on every other worker. Transfers between workers are
     measured pair by pair, as Dask does them, and two from one worker, and to one, together. The
-    network is measured once per client and crew.
+    network is measured once per client and crew. When a worker is lost meanwhile, the others are
+    measured anew.
 
     Parameters
     ----------
@@ -68,7 +66,7 @@ def measure(
     Raises
     ------
     ExecutionError
-        If there is no worker, or a task fails.
+        If there is no worker, a task fails, or workers are lost again and again.
     """
     return measured(work_of(collection, keys), checked_client(client), progress or _silent)
 
@@ -77,9 +75,16 @@ def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
     """Measure tasks, as :func:`measure` does those of a collection."""
 
     async def found() -> TaskGraph:
-        async with Crew(client) as crew:
-            refuse_no_worker(crew)
-            return await _while_all_are_there(crew, _measured(crew, work, tell))
+        async with Crew(client, expels=True) as crew:
+            for _ in range(MOST_TRIES):
+                refuse_no_worker(crew)
+                members = tuple(crew.members.values())
+                with suppress(WorkerLost):
+                    return await crew.while_there(members, _measured(crew, work, tell))
+                tell(0.0, "a worker was lost; measuring again")
+            raise ExecutionError(
+                f"a worker left while the graph was measured, {MOST_TRIES} times in a row"
+            )
 
     return on_loop(client, found)
 
@@ -87,21 +92,6 @@ def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
 async def _measured(crew: Crew, work: Work, tell: Tell) -> TaskGraph:
     wires = await _wires(crew, tell)
     return await _Measurement(crew, work, wires, tell).run()
-
-
-async def _while_all_are_there(crew: Crew, work: Coroutine[Any, Any, TaskGraph]) -> TaskGraph:
-    """Await what needs all workers; when one leaves, end it and say so."""
-    task = asyncio.ensure_future(work)
-    left = [asyncio.ensure_future(member.gone.wait()) for member in crew.members.values()]
-    try:
-        await asyncio.wait({task, *left}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done() and not isinstance(task.exception(), OSError):
-            return task.result()
-        raise ExecutionError("a worker left while the graph was measured; try again")
-    finally:
-        for each in (task, *left):
-            each.cancel()
-        await asyncio.gather(task, *left, return_exceptions=True)
 
 
 def forget_wires(client: Any) -> None:
@@ -179,8 +169,8 @@ class _Measurement:
         if every:
             return entries
         by_task = dict(entries)
-        if len(by_task) < len(self.work.nodes):
-            raise ExecutionError("a worker left while the graph was measured; try again")
+        if len(by_task) < len(self.work.nodes):  # a worker computed something and left
+            raise WorkerLost(self.members[0].name)
         return by_task
 
     def _long_ones(

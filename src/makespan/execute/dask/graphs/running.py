@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster import Crew, Member
+from makespan.execute.dask.crew import LONGEST_TIDYING, Crew, Member, WorkerLost
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
 from makespan.execute.dask.graphs.on_worker import Leaving, begin, end, loosen
 from makespan.execute.dask.graphs.pins import Pins
 from makespan.execute.dask.graphs.record import Seens
 from makespan.execute.dask.graphs.unpinning import unpinned
-
-PATIENCE = 10.0  # seconds to wait for a worker when all are gone
 
 log = logging.getLogger("makespan")
 
@@ -43,134 +43,133 @@ class GraphRun:
         self.client = crew.client
         self.events: list[str] = []
         self.failures: tuple[TaskFailure, ...] = ()
-        self._addresses = {name: member.address for name, member in crew.members.items()}
-        key_of, names = batch.work.key_of, pins.problem.dag.names
-        self._key = [key_of[name] for name in names]
+        self._members = dict(crew.members)
+        key_of = batch.work.key_of
+        self._key = [key_of[name] for name in pins.problem.dag.names]
         number = {batch.sent[key]: task for task, key in enumerate(self._key)}
-        reverse = {address: name for name, address in self._addresses.items()}
-        self.record = Seens(number, reverse)
-        self._begun: list[str] = []
+        self.record = Seens(number, {m.address: m.name for m in self._members.values()})
+        self.results: dict[Any, Any] = {}
         self._gone: list[Member] = []
         self._changed = asyncio.Event()
 
-    async def go(self) -> dict[Any, Any]:
-        """Run to the end; return the results by key, without those of failed tasks."""
+    async def go(self) -> None:
+        """Run to the end; the results by key, without those of failed tasks, are in ``results``."""
         self.crew.left = self._left
+        for name in self.pins.machines:
+            if name not in self._members:
+                self.events.append(f"worker {name} is not there; Dask places its tasks elsewhere")
         await self._begin()
         self._submit()
-        done = asyncio.ensure_future(self._results())
-        try:
-            return await self._watched(done)
-        finally:
-            done.cancel()
+        await self._watched()
 
     def _submit(self) -> None:
-        pins, key = self.pins, self._key
+        pins, key, members = self.pins, self._key, self._members
+        anywhere = [member.address for member in members.values()]
+        place = {name: [member.address] for name, member in members.items()}
         self.batch.submit(
             self.batch.work.keys,
             after={key[t]: [key[each] for each in before] for t, before in pins.after.items()},
-            workers={key[t]: self._addresses[name] for t, name in enumerate(pins.machine_of)},
+            workers={key[t]: place.get(name, anywhere) for t, name in enumerate(pins.machine_of)},
             priority={key[t]: -rank for rank, t in enumerate(pins.order)},
         )
 
     async def _begin(self) -> None:
         """Tell the workers in which order results leave."""
-        leaving: dict[str, list[Leaving]] = {name: [] for name in self.pins.machines}
+        members = {n: member for n, member in self._members.items() if n in self.pins.machines}
+        leaving: dict[str, list[Leaving]] = {name: [] for name in members}
         for one in self.pins.carried:
-            sent = self.batch.sent[self._key[one.task]]
-            address = self._addresses[one.receiver]
-            leaving[one.sender].append(Leaving(sent, address, one.seconds))
+            if one.sender in members and one.receiver in members:
+                sent = self.batch.sent[self._key[one.task]]
+                address = members[one.receiver].address
+                leaving[one.sender].append(Leaving(sent, address, one.seconds))
+        wanted = self.batch.sent[self.batch.work.keys[0]]
         keys = frozenset(self.batch.sent.values())
-        self._begun = list(leaving)
-        answers = await asyncio.gather(
-            *(self._told(name, begin, keys, leaving[name], self.pins.in_turn) for name in leaving),
-            return_exceptions=True,
+        begun = (
+            self.crew.call(
+                member, begin, self.batch.run, wanted, keys, leaving[name], self.pins.in_turn
+            )
+            for name, member in members.items()
         )
-        for name, answer in zip(leaving, answers, strict=True):
-            if isinstance(answer, OSError):
-                log.info("worker %s could not be reached: %s", name, answer)
-            elif isinstance(answer, BaseException):
+        answers = await asyncio.gather(*begun, return_exceptions=True)
+        for name, answer in zip(members, answers, strict=True):
+            if isinstance(answer, BaseException) and not isinstance(answer, WorkerLost):
                 raise ExecutionError(f"worker {name} can't conduct: {answer}") from answer
 
-    async def _told(self, name: str, function: Any, *inputs: Any) -> Any:
-        """Call a function on a worker, outside of tasks."""
-        address = self._addresses[name]
-        found = await self.client.run(function, self.batch.run, *inputs, workers=[address])
-        return found.get(address)
-
-    async def _results(self) -> dict[Any, Any]:
-        """Wait for the wanted results; return them without those of failed tasks."""
+    async def _bring_results(self) -> None:
+        """Wait for the wanted results and bring them, without those of failed tasks."""
         from distributed import wait
 
         futures = self.batch.futures
-        with self.client.as_current():
-            waiting = wait(list(futures.values()))
-        await waiting
-        self.failures = await failures_of(self.batch)
-        fine = {key: future for key, future in futures.items() if future.status != "error"}
-        values = await self.client.gather(list(fine.values()), asynchronous=True)
-        return dict(zip(fine, values, strict=True))
-
-    async def _watched(self, done: asyncio.Future[dict[Any, Any]]) -> dict[Any, Any]:
-        """Wait for the end; give what is pinned to dead workers to others."""
+        fine: dict[Any, Any] = {}
+        with suppress(CancelledError), self.client.as_current():
+            await wait(list(futures.values()))
         while True:
-            self._changed.clear()
-            gone, self._gone = self._gone, []
-            if gone:
-                await self._give_to_others(gone, done)
-            change: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
+            self.failures = await failures_of(self.batch)
+            fine = {key: each for key, each in futures.items() if each.status == "finished"}
             try:
-                await asyncio.wait({done, change}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                change.cancel()
-            if done.done():
-                return await done
+                values = await self.client.gather(list(fine.values()), asynchronous=True)
+            except Exception:  # what was lost on the way, and failed when it was computed again?
+                if all(each.status == "finished" for each in fine.values()):
+                    raise
+                continue
+            self.results = dict(zip(fine, values, strict=True))
+            break
+        cancelled = sum(each.status == "cancelled" for each in futures.values())
+        if cancelled:
+            raise CancelledError(f"{cancelled} of {len(futures)} results")
+
+    async def _watched(self) -> None:
+        """Wait for the end; give what is pinned to dead workers to others."""
+        bringing = asyncio.ensure_future(self._bring_results())
+        try:
+            while True:
+                self._changed.clear()
+                if self._gone:
+                    bringing.cancel()  # it may wait for an answer of one that has gone
+                    gone, self._gone = self._gone, []
+                    await self._give_to_others(gone)
+                    bringing = asyncio.ensure_future(self._bring_results())
+                change = asyncio.ensure_future(self._changed.wait())
+                try:
+                    await asyncio.wait({bringing, change}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    change.cancel()
+                if bringing.done():
+                    if bringing.exception() is None:
+                        return
+                    await self.crew.look()
+                    if not self._gone:
+                        await bringing
+        finally:
+            bringing.cancel()
 
     def _left(self, member: Member) -> None:
         self._gone.append(member)
         self._changed.set()
 
-    async def _give_to_others(self, gone: list[Member], done: asyncio.Future[Any]) -> None:
+    async def _give_to_others(self, gone: list[Member]) -> None:
         """Let Dask place again what was pinned to workers that died."""
         for member in gone:
-            self.events.append(f"worker {member.name} left; Dask places its tasks elsewhere")
-        await self._tell_all(loosen)
+            why = f"worker {member.name} {member.why}"
+            self.events.append(f"{why}; Dask places its tasks elsewhere")
+        await self.crew.call_all(self._members.values(), loosen, self.batch.run)
         addresses = [member.address for member in gone]
         keys = list(self.batch.sent.values())
         await self.client.run_on_scheduler(unpinned, keys, addresses)
         if not self.crew.members:
-            await self._wait_for_a_worker(done)
-
-    async def _wait_for_a_worker(self, done: asyncio.Future[Any]) -> None:
-        self.tell(0.0, "no worker is left; waiting for one")
-        for _ in range(int(PATIENCE / 0.1)):
-            if self.crew.members or done.done():
-                return
-            await asyncio.sleep(0.1)
-        raise ExecutionError(f"no worker is left, and none came in {PATIENCE:g} s")
-
-    async def _tell_all(self, function: Any) -> dict[str, Any]:
-        """Call a function on all workers that conduct; return the answers of those that do."""
-        begun = [name for name in self._begun if name in self.crew.members]
-        found = await asyncio.gather(
-            *(self._told(name, function) for name in begun), return_exceptions=True
-        )
-        answers = dict(zip(begun, found, strict=True))
-        for name, answer in answers.items():
-            if isinstance(answer, BaseException):
-                log.info("worker %s did not answer: %s", name, answer)
-        return {n: each for n, each in answers.items() if not isinstance(each, BaseException)}
-
-    async def _end(self) -> None:
-        """Stop conducting; note what the workers saw."""
-        for name, seen in (await self._tell_all(end)).items():
-            if seen is not None:
-                self.record.add(name, seen)
+            self.tell(0.0, "no worker is left; waiting for one")
+            await self.crew.wait_for_one()
 
     async def close(self) -> None:
-        """Leave nothing behind."""
+        """Stop conducting, note what the workers saw, and leave nothing behind."""
         self.crew.left = None
         try:
-            await self._end()
+            async with asyncio.timeout(LONGEST_TIDYING):
+                ended = await self.crew.call_all(self._members.values(), end, self.batch.run)
+            for name, seen in ended.items():
+                if seen is not None:
+                    self.record.add(name, seen)
+        except (OSError, TimeoutError) as error:
+            log.info("not all workers said what they saw: %s", error)
         finally:
             await self.batch.close()

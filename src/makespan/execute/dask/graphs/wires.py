@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from makespan.execute.dask.cluster import Crew, Member
+from makespan.execute.dask.crew import Crew, Member
 from makespan.execute.dask.fitting import Fit, fit
 from makespan.taskgraph.network import Network
 
@@ -135,7 +135,7 @@ class Probe:
     """
 
     def __init__(self, crew: Crew, tell: Callable[[float, str], None]) -> None:
-        self.client = crew.client
+        self.crew, self.client = crew, crew.client
         self.members = tuple(crew.members.values())
         self.tell = tell
         self.prefix = f"makespan-wire-{uuid.uuid4().hex[:12]}"
@@ -206,10 +206,7 @@ class Probe:
 
     async def _pull(self, sender: int, receiver: int, key: str) -> tuple[float, float]:
         member = self.members[receiver]
-        found = await self.client.run(
-            pulled, self.members[sender].address, key, workers=[member.address]
-        )
-        size, seconds = found[member.address]
+        size, seconds = await self.crew.call(member, pulled, self.members[sender].address, key)
         return float(size), float(seconds)
 
     async def _rounds(
@@ -265,6 +262,7 @@ class Probe:
                 key = f"{self.prefix}-{len(self.futures)}"
                 chain.append(self._submit(clock, *chain[-1:], key=key, member=member))
             chains.append(chain)
+        await self._done([future for chain in chains for future in chain])
         times = [await self.client.gather(chain, asynchronous=True) for chain in chains]
         return {
             member.name: median([later[0] - sooner[1] for sooner, later in pairwise(t)])
