@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, Star, Worker, check, solve
+from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker, check, solve
 from tests.oracles import divisible_returns as oracle
 
 CASES = [
@@ -147,17 +147,31 @@ def test_most_load_of_a_sequence():
     ],
 )
 def test_impossible_sequences(sequence, why):
-    """A return before its send, and a result that never returns, are infeasible and say why."""
+    """A return before its send, and a result that never returns, are refused and say why."""
     star = Star([Worker(name=n, send=1.0, compute=1.0, return_=1.0) for n in ("P1", "P2")])
-    result = solve(DivisibleLoad(load=1.0, platform=star, transfers=sequence))
-    assert result.status == "infeasible"
-    assert why in result.notes[0]
+    with pytest.raises(ProblemError, match=why):
+        DivisibleLoad(load=1.0, platform=star, transfers=sequence)
 
 
-def test_everyone_in_a_sequence():
-    """use = 'all' with a sequence that leaves a worker out has no plan."""
+def test_nothing_that_is_sent_is_returned_by_those_who_return_nothing():
+    """Returns of a worker without a return cost stand for nothing."""
+    star = Star([Worker(send=1.0, compute=1.0)])
+    sequence = [("return", "P1"), ("send", "P1")]
+    assert solve(DivisibleLoad(load=1.0, platform=star, transfers=sequence)).makespan == 2.0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"transfers": [("send", "P1")], "load": 1.0},
+        {"activation": ["P1"], "load": 1.0},
+        {"loads": {"P1": 1.0}},
+        {"loads": {"P1": 1.0, "P2": 0.0}},
+    ],
+)
+def test_everyone_takes_part(given):
+    """use = 'all' can't stand beside what gives a worker nothing."""
     star = Star([Worker(send=1.0, compute=1.0), Worker(send=1.0, compute=1.0)])
-    problem = DivisibleLoad(load=1.0, platform=star, transfers=[("send", "P1")], use="all")
-    result = solve(problem)
-    assert result.status == "infeasible"
-    assert "use is 'all'" in result.notes[0]
+    place = next(iter(given))
+    with pytest.raises(ProblemError, match=f"{place}: gives P2 nothing, but use is 'all'"):
+        DivisibleLoad(platform=star, use="all", **given)

@@ -263,17 +263,15 @@ class _Rules:
             return
         if problem.activation is None and problem.transfers is None:
             lines = self.lines(self.sends)
-            fits = any(_splits(line, problem.rounds, None) for line in lines)
+            fits = any(splits(line, problem.rounds, None) for line in lines)
             self.require("rounds", fits)
             if fits and problem.order is not None:
                 order = problem.order
-                self.require("order", any(_splits(line, problem.rounds, order) for line in lines))
+                self.require("order", any(splits(line, problem.rounds, order) for line in lines))
         if problem.return_order is not None and problem.activation is None:
             lines = self.lines(self.returns)
             order = problem.return_order
-            self.require(
-                "return-order", any(_splits(line, problem.rounds, order) for line in lines)
-            )
+            self.require("return-order", any(splits(line, problem.rounds, order) for line in lines))
 
     def sequences(self) -> None:
         problem = self.problem
@@ -328,7 +326,7 @@ class _Rules:
                     self.require("discipline", early <= late)
 
 
-def _splits(line: list[tuple[str, str]], rounds: int, order: tuple[str, ...] | None) -> bool:
+def splits(line: list[tuple[str, str]], rounds: int, order: tuple[str, ...] | None) -> bool:
     """Whether a line is at most so many rounds, by trying every first round."""
     if not line:
         return True
@@ -341,6 +339,6 @@ def _splits(line: list[tuple[str, str]], rounds: int, order: tuple[str, ...] | N
         else:
             places = [order.index(name) for name in names]
             good = all(a < b for a, b in pairwise(places))
-        if good and _splits(line[length:], rounds - 1, order):
+        if good and splits(line[length:], rounds - 1, order):
             return True
     return False

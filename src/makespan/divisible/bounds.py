@@ -201,22 +201,46 @@ def _one_round_rate(problem: DivisibleLoad) -> float:
 
 
 def _given_loads(problem: DivisibleLoad) -> Bound:
-    """Return the bound for given loads: every machine's own work, and the port's."""
+    """Return the bound for given loads: every machine's own work, and the port's.
+
+    In one chunk, a worker's load is sent, then computed, then returned; in several, these go on
+    side by side but for a first and a last chunk, of which only the fixed costs are sure.
+    """
     assert problem.loads is not None
     star = problem.star
     amount = np.array([problem.loads.get(name, 0.0) for name in star.names])
     busy = amount > 0
-    send = np.where(busy, star.send_fixed + star.send_per_unit * amount, 0.0)
-    compute = np.where(busy, star.compute_fixed + star.compute_per_unit * amount, 0.0)
-    back = np.where(busy, star.return_fixed + star.return_per_unit * amount, 0.0)
-    alone = float((send + compute + back).max(initial=0.0))
+    send, compute, back = (
+        np.where(busy, per_unit * amount, 0.0)
+        for per_unit in (star.send_per_unit, star.compute_per_unit, star.return_per_unit)
+    )
+    start_up = np.where(busy, star.compute_fixed + star.return_fixed, 0.0)
+    latency = np.where(busy, star.send_fixed, 0.0)
+    if served_once(problem):
+        start_up = start_up + compute + back
+        alone = latency + send + start_up
+    else:
+        alone = latency + start_up + np.maximum(send, np.maximum(compute, back))
+    least = float(alone.max(initial=0.0))
     if problem.ports != "many" and busy.any():
-        alone = max(alone, float(send.sum()) + float((compute + back)[busy].min()))
+        least = max(least, float((latency + send).sum()) + float(start_up[busy].min()))
     if not isinstance(star.master, str):
-        own = problem.loads.get(star.master.name, 0.0)
-        alone = max(alone, master_cost(star).of(own))
+        least = max(least, master_cost(star).of(problem.loads.get(star.master.name, 0.0)))
     return Bound(
-        value=alone,
+        value=least,
         name="given loads",
         source="each machine's own transfers and computation, and the port's sends",
     )
+
+
+def given_sends(problem: DivisibleLoad) -> tuple[str, ...] | None:
+    """Return the workers of all chunks in the order of sending, where they are given."""
+    if problem.transfers is not None:
+        return tuple(name for what, name in problem.transfers if what == "send")
+    return problem.activation
+
+
+def served_once(problem: DivisibleLoad) -> bool:
+    """Whether no worker gets more than one chunk."""
+    sent = given_sends(problem)
+    return problem.rounds == 1 if sent is None else len(set(sent)) == len(sent)

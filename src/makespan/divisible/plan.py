@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.schedule import Floats, Integers
 
@@ -84,7 +84,10 @@ class Plan:
 
     def without_empty(self) -> Plan:
         """Return the plan without its empty chunks."""
-        kept = self.amount > 0
+        return self.keeping(self.amount > 0)
+
+    def keeping(self, kept: NDArray[np.bool_]) -> Plan:
+        """Return the plan with some of its chunks."""
         if kept.all():
             return self
         transfers = self.transfers

@@ -328,6 +328,38 @@ class _Validation:
         if isinstance(load, (int, float)) and abs(total - load) > 1e-9 * max(total, load):
             self.mistakes.add("loads", f"add up to {total!r}, but load is {load!r}")
 
+    def _everyone(self) -> None:
+        """Where every worker takes part, nothing that is given leaves one out."""
+        problem = self.problem
+        if problem.use != "all":
+            return
+        served: dict[str, Iterable[str]] = {}
+        if problem.activation is not None:
+            served["activation"] = problem.activation
+        if problem.transfers is not None:
+            served["transfers"] = [each[1] for each in problem.transfers if each[0] == "send"]
+        if isinstance(problem.loads, Mapping):
+            served["loads"] = [name for name, amount in problem.loads.items() if amount]
+        for place, names in served.items():
+            left_out = set(self.known).difference(names)
+            if left_out:
+                name = min(left_out, key=self.known.__getitem__)
+                self.mistakes.add(place, f"gives {name} nothing, but use is 'all'")
+
+    def _returns(self) -> None:
+        """In given transfers, what was sent returns, and nothing else."""
+        returns = self.problem.star.returns
+        waiting: dict[str, int] = {}
+        for place, (what, name) in enumerate(self.problem.transfers or ()):
+            if not returns[self.known[name]]:
+                continue
+            waiting[name] = waiting.get(name, 0) + (1 if what == "send" else -1)
+            if waiting[name] < 0:
+                self.mistakes.add(f"transfers[{place}]", f"{name} has nothing to return there")
+                return
+        for name in (name for name, chunks in waiting.items() if chunks):
+            self.mistakes.add("transfers", f"what {name} was sent never returns")
+
     def _combinations(self) -> None:
         problem, add = self.problem, self.mistakes.add
         if isinstance(problem.platform, Tree):
@@ -335,10 +367,7 @@ class _Validation:
                 if getattr(problem, name) != default:
                     add(name, "is for stars; on a tree only the load and the deadline can be set")
             return
-        if problem.use == "all" and problem.activation is not None:
-            missing = [name for name in self.known if name not in problem.activation]
-            if missing:
-                add("activation", f"lacks {missing[0]}, but use is 'all'")
+        self._everyone()
         if problem.activation is not None:
             if problem.order is not None:
                 add("order", "can't stand beside activation, which fixes it")
@@ -350,6 +379,8 @@ class _Validation:
                     add(name, "can't stand beside transfers, which fixes it")
             if problem.ports != 1:
                 add("ports", "transfers is a sequence on one port")
+            if not self.mistakes.found:
+                self._returns()
         if problem.discipline is not None and problem.return_order is not None:
             add("discipline", "can't stand beside return_order, which fixes it")
         master = problem.platform.master

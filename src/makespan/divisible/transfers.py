@@ -35,8 +35,8 @@ class Sequence:
     transfers: tuple[int, ...]
 
     @classmethod
-    def of(cls, problem: DivisibleLoad) -> Sequence | str:
-        """Return the sequence of a problem, or why there is no plan with it."""
+    def of(cls, problem: DivisibleLoad) -> Sequence:
+        """Return the sequence of a problem."""
         assert problem.transfers is not None
         names = [name for _, name in problem.transfers]
         returns = problem.star.returns
@@ -44,28 +44,19 @@ class Sequence:
         transfers: list[int] = []
         waiting: dict[int, list[int]] = {}
         indices = problem.workers_in(names).tolist()
-        for place, ((what, name), index) in enumerate(zip(problem.transfers, indices, strict=True)):
+        for (what, _), index in zip(problem.transfers, indices, strict=True):
             if what == "send":
                 waiting.setdefault(index, []).append(len(worker))
                 transfers.append(len(worker))
                 worker.append(index)
             elif returns[index]:
-                if not waiting.get(index):
-                    return f"transfers[{place}]: {name} has nothing to return there"
                 transfers.append(-1 - waiting[index].pop(0))
-        for index, chunks in waiting.items():
-            if chunks and returns[index]:
-                return f"transfers: what {problem.star.names[index]} was sent never returns"
-        if problem.use == "all" and len(waiting) < len(problem.star):
-            return "use is 'all', but transfers leaves workers out"
         return cls(worker=tuple(worker), transfers=tuple(transfers))
 
 
 def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     """Return the best amounts for the given sequence of transfers, each of which is made."""
     sequence = Sequence.of(problem)
-    if isinstance(sequence, str):
-        return Solution(schedule=None, infeasible=sequence)
     terms = Terms.of(problem)
     found: list[tuple[Answer, _Built]] = []
     for own in terms.own_choices():

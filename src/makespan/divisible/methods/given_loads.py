@@ -5,27 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
+from makespan.divisible.bounds import given_sends, served_once
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.needs import A_MASTER, A_STAR
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
+from makespan.divisible.transfers import Sequence
 
 
 def _served_once(problem: DivisibleLoad) -> str | None:
-    if problem.activation is not None and len(set(problem.activation)) < len(problem.activation):
-        return "activation serves a worker twice"
-    if problem.transfers is not None:
-        sent = [name for what, name in problem.transfers if what == "send"]
-        if len(set(sent)) < len(sent):
-            return "transfers serves a worker twice"
-    return None if problem.rounds == 1 else f"rounds is {problem.rounds!r}"
+    return None if served_once(problem) else "a worker may be served twice"
 
 
 def _open_returns(problem: DivisibleLoad) -> str | None:
@@ -72,26 +69,32 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     order, transfers = _order(problem, amount)
     own = problem.loads.get(star.master.name, 0.0) if isinstance(star.master, Master) else 0.0
     plan = Plan.of(order, amount[order], master=own, transfers=transfers)
-    if problem.activation is None and problem.transfers is None:
-        plan = plan.without_empty()
+    plan = plan.keeping(_takes_part(problem, amount)[plan.worker])
     schedule = timed(problem, plan)
+    solution = with_deadline(problem, Solution(schedule=schedule, optimal=True))
     late = _late_worker(problem, schedule.machine, schedule.end)
-    if late is not None and problem.order is None and problem.ports != "many":
-        return Solution(schedule=None, notes=(f"{late}; another order may meet it",))
-    if late is not None:
+    if late is None or solution.infeasible is not None:
+        return solution
+    if problem.order or given_sends(problem) or problem.ports == "many":
         return Solution(schedule=None, infeasible=late)
-    return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+    return Solution(schedule=None, notes=(f"{late}; another order may meet it",))
+
+
+def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
+    """Whether each worker is sent a chunk: load, or a given entry that costs time all the same."""
+    star = problem.star
+    named = np.zeros(len(star), dtype=bool)
+    named[problem.workers_in(given_sends(problem) or ())] = True
+    costs = (star.send_fixed > 0) | (star.compute_fixed > 0) | (star.return_fixed > 0)
+    taking: NDArray[np.bool_] = (amount > 0) | (named & costs)
+    return taking
 
 
 def _order(problem: DivisibleLoad, amount: Floats) -> tuple[Integers, Any]:
     """Return the workers in the order of service, and the transfers where they are given."""
     if problem.transfers is not None:
-        names = [name for what, name in problem.transfers if what == "send"]
-        order = problem.workers_in(names)
-        chunk = {name: index for index, name in enumerate(names)}
-        return order, [
-            chunk[n] if what == "send" else -1 - chunk[n] for what, n in problem.transfers
-        ]
+        sequence = Sequence.of(problem)
+        return np.array(sequence.worker, dtype=np.int64), sequence.transfers
     fixed = problem.activation or problem.order
     if fixed is not None:
         return problem.workers_in(fixed), None
@@ -124,14 +127,17 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     if len(over):
         name, limit = star.names[int(over[0])], float(star.memory[over[0]])
         return f"loads.{name} is {float(amount[over[0]])!r}, but its memory is {limit!r}"
-    cut = np.flatnonzero(amount != np.rint(amount))
-    if problem.integral and len(cut):
-        return f"loads.{star.names[int(cut[0])]} is {float(amount[cut[0]])!r}: no whole number"
-    idle = np.flatnonzero(amount == 0)
-    if problem.use == "all" and len(idle):
-        return f"use is 'all', but {star.names[int(idle[0])]} gets nothing"
-    busy = amount > 0
-    price = float((star.price_fixed + star.price_per_unit * amount)[busy].sum())
+    given = problem.loads or {}
+    broken = [name for name, load in given.items() if load != round(load)]
+    if problem.integral and broken:
+        return f"loads.{broken[0]} is {given[broken[0]]!r}: no whole number"
+    served = given_sends(problem)
+    if served is not None:
+        for worker in np.flatnonzero(amount > 0).tolist():
+            if star.names[worker] not in served:
+                return f"loads gives {star.names[worker]} a load, but it is sent no chunk"
+    taking = _takes_part(problem, amount)
+    price = float((star.price_fixed + star.price_per_unit * amount)[taking].sum())
     if problem.budget is not None and price > problem.budget * (1 + 1e-12):
         return f"the loads cost {price:.12g}, but the budget is {problem.budget:.12g}"
     return None

@@ -67,7 +67,10 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
 def _empty(problem: DivisibleLoad) -> Solution:
     if problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
+    nothing = Objective(name="load", value=0.0, bound=0.0, maximise=True)
+    schedule = timed(problem, Plan.of([], []))
+    objective = nothing if problem.load is None else None
+    return Solution(schedule=schedule, optimal=True, objective=objective)
 
 
 def _polished(built: SlotProgramme, answer: Answer) -> Plan:

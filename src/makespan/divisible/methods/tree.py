@@ -41,12 +41,8 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     platform = problem.platform
     assert isinstance(platform, Tree)
     equivalent = equivalent_tree(platform)
-    if equivalent.rate == 0.0:
-        if problem.load:
-            return Solution(schedule=None, infeasible="there is no machine to compute the load")
-        return Solution(
-            schedule=timed_tree(problem, np.zeros(len(platform)), equivalent.order), optimal=True
-        )
+    if equivalent.rate == 0.0 and problem.load:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
     if problem.load is None:
         assert problem.deadline is not None
         load = problem.deadline * equivalent.rate
