@@ -145,8 +145,8 @@ def problems(draw: st.DrawFn) -> DivisibleLoad:
         discipline=draw(st.sampled_from([None, "fifo", "lifo"])),
     )
     if problem.ports == 1 and master != "choose" and draw(st.booleans()):
-        sends = tuple(("send", name) for name in names)
-        problem = replace(problem, transfers=sends, order=None, discipline=None)
+        transfers = tuple((what, name) for what in ("send", "return") for name in names)
+        problem = replace(problem, transfers=transfers, order=None, discipline=None)
     return problem
 
 

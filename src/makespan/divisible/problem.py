@@ -333,18 +333,19 @@ class _Validation:
         problem = self.problem
         if problem.use != "all":
             return
-        served: dict[str, Iterable[str]] = {}
         if problem.activation is not None:
-            served["activation"] = problem.activation
-        if problem.transfers is not None:
-            served["transfers"] = [each[1] for each in problem.transfers if each[0] == "send"]
-        if isinstance(problem.loads, Mapping):
-            served["loads"] = [name for name, amount in problem.loads.items() if amount]
-        for place, names in served.items():
-            left_out = set(self.known).difference(names)
-            if left_out:
-                name = min(left_out, key=self.known.__getitem__)
-                self.mistakes.add(place, f"gives {name} nothing, but use is 'all'")
+            place, served = "activation", set(problem.activation)
+        elif problem.transfers is not None:
+            place = "transfers"
+            served = {each[1] for each in problem.transfers if each[0] == "send"}
+        elif isinstance(problem.loads, Mapping):
+            place, served = "loads", {name for name, load in problem.loads.items() if load}
+        else:
+            return
+        left_out = set(self.known) - served
+        if left_out:
+            name = min(left_out, key=self.known.__getitem__)
+            self.mistakes.add(place, f"gives {name} nothing, but use is 'all'")
 
     def _returns(self) -> None:
         """In given transfers, what was sent returns, and nothing else."""
