@@ -258,7 +258,7 @@ def test_an_internal_error_exits_with_1(
         raise ZeroDivisionError("by zero")
 
     def invalid(problem: Any, control: Control) -> Solution:
-        raise InvalidSchedule("planned an invalid schedule")
+        raise InvalidSchedule("planned an invalid schedule", planned=True)
 
     with_method(monkeypatch, "broken", broken)
     assert run(["solve", star, "--method", "broken"]) == 1

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from makespan._version import __version__
-from makespan.cli.codes import DONE, INTERNAL, INTERRUPTED, USAGE
+from makespan.cli.codes import CHECK_FAILED, DONE, INTERNAL, INTERRUPTED, USAGE
 from makespan.cli.signals import interrupted_code, is_interrupt
 from makespan.cli.streams import forget_stdout
 from makespan.core.errors import InvalidSchedule, MakespanError
@@ -90,7 +90,9 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _interrupted()
     except InvalidSchedule as error:
-        return _failure(error, debug, INTERNAL, f"internal error: {error}")
+        if error.planned:
+            return _failure(error, debug, INTERNAL, f"internal error: {error}")
+        return _failure(error, debug, CHECK_FAILED, f"error: {error}")
     except MakespanError as error:
         return _failure(error, debug, USAGE, f"error: {error}")
     except Exception as error:

@@ -82,11 +82,15 @@ class MissingExtra(MakespanError, ImportError):
 
 
 class InvalidSchedule(MakespanError):
-    """The referee refused a schedule; ``report`` holds its violations."""
+    """The referee refused a schedule; ``report`` holds its violations.
 
-    def __init__(self, message: str, report: object = None) -> None:
+    ``planned`` says that a method of makespan made it, which is makespan's own mistake.
+    """
+
+    def __init__(self, message: str, report: object = None, *, planned: bool = False) -> None:
         super().__init__(message)
         self.report = report
+        self.planned = planned
 
 
 class ExecutionError(MakespanError):

@@ -19,6 +19,11 @@ MOST_IDLE_NAMES = 100_000
 MISFIT = "the schedule does not fit its problem; check says why"
 
 
+def unwarned() -> np.errstate:
+    """Let a schedule made elsewhere, which may hold any numbers, be shown without warnings."""
+    return np.errstate(all="ignore")
+
+
 def answer(result: Result) -> dict[str, Any]:
     """Return who does what, derived from the schedule; empty where there is none.
 
@@ -30,7 +35,8 @@ def answer(result: Result) -> dict[str, Any]:
     if result.schedule is None:
         return {}
     try:
-        return kind_of(result.problem).answer(result.problem, result.schedule)
+        with unwarned():
+            return kind_of(result.problem).answer(result.problem, result.schedule)
     except (LookupError, ValueError) as error:
         raise InvalidSchedule(MISFIT) from error
 
@@ -40,7 +46,8 @@ def summary(result: Result) -> str:
     lines = [f"{result.status} ({result.method})", *_values(result)]
     if result.schedule is not None:
         try:
-            table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
+            with unwarned():
+                table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
         except (LookupError, ValueError):
             table = [MISFIT]
         lines += ["", *map(one_line, table)] if table else []

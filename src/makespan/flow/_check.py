@@ -17,6 +17,8 @@ from makespan.flow._kinds import kind_of
 
 SHOWN_PER_RULE = 20
 COUNTED_PER_RULE = 10_000
+FARTHEST = 1e250
+"""No sum of products of numbers that problems may hold is greater."""
 
 
 @overload
@@ -118,15 +120,15 @@ def _broken_rows(schedule: Schedule) -> list[Violation]:
         ),
         (
             "finite",
-            ~(np.isfinite(schedule.start) & np.isfinite(schedule.end)),
-            "has a start or end that is not a finite number",
+            ~((np.abs(schedule.start) <= FARTHEST) & (np.abs(schedule.end) <= FARTHEST)),
+            f"has a start or end that is not a finite number up to {FARTHEST:g}",
         ),
         ("start", schedule.start < 0, "starts before time 0"),
         ("duration", schedule.end < schedule.start, "ends before it starts"),
         (
             "amount",
-            ~(np.isfinite(schedule.amount) & (schedule.amount >= 0)),
-            "has an amount that is negative or not a finite number",
+            ~((schedule.amount >= 0) & (schedule.amount <= FARTHEST)),
+            f"has an amount that is negative or not a finite number up to {FARTHEST:g}",
         ),
     )
     return [

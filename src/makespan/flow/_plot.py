@@ -22,6 +22,7 @@ from makespan.drawing.gantt_svg import gantt_svg
 from makespan.drawing.layout import MOST_ROWS
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
+from makespan.flow._answer import MISFIT, unwarned
 from makespan.flow._check import _broken_rows as broken_rows, _foreign_machines as foreign_machines
 from makespan.flow._kinds import kind_of
 
@@ -190,7 +191,13 @@ def picture(
     if problem is None:
         drawn = schedule_picture(schedule)
     else:
-        drawn = kind_of(problem).picture(problem, schedule)
+        try:
+            with unwarned():
+                drawn = kind_of(problem).picture(problem, schedule)
+        except (LookupError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
     bound = result.lower_bound if result is not None else _known_bound(problem)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):

@@ -150,7 +150,8 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         makespan = schedule.makespan
         report = referee(kind, problem, schedule)
         if not report.ok:
-            raise InvalidSchedule(f"{found.method} planned an invalid schedule: {report}", report)
+            message = f"{found.method} planned an invalid schedule: {report}"
+            raise InvalidSchedule(message, report, planned=True)
         status = Status.OPTIMAL if solution.optimal else Status.FEASIBLE
         if solution.objective is not None:
             gap = 0.0 if solution.optimal else solution.objective.gap

@@ -37,6 +37,7 @@ def violations(problem: Partition, schedule: Schedule) -> Iterator[Violation]:
         )
     yield from _sum(problem, float(schedule.amount[rows].sum()))
     amounts = np.zeros(len(problem.machines), dtype=np.int64)
+    counts = np.minimum(counts, problem.tasks + 1.0)  # more than all is refused above
     amounts[schedule.machine[rows]] = counts.astype(np.int64)
     costs = problem.costs_of(amounts)
     yield from _durations(problem, schedule, rows, costs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from makespan.core.errors import InputError
 from makespan.core.picture import Bars, Picture, Role, Row
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.clustering import Clustering
@@ -34,6 +35,7 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     What happens at the same time stands in lanes of its own, up to four of a role. Copies of a
     task are marked, but for the one that ends first.
     """
+    _refuse_unknown(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     computes = np.flatnonzero(schedule.kind == Activity.COMPUTE)
     groups = [
@@ -62,6 +64,21 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
         labels[row] += COPY
     machines = (Row(name, tuple(lanes[index])) for index, name in enumerate(problem.machines))
     return Picture(rows=tuple(machines), bars=Bars.concatenate(parts), labels=tuple(labels))
+
+
+def _refuse_unknown(problem: TaskGraph, schedule: Schedule) -> None:
+    """Refuse activities of tasks or edges that the graph does not have."""
+    dag = problem.dag
+    is_task = schedule.kind == Activity.COMPUTE
+    count = np.where(is_task, len(dag), len(dag.source))
+    wrong = np.flatnonzero((schedule.item < 0) | (schedule.item >= count))
+    if len(wrong):
+        row = int(wrong[0])
+        word = "task" if is_task[row] else "edge"
+        raise InputError(
+            f"the schedule can't be drawn: activity {row} names {word} {schedule.item[row]}; "
+            "there is none"
+        )
 
 
 def _later_copies(problem: TaskGraph, schedule: Schedule) -> list[int]:
