@@ -9,8 +9,10 @@ import math
 import re
 from collections.abc import Iterable
 
+from makespan.core.plain import STEERING
+
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|" + STEERING.pattern)
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 Rectangle = tuple[float, float, float, float]
 
@@ -18,7 +20,8 @@ Rectangle = tuple[float, float, float, float]
 def escaped(text: str) -> str:
     """Return ``text`` for use in XML and HTML, in content and in attributes.
 
-    Characters that XML does not allow become the replacement character.
+    Characters that XML does not allow, and those that steer how text is shown, become the
+    replacement character.
 
     >>> escaped('<b>&"')
     '&lt;b&gt;&amp;&quot;'
