@@ -114,7 +114,7 @@ PART = Part(
     promise="A command that is interrupted, at any moment, ends soon with the best plan so far or "
     "in words; so does one whose streams are closed, full or broken.",
     attempt=attempt,
-    goals={"signals": 600, "streams": 300},
+    goals={"signals": 300, "streams": 150},
     share=0.8,
     patience=60.0,
     memory=None,

@@ -51,7 +51,10 @@ def read_problem(path: PathLike, **parts: Any) -> Problem:
         With every mistake found, each with its place in the file.
     """
     if Path(path).suffix.lower() == ".csv":
-        return kind_named(MEASURED).read_csv(str(path), parts)
+        try:
+            return kind_named(MEASURED).read_csv(str(path), parts)
+        except ProblemError as error:
+            raise ProblemError(error.mistakes, heading=shown_path(path)) from None
     return problem_in(read_text(path, pipes=True), path, parts)
 
 
