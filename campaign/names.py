@@ -28,7 +28,7 @@ FORMULA = re.compile("[=+@\t\r]")
 def attempt(trial: Trial) -> None:
     """Give the machines and tasks of a problem odd names, and look at every output."""
     rng = trial.random("make")
-    name, content = trial.given or ("input.json", as_json(_named(rng)))
+    name, content = trial.given or ("input.json", as_json(oddly_named(rng)))
     path = trial.holds(name, content)
     code, shown = _printed(["solve", str(path), "--time-limit", "0.05"])
     if CONTROLS.search(shown):
@@ -45,7 +45,8 @@ def attempt(trial: Trial) -> None:
         trial.count("plans in every output")
 
 
-def _named(rng: random.Random) -> dict[str, Any]:
+def oddly_named(rng: random.Random) -> dict[str, Any]:
+    """Return a problem of the corpus with other names."""
     document = rng.choice([each for each in corpus.sound() if "kind" in each])
     names = {part["name"] for part in tables(document) if isinstance(part.get("name"), str)}
     new = {name: f"{odd.name(rng)}{index or ''}" for index, name in enumerate(sorted(names))}

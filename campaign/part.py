@@ -17,6 +17,7 @@ MODULES = {
     "metamorphic": "campaign.metamorphic",
     "limits": "campaign.limits",
     "names": "campaign.names",
+    "pages": "campaign.pages",
     "files": "campaign.saving",
     "signals": "campaign.signals",
     "faults": "campaign.faults",
