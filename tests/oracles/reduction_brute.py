@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import random
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import permutations, product
-from typing import Any
+from itertools import combinations, pairwise, permutations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan import Reduction
+from makespan.reduction.exact import as_fraction
 
 
 def notebook_search(
@@ -88,3 +96,294 @@ def true_optimum(
         frozenset((i, k) for i in range(1, n) for k in range(m)), zero, zero, zero, {}, Fraction(0)
     )
     return best[0]
+
+
+def covers(problem: Reduction) -> bool:
+    """Whether the problem is small enough to try everything."""
+    machines = len(problem.machines)
+    ways = 2 if problem.collective == "all-reduce" else 1
+    segments = 1 + _most_useful(problem) if problem.segments == "auto" else problem.segments
+    return machines <= 4 and ways * (machines - 1) * segments <= 5
+
+
+def best(problem: Reduction) -> float | None:
+    """Return the least makespan, None where a given plan never ends."""
+    counts = [None] if problem.segments != "auto" else range(1, 2 + _most_useful(problem))
+    least: Fraction | None = None
+    for count in counts:
+        least = _least(problem if count is None else problem.with_segments(count), least)
+    return None if least is None else float(least)
+
+
+def _most_useful(problem: Reduction) -> int:
+    """Return a number of segments above which one is better.
+
+    Every message passes the root's port, and every combination its unit.
+    """
+    one = problem.with_segments(1)
+    if len(problem.machines) == 1:
+        return 1
+    apart = ~np.eye(len(problem.machines), dtype=bool)
+    nearest, farthest = one.latencies[apart].min(), one.latencies[apart].max()
+    ways = 2 if problem.collective == "all-reduce" else 1
+    of_one = (
+        ways * (len(problem.machines) - 1) * (farthest + float(one.transfer) + float(one.reduce))
+    )
+    combined = problem.collective != "broadcast"
+    least = max(problem.message_overhead or 0.0, combined * (problem.reduce_overhead or 0.0))
+    return math.ceil((of_one - nearest) / least)
+
+
+def random_problem(rng: random.Random) -> Reduction:
+    """Return a small problem with all fields mixed."""
+    collective = rng.choice(["reduce", "reduce", "broadcast", "all-reduce"])
+    shapes = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]
+    if collective == "all-reduce":
+        shapes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 1)]
+    machines, segments = rng.choice(shapes)
+    step = Fraction(1, rng.choice([1, 1, 10, 4, 3]))
+
+    def time() -> float:
+        return float(rng.choice([0, 0, 1, 1, 2, 3, rng.randint(0, 9)]) * step)
+
+    def table() -> Any:
+        if rng.random() < 0.5:
+            return time()
+        return [[time() for _ in range(machines)] for _ in range(machines)]
+
+    fields: dict[str, Any] = {"machines": machines, "collective": collective, "latency": table()}
+    if rng.random() < 0.15 and machines <= 3:
+        fields |= {
+            "segments": "auto",
+            "bytes": rng.choice([1.0, 2.0, 4.0]),
+            "message_overhead": rng.choice([1.0, 2.0, 5.0]),
+            "latency": rng.choice([0.0, 0.0, 1.0]),
+            "transfer_per_byte": rng.choice([None, 0.25, 1.0]),
+            "reduce_per_byte": rng.choice([None, 0.25, 1.0]),
+            "reduce_overhead": rng.choice([None, 0.5]),
+        }
+        return Reduction(**fields)
+    fields |= {"segments": segments, "transfer": table()}
+    fields["reduce"] = time() if rng.random() < 0.5 else [time() for _ in range(machines)]
+    if rng.random() < 0.3:
+        fields["segment_sizes"] = [rng.choice([0.5, 1.0, 1.5, 2.0, 3.0]) for _ in range(segments)]
+    if collective == "reduce":
+        fields["order"] = rng.choice(["free", "free", "greedy", "backfilling"])
+        given = rng.random()
+        trees = [rng.choice(list(_trees(machines))) for _ in range(segments)]
+        if given < 0.2:
+            fields["destinations"] = [[tree[i] + 1 for tree in trees] for i in range(machines)]
+        elif given < 0.4:
+            fields["order"] = "free"
+            rows: list[list[tuple[int, int]]] = [[]]
+            for machine in range(1, machines):
+                row = [(k + 1, trees[k][machine] + 1) for k in range(segments)]
+                rng.shuffle(row)
+                rows.append(row)
+            fields["sequences"] = rows
+    return Reduction(**fields)
+
+
+class _Send(NamedTuple):
+    """A send: who, to whom, which segment, whether of a broadcast, and what it costs."""
+
+    sender: int
+    receiver: int
+    segment: int
+    final: bool
+    latency: Any
+    transfer: Any
+    reduce: Any
+
+
+def _trees(machines: int) -> Iterator[tuple[int, ...]]:
+    """Yield all maps of machines to machines by which every machine reaches machine 0."""
+    for parents in product(range(machines), repeat=machines - 1):
+        tree = (0, *parents)
+        ends = tree
+        for _ in range(machines):
+            ends = tuple(tree[end] for end in ends)
+        if not any(ends) and all(tree[own] != own for own in range(1, machines)):
+            yield tree
+
+
+def _least(problem: Reduction, least: Fraction | None) -> Fraction | None:
+    """Return the least makespan, or ``least`` where there is nothing below."""
+    machines, segments = range(len(problem.machines)), range(len(problem.sizes))
+    every = [list(_trees(len(machines)))] * len(segments)
+    up, down = every, every
+    if problem.destinations is not None:
+        up = [[tuple(row[k] - 1 for row in problem.destinations)] for k in segments]
+    if problem.sequences is not None:
+        to = [dict(row) for row in problem.sequences]
+        up = [[(0, *(to[i][k + 1] - 1 for i in machines[1:]))] for k in segments]
+    none: list[Any] = [[None]] * len(segments)
+    chosen = product(
+        product(*(none if problem.collective == "broadcast" else up)),
+        product(*(none if problem.collective == "reduce" else down)),
+    )
+    for ups, downs in chosen:
+        sends = _sends(problem, ups, downs)
+        if problem.order != "free" and problem.sequences is None:
+            value: Fraction | None = _by_rule(problem, sends)
+        else:
+            value = _of_trees(problem, sends, least)
+        if value is not None and (least is None or value < least):
+            least = value
+    return least
+
+
+def _sends(problem: Reduction, ups: Any, downs: Any) -> list[_Send]:
+    def exact(value: Any) -> Fraction:
+        return as_fraction(value) or Fraction(value)
+
+    sends = []
+    for k, size in enumerate(map(exact, problem.sizes.tolist())):
+        for child in range(1, len(problem.machines)):
+            for final, tree in ((False, ups[k]), (True, downs[k])):
+                if tree is None:
+                    continue
+                i, j = (tree[child], child) if final else (child, tree[child])
+                sends.append(
+                    _Send(
+                        i, j, k, final,
+                        exact(float(problem.latencies[i, j])),
+                        exact(float(problem.transfers[i, j])) * size,
+                        Fraction(0) if final else exact(float(problem.reduces[j])) * size,
+                    )
+                )  # fmt: skip
+    return sends
+
+
+def _by_rule(problem: Reduction, sends: list[_Send]) -> Fraction:
+    """Return when a rule ends: again and again, the ready leaf that can start first."""
+    zero = Fraction(0)
+    out: dict[int, Fraction] = {}
+    into: dict[int, Fraction] = {}
+    unit: dict[int, Fraction] = {}
+    ready: dict[tuple[int, int], Fraction] = {}
+    left = list(sends)
+    while left:
+        lowest = min(send.segment for send in left)
+        leaves = [
+            send
+            for send in left
+            if (problem.order == "backfilling" or send.segment == lowest)
+            and not any(
+                other.receiver == send.sender and other.segment == send.segment for other in left
+            )
+        ]
+        start, _, _, send = min(
+            (
+                max(
+                    ready.get((send.sender, send.segment), zero),
+                    out.get(send.sender, zero),
+                    into.get(send.receiver, zero) - send.latency,
+                ),
+                send.segment,
+                send.sender,
+                send,
+            )
+            for send in leaves
+        )
+        left.remove(send)
+        out[send.sender] = start + send.transfer
+        into[send.receiver] = start + send.latency + send.transfer
+        done = max(into[send.receiver], unit.get(send.receiver, zero)) + send.reduce
+        unit[send.receiver] = ready[send.receiver, send.segment] = done
+    return max(unit.values(), default=zero)
+
+
+def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) -> Fraction | None:
+    """Return the least makespan of given trees, None where it isn't below ``least``.
+
+    Times are counted in whole units. Everything starts as early as it can; where two sends meet
+    on a port, or are combined in another order than they arrive, either is put first in turn.
+    What never ends is given up once it takes longer than all sends one after another.
+    """
+    count = len(sends)
+    if not count:
+        return Fraction(0)
+    parts = math.lcm(*(time.denominator for send in sends for time in send[4:]))
+    sends = [
+        send._replace(
+            latency=int(send.latency * parts),
+            transfer=int(send.transfer * parts),
+            reduce=int(send.reduce * parts),
+        )
+        for send in sends
+    ]
+    most = 2 * sum(s.latency + s.transfer + s.reduce for s in sends) + 1
+    known = most if least is None else least * parts
+    found = [known]
+    before: list[tuple[int, int, str]] = []
+    for b, later in enumerate(sends):
+        for a, sooner in enumerate(sends):
+            if sooner.segment == later.segment and sooner.receiver == later.sender:
+                from_root = later.final and later.sender == 0
+                if later.final == sooner.final or from_root:
+                    before.append((a, b, "brings"))
+    if problem.sequences is not None:
+        index = {(s.sender, s.segment): row for row, s in enumerate(sends)}
+        for machine, row in enumerate(problem.sequences):
+            for (one, _), (two, _) in pairwise(row):
+                before.append((index[machine, one - 1], index[machine, two - 1], "sends"))
+
+    def earliest(
+        orders: list[tuple[int, int, str]],
+    ) -> tuple[list[int], list[int]] | None:
+        start = [0] * count
+        combine = [s.latency + s.transfer for s in sends]
+        moved = True
+        while moved:
+            moved = False
+            for a, b, why in orders:
+                one, two = sends[a], sends[b]
+                least_start = {
+                    "brings": combine[a] + one.reduce,
+                    "sends": start[a] + one.transfer,
+                    "takes": start[a] + one.latency + one.transfer - two.latency,
+                }[why]
+                least_combine = max(start[b], least_start) + two.latency + two.transfer
+                if why == "takes" and not one.final and not two.final:
+                    least_combine = max(least_combine, combine[a] + one.reduce)
+                if least_start > start[b] or least_combine > combine[b]:
+                    start[b] = max(start[b], least_start)
+                    combine[b] = max(combine[b], least_combine)
+                    moved = True
+                    if combine[b] + two.reduce >= found[0]:
+                        return None
+        return start, combine
+
+    def search(orders: list[tuple[int, int, str]]) -> None:
+        times = earliest(orders)
+        if times is None:
+            return
+        start, combine = times
+        end = max((c + s.reduce for c, s in zip(combine, sends, strict=True)), default=0)
+        if end >= found[0]:
+            return
+        for a, b in combinations(range(count), 2):
+            one, two = sends[a], sends[b]
+            if one.sender == two.sender and not (
+                start[a] + one.transfer <= start[b] or start[b] + two.transfer <= start[a]
+            ):
+                search([*orders, (a, b, "sends")])
+                search([*orders, (b, a, "sends")])
+                return
+            if one.receiver == two.receiver:
+                units = not one.final and not two.final
+
+                def kept(x: int, y: int, units: bool = units) -> bool:
+                    first, second = sends[x], sends[y]
+                    over = start[x] + first.latency + first.transfer <= start[y] + second.latency
+                    return over and (not units or combine[x] + first.reduce <= combine[y])
+
+                if not kept(a, b) and not kept(b, a):
+                    search([*orders, (a, b, "takes")])
+                    search([*orders, (b, a, "takes")])
+                    return
+        found[0] = end
+
+    search(before)
+    return Fraction(found[0], parts) if found[0] < known else None

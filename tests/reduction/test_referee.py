@@ -118,8 +118,44 @@ def test_given_plans_are_compared() -> None:
     assert rules(same, changed()) == set()
     turned = Reduction(**base, sequences=[[], [[2, 1], [1, 3]], [[1, 1], [2, 1]]])
     assert rules(turned, changed()) == {"order"}
-    assert rules(Reduction(**base, order="greedy"), changed()) == set()
     assert rules(Reduction(**base, order="backfilling"), changed()) == {"order"}
+
+
+def test_a_rule_settles_what_is_received_first_too() -> None:
+    """Segment after segment, the root takes all of the first before any of the second."""
+    base: dict[str, Any] = {
+        "machines": 3, "segments": 2, "latency": 0.5, "transfer": 1, "reduce": 2,
+        "order": "greedy",
+    }  # fmt: skip
+    assert rules(Reduction(**base), changed()) == {"order"}
+    rows = [
+        ("send", 1, 2, 0, 1.0, 0.0, 1.0),
+        ("reduce", 2, 1, 0, 1.0, 1.5, 3.5),
+        ("send", 2, 0, 0, 1.0, 3.5, 4.5),
+        ("reduce", 0, 2, 0, 1.0, 5.0, 7.0),
+        ("send", 1, 0, 1, 1.0, 4.5, 5.5),
+        ("reduce", 0, 1, 1, 1.0, 7.0, 9.0),
+        ("send", 2, 0, 1, 1.0, 5.5, 6.5),
+        ("reduce", 0, 2, 1, 1.0, 9.0, 11.0),
+    ]
+    problem = Reduction(**base)
+    assert rules(problem, Schedule.of_rows(problem.machines, rows)) == set()
+
+
+def test_what_takes_no_time_is_not_in_the_midst_of_a_transfer() -> None:
+    """A port that is busy can't send in between, however short; where another ends, it can."""
+    problem = Reduction(
+        machines=3, segments=1, reduce=0, latency=0, transfer=[[0, 0, 0], [0, 0, 0], [2, 0, 0]]
+    )
+    for when, broken in ((1.0, {"receive-port"}), (2.0, set()), (0.0, set())):
+        rows = [
+            ("send", 2, 0, 0, 1.0, 0.0, 2.0),
+            ("reduce", 0, 2, 0, 1.0, 2.0, 2.0),
+            ("send", 1, 0, 0, 1.0, when, when),
+            ("reduce", 0, 1, 0, 1.0, max(when, 2.0 * (when > 0)), max(when, 2.0 * (when > 0))),
+        ]
+        assert rules(problem, Schedule.of_rows(problem.machines, rows)) >= broken
+        assert bool(rules(problem, Schedule.of_rows(problem.machines, rows))) == bool(broken)
 
 
 def test_broadcasts_and_all_reduces_are_refereed() -> None:

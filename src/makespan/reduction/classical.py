@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers, Schedule
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import ordered_by_rule, ordered_by_sequence, tables_of
-from makespan.reduction.sends import costs_of
+from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
 BACKFILLED_UP_TO = 2_000
+Tree = Callable[[int, int], Integers]
 
 
 def pipelined(
-    problem: Reduction, tree: Callable[[int, int], Integers], leads: tuple[int, ...] = (0,)
+    problem: Reduction, tree: Tree, control: Control, leads: tuple[int, ...] = (0,)
 ) -> Solution:
-    """Plan a collective over given trees, one for each segment.
+    """Plan a collective over given trees, one for even and one for odd segments.
 
     Parameters
     ----------
@@ -33,32 +36,46 @@ def pipelined(
 
     A broadcast is the reversed reduction.
     """
-    machines, segments = len(problem.machines), len(problem.sizes)
-    parents = np.column_stack([tree(machines, segment) for segment in range(segments)])
-    schedule = planned(problem, np.ascontiguousarray(parents, dtype=np.int64), leads)
+    schedule = planned(problem, parents_of(problem, tree), control, leads)
     return Solution(schedule=schedule, lower_bound=best_bound(problem))
 
 
-def planned(problem: Reduction, parents: Integers, leads: tuple[int, ...] = (0,)) -> Schedule:
+def parents_of(problem: Reduction, tree: Tree) -> Integers:
+    """Return the parents of every machine, a row each, in every segment, a column each."""
+    claim_sends(problem)
+    machines, segments = len(problem.machines), len(problem.sizes)
+    pair = np.stack([tree(machines, segment) for segment in (0, 1)], axis=1)
+    return np.ascontiguousarray(pair[:, np.arange(segments) % 2], dtype=np.int64)
+
+
+def planned(
+    problem: Reduction, parents: Integers, control: Control, leads: tuple[int, ...] = (0,)
+) -> Schedule:
     """Return the schedule of trees whose machines send in order of the segments.
 
-    Of several ``leads`` the best is taken: a machine sends a segment ahead of one that is so
-    many numbers before it for each level that it is deeper there. Where there are few sends,
-    backfilling is tried as well.
+    Of several ``leads`` the best is taken, as far as time allows: a machine sends a segment ahead
+    of one that is so many numbers before it for each level that it is deeper there. Where there
+    are few sends, backfilling is tried as well.
     """
     forward = problem if problem.collective == "reduce" else as_reduction(problem)
     tables = tables_of(forward)
-    depth = depths(parents) if leads != (0,) else np.zeros_like(parents)
+    depth = depths(parents) if leads != (0,) else np.zeros((len(parents), 1), dtype=np.int64)
     segments = np.arange(parents.shape[1])
-    plans = []
+    wanted = parents.size - parents.shape[1]
+    best: tuple[Sends, Any] | None = None
     for lead in leads:
+        if best is not None and control.expired():
+            break
         order = np.argsort(segments - lead * depth, axis=1, kind="stable")
-        plans.append(ordered_by_sequence(forward, parents, np.ascontiguousarray(order), tables))
+        order = np.ascontiguousarray(np.broadcast_to(order, parents.shape))
+        plan = ordered_by_sequence(forward, parents, order, tables)
+        if len(plan[0]) == wanted and (best is None or plan[1] < best[1]):
+            best = plan
     if parents.size <= BACKFILLED_UP_TO:
-        plans.append(ordered_by_rule(forward, parents, "backfilling", tables))
-    complete = [plan for plan in plans if len(plan[0]) == parents.size - parents.shape[1]]
-    sends, _ = min(complete, key=lambda plan: plan[1])
-    schedule = in_order(forward, sends)
+        plan = ordered_by_rule(forward, parents, "backfilling", tables)
+        best = plan if best is None or plan[1] < best[1] else best
+    assert best is not None
+    schedule = in_order(forward, best[0])
     assert schedule is not None
     return schedule if forward is problem else turned(problem, forward, schedule)
 
@@ -88,8 +105,6 @@ def as_reduction(problem: Reduction) -> Reduction:
 
 def turned(problem: Reduction, forward: Reduction, schedule: Schedule) -> Schedule:
     """Return the schedule of a reduction as one of the broadcast, reversed in time."""
-    from makespan.reduction.sends import sends_of
-
     sends, rows = sends_of(forward, schedule)
     costs = costs_of(forward, sends)
     arrival = schedule.start[rows] + costs.seconds(costs.latency + costs.transfer)

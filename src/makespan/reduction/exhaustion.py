@@ -108,7 +108,9 @@ class Columns:
         last = self.reduce.min() * (min(later) if later else size)
         tail = np.full(self.machines, lag + least + last)
         combine_all = self.reduce[0] * rest.sum()
-        slack = (self.transfer[apart].min() * min(later) if later else 0) if self.whole else 0
+        slack = (
+            self.transfer[apart].min() * min(later) if later and self.whole and apart.any() else 0
+        )
         clamp = slack
         room = 4 * len(self.trees) + 64
         out = np.empty((room, states.shape[1]), dtype=states.dtype)

@@ -47,7 +47,6 @@ def commit(  # type: ignore[no-untyped-def]
     ready = np.zeros(parents.shape, latency.dtype)
     waits = np.zeros(parents.shape, np.int32)
     state = np.zeros(parents.shape, np.int8)
-    blocked = np.zeros(machines, np.int64)  # how many sends of a machine stand in pools
     position = np.zeros(machines, np.int64)
     for machine in range(1, machines):
         for segment in range(segments):
@@ -63,9 +62,9 @@ def commit(  # type: ignore[no-untyped-def]
         pools[machine].pop()
     for opened in range(segments):
         for machine in range(1, machines):
-            first = sequences[machine, 0] if rule == SEQUENCES else opened
-            if waits[machine, first] == 0:
-                heappush(heap, (zero, first, machine))
+            segment = sequences[machine, 0] if rule == SEQUENCES else opened
+            if waits[machine, segment] == 0:
+                heappush(heap, (zero, segment, machine))
         if rule == SEQUENCES:
             if opened > 0:
                 break
@@ -83,62 +82,63 @@ def commit(  # type: ignore[no-untyped-def]
             delay = latency[machine * far, target * far]
             free = max(ready[machine, segment], sending[machine])
             start = max(free, receiving[target] - delay)
+            losing = [target]  # the receivers whose pools lose their first
+            losing.pop()
             if start > bound:
                 if start > free and known == LOOSE:
                     state[machine, segment] = BLOCKED
-                    blocked[machine] += 1
                     heappush(pool, (-delay, segment, machine))
                     if pool[0][1] != segment or pool[0][2] != machine:
                         continue
                 heappush(heap, (start, segment, machine))
-                continue
-            lasts = transfer[machine * wide, target * wide] * size[segment]
-            sending[machine] = start + lasts
-            receiving[target] = start + delay + lasts
-            work = reduce[target * own] * size[segment]
-            done = max(combining[target], receiving[target]) + work
-            combining[target] = done
-            ready[target, segment] = done
-            senders[count] = machine
-            sent[count] = segment
-            count += 1
-            state[machine, segment] = SENT
-            beheaded = [target]  # the receivers whose pools have lost their first
-            if known == BLOCKED:
-                blocked[machine] -= 1
-                heappop(pool)
+                if start > free or known == LOOSE:
+                    continue
+                state[machine, segment] = LOOSE  # its own port is what it waits for now
             else:
-                beheaded.pop()
-            if blocked[machine] > 0:
-                for other in range(segments):
-                    if state[machine, other] != BLOCKED:
-                        continue
-                    to = parents[machine, other]
-                    if sending[machine] <= receiving[to] - latency[machine * far, to * far]:
-                        continue
-                    state[machine, other] = LOOSE  # its own port is what it waits for now
-                    blocked[machine] -= 1
-                    heappush(heap, (sending[machine], other, machine))
-                    if pools[to][0][1] == other and pools[to][0][2] == machine:
-                        heappop(pools[to])
-                        beheaded.append(to)
-            for to in beheaded:
+                lasts = transfer[machine * wide, target * wide] * size[segment]
+                sending[machine] = start + lasts
+                receiving[target] = start + delay + lasts
+                work = reduce[target * own] * size[segment]
+                done = max(combining[target], receiving[target]) + work
+                combining[target] = done
+                ready[target, segment] = done
+                senders[count] = machine
+                sent[count] = segment
+                count += 1
+                state[machine, segment] = SENT
+                if far > 0 and rule == BACKFILLING:
+                    # ties in pools of unequal latencies: what its own port holds up leaves them
+                    for other in range(segments):
+                        if state[machine, other] == BLOCKED:
+                            to = parents[machine, other]
+                            first = pools[to][0][1] == other and pools[to][0][2] == machine
+                            if sending[machine] > receiving[to] - latency[machine, to]:
+                                state[machine, other] = LOOSE
+                                heappush(heap, (sending[machine], other, machine))
+                                if first:
+                                    losing.append(to)
+                if rule == SEQUENCES:
+                    position[machine] += 1
+                    if position[machine] < segments:
+                        following = sequences[machine, position[machine]]
+                        if waits[machine, following] == 0:
+                            heappush(heap, (sending[machine], following, machine))
+                waits[target, segment] -= 1
+                due = rule != SEQUENCES or (
+                    target != 0 and sequences[target, position[target]] == segment
+                )
+                if waits[target, segment] == 0 and target != 0 and due:
+                    heappush(heap, (done, segment, target))
+            if known == BLOCKED:
+                losing.append(target)
+            for to in losing:
+                # the first that still waits here starts when the receiver is free
                 while len(pools[to]) > 0:
                     early, other, giver = pools[to][0]
                     if state[giver, other] == BLOCKED:
                         heappush(heap, (receiving[to] + early, other, giver))
                         break
                     heappop(pools[to])
-            if rule == SEQUENCES:
-                position[machine] += 1
-                if position[machine] < segments:
-                    following = sequences[machine, position[machine]]
-                    if waits[machine, following] == 0:
-                        heappush(heap, (sending[machine], following, machine))
-            waits[target, segment] -= 1
-            due = rule != SEQUENCES or target == 0 or sequences[target, position[target]] == segment
-            if waits[target, segment] == 0 and target != 0 and due:
-                heappush(heap, (done, segment, target))
     return senders[:count], sent[:count], combining[0]
 
 

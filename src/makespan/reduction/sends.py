@@ -7,10 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.reduction.problem import ROOT, Reduction
 
 Whole = Integers | Floats
+BYTES_PER_SEND = 700  # a plan, its times and its rows, and what the referee compares
+
+
+def claim_sends(problem: Reduction) -> None:
+    """Ask for the memory that plans of a problem take."""
+    ways = 2 if problem.collective == "all-reduce" else 1
+    sends = ways * (len(problem.machines) - 1) * len(problem.sizes)
+    claim(BYTES_PER_SEND * sends, f"the plan of {sends:,} sends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,7 +16,7 @@ NEEDIEST = 2  # of equally early receivers the one with the fewest segments, els
 
 def spread(  # type: ignore[no-untyped-def]
     machines, latency, transfer, prepare, size, release, seed, style, script, copies, times,
-    allowed,
+    allowed, stop,
 ):  # fmt: skip
     """Send every segment to every machine; return the time of the last arrival.
 
@@ -27,7 +27,7 @@ def spread(  # type: ignore[no-untyped-def]
     everywhere; ``prepare`` has an entry per sender, or one. ``release`` says when the root has
     each segment. ``script`` rows (sender, receiver, segment) are sent first, in order. ``copies``
     gets all rows, ``times`` their starts and arrivals. Stops early, with -1, when the end can't be
-    below ``allowed``.
+    below ``allowed``, or as soon as ``stop`` says so.
     """
     segments = size.shape[0]
     spread_pairs = 1 if latency.shape[0] > 1 else 0
@@ -62,6 +62,8 @@ def spread(  # type: ignore[no-untyped-def]
     scripted = script.shape[0]
     idle[0] = False
     while written < total:
+        if stop[0] != 0:
+            return allowed * 0 - 1
         if written < scripted:
             sender = script[written, 0]
             receiver = script[written, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -16,13 +17,20 @@ from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules import ordered_by_rule, tables_of
+from makespan.reduction.sends import claim_sends
 from makespan.reduction.timing import in_order
 from makespan.reduction.trees import all_trees
 
 ALL_UP_TO = 30_000
 SENDS_IN_ALL = 2_000_000
 MOST_FREE_SENDS = 5_000
-SHAPES = (classical.star, classical.chain, classical.binary, classical.two_tree)
+SHAPES: tuple[classical.Tree, ...] = (
+    classical.chain,
+    classical.binary,
+    classical.two_tree,
+    lambda machines, _: classical.k_nomial(machines, 2),
+    classical.star,
+)
 
 
 def _order_is(*allowed: str) -> Need:
@@ -76,18 +84,21 @@ def _search(problem: Reduction, control: Control, rule: str, tries: int | None) 
     machines, segments = len(problem.machines), len(problem.sizes)
     tables = tables_of(problem)
     # one machine more per power: Cayley's number of trees for every segment
-    few = machines <= 2 or machines ** ((machines - 2) * segments) <= ALL_UP_TO
+    few = (machines - 2) * segments * math.log(machines) <= math.log(ALL_UP_TO)
 
     def end_of(parents: Integers) -> Any:
         return ordered_by_rule(problem, parents, rule, tables)[1]
 
+    claim_sends(problem)
     if few:
         best, through = _best_of_all(machines, segments, end_of, control)
     else:
         best, through = _local_search(problem, end_of, control, tries), False
     sends, _ = ordered_by_rule(problem, best, rule, tables)
     schedule = in_order(problem, sends)
-    return Solution(schedule=schedule, optimal=through and problem.order == rule)
+    return Solution(
+        schedule=schedule, optimal=through and problem.order == rule, stopped=not through
+    )
 
 
 def _best_of_all(
@@ -109,13 +120,14 @@ def _best_of_all(
 def _local_search(problem: Reduction, end_of: Any, control: Control, tries: int | None) -> Integers:
     """Start from the best classical tree, then send single segments elsewhere."""
     machines, segments = len(problem.machines), len(problem.sizes)
-    starts = [
-        np.column_stack([shape(machines, segment) for segment in range(segments)]).astype(np.int64)
-        for shape in SHAPES
-    ]
-    starts.append(np.repeat(classical.k_nomial(machines, 2)[:, None], segments, axis=1))
-    ends = [end_of(parents) for parents in starts]
-    best, least = starts[int(np.argmin(ends))].copy(), min(ends)
+    best, least = classical.parents_of(problem, SHAPES[0]), None
+    for shape in SHAPES:
+        if least is not None and control.expired():
+            return best
+        parents = classical.parents_of(problem, shape)
+        end = end_of(parents)
+        if least is None or end < least:
+            best, least = parents, end
     target = best_bound(problem) / float(problem.unit or 1) * (1 + 1e-12)
     rng = np.random.default_rng(control.rng.integers(2**31))
     share = SENDS_IN_ALL // (machines * segments) // (1 if machines * segments >= 200 else 10)

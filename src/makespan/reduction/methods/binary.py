@@ -19,4 +19,4 @@ from makespan.reduction.problem import Reduction
 )
 def binary(problem: Reduction, control: Control) -> Solution:
     """Send every segment up a balanced binary tree."""
-    return classical.pipelined(problem, classical.binary)
+    return classical.pipelined(problem, classical.binary, control)

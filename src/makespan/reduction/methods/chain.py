@@ -19,4 +19,4 @@ from makespan.reduction.problem import Reduction
 )
 def chain(problem: Reduction, control: Control) -> Solution:
     """Send every segment along a chain of all machines."""
-    return classical.pipelined(problem, classical.chain)
+    return classical.pipelined(problem, classical.chain, control)

@@ -28,4 +28,5 @@ def given_plan(problem: Reduction, control: Control) -> Solution:
     sends, _, why = given_sends(problem)
     if sends is None:
         return Solution(schedule=None, infeasible=why)
-    return Solution(schedule=in_order(problem, sends), optimal=problem.order != "free")
+    settled = problem.order != "free" and problem.sequences is None
+    return Solution(schedule=in_order(problem, sends), optimal=settled)

@@ -24,7 +24,9 @@ def k_nomial(problem: Reduction, control: Control, *, arity: int = 4) -> Solutio
     """Send every segment up a k-nomial tree; ``arity`` is k."""
     if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
         raise MethodError(f"arity: {arity!r} is not allowed; it is a whole number from 2")
-    return classical.pipelined(problem, lambda machines, _: classical.k_nomial(machines, arity))
+    return classical.pipelined(
+        problem, lambda machines, _: classical.k_nomial(machines, arity), control
+    )
 
 
 @register(
@@ -36,4 +38,6 @@ def k_nomial(problem: Reduction, control: Control, *, arity: int = 4) -> Solutio
 )
 def binomial(problem: Reduction, control: Control) -> Solution:
     """Send every segment up a binomial tree."""
-    return classical.pipelined(problem, lambda machines, _: classical.k_nomial(machines, 2))
+    return classical.pipelined(
+        problem, lambda machines, _: classical.k_nomial(machines, 2), control
+    )

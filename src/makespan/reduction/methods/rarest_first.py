@@ -10,14 +10,18 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
+from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.sends import claim_sends
 from makespan.reduction.spreading import NEEDIEST, RELEASE_FIRST, spread
 
 COMPILED_FROM = 400
 STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
+WATCHED_FROM = 20_000
+RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 COPIES_IN_ALL = 1_500_000
 MOST_RESTARTS = 400
 MOST_REBUILDS = 2_000
@@ -29,7 +33,9 @@ class Spreader:
     ``end`` is in the unit of the rules' tables.
     """
 
-    def __init__(self, problem: Reduction, release: Any = None) -> None:
+    def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
+        claim_sends(problem)
+        self.control = control
         self.costs = broadcast_of(problem)
         self.count = (self.costs.machines - 1) * len(self.costs.size)
         dtype = self.costs.latency.dtype
@@ -55,7 +61,13 @@ class Spreader:
         copies = np.empty((self.count, 3), dtype=np.int64)
         times = np.empty((self.count, 2), dtype=self.times.dtype)
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
-        end = self._run(*self.costs, self.release, seed, style, script, copies, times, self.end)
+        given = (*self.costs, self.release, seed, style, script, copies, times, self.end)
+        if self.count >= WATCHED_FROM:
+            from makespan.reduction.kernels import stoppable
+
+            end = stoppable(self.control, self._run, *given)
+        else:
+            end = self._run(*given, RUNNING)
         if end < 0:
             return False
         self.end, self.copies, self.times = end, copies, times
@@ -79,7 +91,7 @@ def rarest_first(
     """Spread the rarest segment first, in reversed time; restart, then rebuild the end of the
     best plan. Stops at the lower bound.
     """
-    spreader = Spreader(problem)
+    spreader = Spreader(problem, control)
     if not spreader.count:
         nothing = schedule_from_copies(problem, spreader.copies, spreader.times)
         return Solution(schedule=nothing, optimal=True)
@@ -91,7 +103,7 @@ def rarest_first(
     rng = np.random.default_rng(control.rng.integers(2**31))
     for turn in range(max(1, restarts)):
         spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
-        if spreader.end <= bound or (turn and control.expired()):
+        if spreader.end <= bound or control.expired():
             break
         if turn == len(STYLES) and spreader.count * restarts > COMPILED_FROM:
             spreader.compile()
@@ -99,6 +111,8 @@ def rarest_first(
         if spreader.end <= bound or control.expired():
             break
         rebuild(spreader, rng)
+    if spreader.end == spreader.huge:  # not even one run was through
+        return classical.pipelined(problem, classical.chain, control)
     schedule = schedule_from_copies(problem, spreader.copies, spreader.times)
     return Solution(schedule=schedule, lower_bound=lower_bound)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.reduction import classical
@@ -19,7 +21,7 @@ from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import tables_of
-from makespan.reduction.sends import Sends, sends_of
+from makespan.reduction.sends import Sends, claim_sends, sends_of
 from makespan.reduction.timing import in_order
 
 AN_ALL_REDUCE = Need(
@@ -31,6 +33,10 @@ AN_ALL_REDUCE = Need(
 SENDS_IN_ALL = 2_000_000
 MOST_RESTARTS = 60
 SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
+ALONE = ("chain", "single-segment", "rarest-first", "two-tree")
+EXACT = ("branch-and-bound", "cp-sat")
+EXACT_UP_TO = 24  # sends
+EXACT_SECONDS = 2.0
 
 
 @register(
@@ -45,18 +51,60 @@ def reduce_then_broadcast(
 ) -> Solution:
     """Plan reductions by several methods; spread each complete segment back over the same ports.
 
-    The sends of both are merged by when they would start alone, and then timed together.
+    The sends of both are merged by when they would start alone, and then timed together. So are
+    the best reduction and the best broadcast, one after the other: no plan is worse than they are.
     """
+    claim_sends(problem)
     best: Schedule | None = None
-    target = best_bound(problem) * (1 + 1e-12)
-    for reduction in _reductions(problem, control, restarts):
-        for copies, times in _broadcasts(problem, reduction, control):
+    lower_bound = best_bound(problem)
+    parts = [_part(problem, "reduce"), _part(problem, "broadcast")]
+    reduced, spread = (_alone(part, control, exact=restarts is None) for part in parts)
+    assert reduced.schedule is not None
+    assert spread.schedule is not None
+    if problem.segments == 1:  # nothing is broadcast before all is reduced
+        lower_bound = max(lower_bound, _proved(reduced) + _proved(spread))
+    target = lower_bound * (1 + 1e-12)
+    for reduction in chain((reduced.schedule,), _reductions(problem, control, restarts)):
+        for copies, times in _broadcasts(problem, reduction, spread.schedule, control):
             schedule = merged(problem, reduction, copies, times)
             if schedule is not None and (best is None or schedule.makespan < best.makespan):
                 best = schedule
             if best is not None and (best.makespan <= target or control.expired()):
-                return Solution(schedule=best)
-    return Solution(schedule=best)
+                return Solution(schedule=best, lower_bound=lower_bound)
+    return Solution(schedule=best, lower_bound=lower_bound)
+
+
+def _alone(part: Reduction, control: Control, *, exact: bool) -> Solution:
+    """Return the best plan of a part, by the methods for it."""
+    best: Solution | None = None
+    whole, before = control.remaining, control.incumbent
+    for name in ALONE + (EXACT if exact and _is_small(part) else ()):
+        method = find_method("reduction", name)
+        if best is not None and (control.expired() or not applicability(method, part).applies):
+            continue
+        control.incumbent = best
+        with control.limited(EXACT_SECONDS if whole is None else min(EXACT_SECONDS, whole / 4)):
+            solution = method.run(part, control)
+        if best is None or solution.optimal or solution.makespan < best.makespan:
+            best = replace(solution, lower_bound=max(_proved(solution), _proved(best)))
+        else:
+            best = replace(best, lower_bound=max(_proved(solution), _proved(best)))
+        if best.optimal:
+            break
+    control.incumbent = before
+    assert best is not None
+    return best
+
+
+def _is_small(part: Reduction) -> bool:
+    return (len(part.machines) - 1) * len(part.sizes) <= EXACT_UP_TO
+
+
+def _proved(solution: Solution | None) -> float:
+    """Return the bound that a method proved."""
+    if solution is None:
+        return 0.0
+    return solution.makespan if solution.optimal else solution.lower_bound or 0.0
 
 
 def _part(problem: Reduction, collective: Any) -> Reduction:
@@ -74,22 +122,24 @@ def _part(problem: Reduction, collective: Any) -> Reduction:
 def _reductions(problem: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
     """Yield reductions: classical trees, then rarest-first with fresh seeds."""
     part = _part(problem, "reduce")
-    segments = len(part.sizes)
     for shape in SHAPES:
-        tree = [shape(len(part.machines), segment) for segment in range(segments)]
-        yield classical.planned(part, np.column_stack(tree).astype(np.int64), LEADS)
-    count = max(1, (len(part.machines) - 1) * segments)
+        yield classical.planned(part, classical.parents_of(part, shape), control, LEADS)
+    count = max(1, (len(part.machines) - 1) * len(part.sizes))
     restarts = max(2, min(MOST_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
     for turn in range(restarts):
-        spreader = Spreader(part)
-        spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)])
+        spreader = Spreader(part, control)
+        if not spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)]):
+            return
         yield schedule_from_copies(part, spreader.copies, spreader.times)
 
 
 def _broadcasts(
-    problem: Reduction, reduction: Schedule, control: Control
+    problem: Reduction, reduction: Schedule, spread: Schedule, control: Control
 ) -> Iterator[tuple[Integers, Any]]:
-    """Yield copies that spread every segment from when the root has it; times in seconds."""
+    """Yield copies that spread every segment from when the root has it; times in seconds.
+
+    The first are those of ``spread``, begun as soon as every segment is there in time.
+    """
     part = _part(problem, "broadcast")
     unit = float(tables_of(part).unit or 1)
     whole = tables_of(part).unit is not None
@@ -97,16 +147,29 @@ def _broadcasts(
     rows = reduction.rows_of(Activity.REDUCE)
     at_root = rows[reduction.machine[rows] == ROOT]
     np.maximum.at(complete, reduction.item[at_root], reduction.end[at_root])
+    sends, rows = sends_of(part, spread)
+    arrival = spread.end[rows] + problem.latencies[sends.sender, sends.receiver]
+    wait = _wait(complete, sends.segment, spread.start[rows])
+    copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
+    yield copies, np.column_stack([spread.start[rows], arrival]) + wait
     order = np.argsort(complete, kind="stable")
+    yield _mirrored(problem, reduction, complete, order)
     release = complete[order] / unit
     release = np.rint(release).astype(np.int64) if whole else release
     for style in STYLES[:2]:
-        spreader = Spreader(part, release)
-        spreader.run(int(control.rng.integers(2**31)), style)
+        spreader = Spreader(part, control, release)
+        if not spreader.run(int(control.rng.integers(2**31)), style):
+            return
         copies = spreader.copies.copy()
         copies[:, 2] = order[copies[:, 2]]
         yield copies, spreader.times * unit
-    yield _mirrored(problem, reduction, complete, order)
+
+
+def _wait(complete: Any, segment: Integers, start: Any) -> float:
+    """Return by how much copies must be put off for every segment to be complete by its first."""
+    first = np.full(len(complete), np.inf)
+    np.minimum.at(first, segment, start)
+    return float(np.max(complete - first, initial=0.0)) if len(start) else 0.0
 
 
 def _mirrored(
@@ -119,10 +182,8 @@ def _mirrored(
     role[order[::-1]] = order
     end = reduction.makespan
     start = end - arrival
-    first = np.full(len(order), np.inf)
     segment = role[sends.segment]
-    np.minimum.at(first, segment, start)
-    wait = float(np.max(complete - first)) if len(start) else 0.0
+    wait = _wait(complete, segment, start)
     copies = np.column_stack([sends.receiver, sends.sender, segment])
     return copies, np.column_stack([start + wait, end - reduction.start[rows] + wait])
 

@@ -19,4 +19,4 @@ from makespan.reduction.problem import Reduction
 )
 def star(problem: Reduction, control: Control) -> Solution:
     """Send every segment straight to the root."""
-    return classical.pipelined(problem, classical.star)
+    return classical.pipelined(problem, classical.star, control)

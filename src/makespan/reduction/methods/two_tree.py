@@ -21,4 +21,4 @@ LEADS = (0, 2, 4, 6, 8)  # how much earlier deeper machines send a segment
 )
 def two_tree(problem: Reduction, control: Control) -> Solution:
     """Send odd and even segments up two binary trees, the leaves of one inside the other."""
-    return classical.pipelined(problem, classical.two_tree, LEADS)
+    return classical.pipelined(problem, classical.two_tree, control, LEADS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.referee.rule import turns
 
 TOLERANCE = 1e-9
 SHOWN = 1000
@@ -248,13 +248,7 @@ def _ports(plan: _Plan) -> Iterator[Violation]:
 def _overlaps(
     plan: _Plan, rows: Integers, group: Integers, start: Floats, end: Floats, verb: str
 ) -> Iterator[Violation]:
-    busy = np.flatnonzero(end > start)
-    order = busy[np.lexsort((start[busy], group[busy]))]
-    before, after = order[:-1], order[1:]
-    excess = end[before] - start[after]
-    wrong = (group[before] == group[after]) & (excess > plan.tolerance)
-    for index in np.flatnonzero(wrong)[:SHOWN].tolist():
-        one, two = int(before[index]), int(after[index])
+    for one, two, excess in _clashes(plan, group, start, end):
         item = plan.schedule.item
         yield Violation(
             rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
@@ -265,8 +259,37 @@ def _overlaps(
             ),
             activities=(int(rows[one]), int(rows[two])),
             times=(float(start[two]), float(end[one])),
-            excess=float(excess[index]),
+            excess=excess,
         )
+
+
+def _clashes(
+    plan: _Plan, group: Integers, start: Floats, end: Floats
+) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of a group that overlap, and by how much.
+
+    What takes no time may stand where another begins or ends, but not in its midst.
+    """
+    busy = np.flatnonzero(end > start)
+    busy = busy[np.lexsort((start[busy], group[busy]))]
+    before, after = busy[:-1], busy[1:]
+    excess = end[before] - start[after]
+    wrong = (group[before] == group[after]) & (excess > plan.tolerance)
+    for index in np.flatnonzero(wrong)[:SHOWN].tolist():
+        yield int(before[index]), int(after[index]), float(excess[index])
+    moments = np.flatnonzero(end <= start)
+    if not len(moments) or not len(busy):
+        return
+    both = np.concatenate([busy, moments])
+    rank = np.repeat([0, 1], [len(busy), len(moments)])
+    order = np.lexsort((rank, start[both], group[both]))
+    last = np.maximum.accumulate(np.where(rank[order] == 0, np.arange(len(order)), -1))
+    inside = order[last]
+    one, two = both[inside], both[order]
+    depth = np.minimum(end[one] - start[two], start[two] - start[one])
+    wrong = (last >= 0) & (rank[order] == 1) & (group[one] == group[two])
+    for index in np.flatnonzero(wrong & (depth > plan.tolerance))[:SHOWN].tolist():
+        yield int(one[index]), int(two[index]), float(depth[index])
 
 
 def _readiness(plan: _Plan) -> Iterator[Violation]:
@@ -320,7 +343,9 @@ def _reductions(plan: _Plan) -> Iterator[Violation]:
     order = unit[np.lexsort((begin[unit], group))]
     one, two = order[:-1], order[1:]
     same = schedule.machine[rows][one] == schedule.machine[rows][two]
+    lasts = schedule.end[plan.sends] - schedule.start[plan.sends]
     late = plan.arrival[one] - plan.arrival[two]
+    late = np.maximum(late, late - lasts[one] + lasts[two])
     for index in np.flatnonzero(same & (late > plan.tolerance))[:SHOWN].tolist():
         first, second = int(rows[one[index]]), int(rows[two[index]])
         yield Violation(
@@ -370,79 +395,46 @@ def _given_plan(plan: _Plan) -> Iterator[Violation]:
                     f"{problem.destinations[machine][segment]} as given"
                 ),
             )
-    expected = None
     if problem.sequences is not None:
-        expected = [[(k - 1, to - 1) for k, to in row] for row in problem.sequences]
+        listed = [(machine, k - 1) for machine, row in enumerate(problem.sequences) for k, _ in row]
+        turn = np.array(listed, dtype=np.int64).reshape(-1, 2)
+        yield from _in_turn(plan, turn[:, 0], turn[:, 1])
     elif problem.order != "free":
-        expected = _rule(problem, parents)
-    if expected is not None:
-        yield from _sequences(plan, expected)
+        yield from _in_turn(plan, *turns(problem, parents), receivers=True)
 
 
-def _sequences(plan: _Plan, expected: list[list[tuple[int, int]]]) -> Iterator[Violation]:
-    """Every machine sends in the expected order."""
+def _in_turn(
+    plan: _Plan, machine: Integers, segment: Integers, receivers: bool = False
+) -> Iterator[Violation]:
+    """Every machine sends, and where ``receivers`` takes, one after another in the order given."""
     schedule, sends = plan.schedule, plan.sends
-    found: list[list[tuple[int, int]]] = [[] for _ in expected]
-    columns = (schedule.machine[sends], schedule.item[sends], schedule.peer[sends])
-    for machine, segment, peer in zip(*(column.tolist() for column in columns), strict=True):
-        found[machine].append((segment, peer))
-    for machine, (has, wants) in enumerate(zip(found, expected, strict=True)):
-        if has != wants:
-            place = next(i for i, (a, b) in enumerate(zip(has, wants, strict=True)) if a != b)
+    place = np.empty((len(plan.problem.machines), len(plan.problem.sizes)), dtype=np.int64)
+    place[schedule.machine[sends], schedule.item[sends]] = np.arange(len(sends))
+    turn = place[machine, segment]
+    start, end = schedule.start[sends], schedule.end[sends]
+    ports = [("sends", schedule.machine[sends], start, end)]
+    if receivers:
+        began = plan.arrival - (end - start)
+        ports.append(("receives", schedule.peer[sends], began, plan.arrival))
+    for verb, group, begin, until in ports:
+        order = turn[np.argsort(group[turn], kind="stable")]
+        before, after = order[:-1], order[1:]
+        excess = until[before] - begin[after]
+        wrong = (group[before] == group[after]) & (excess > plan.tolerance)
+        for index in np.flatnonzero(wrong)[:SHOWN].tolist():
+            one, two = int(before[index]), int(after[index])
+            names = [
+                f"segment {schedule.item[sends[row]] + 1}"
+                + (f" from {plan.who(int(schedule.machine[sends[row]]))}" if receivers else "")
+                for row in (one, two)
+            ]
             yield Violation(
                 rule="order",
                 message=(
-                    f"send {place + 1} of {plan.who(machine)} is segment {has[place][0] + 1}, "
-                    f"but it has to be segment {wants[place][0] + 1}"
+                    f"{plan.who(int(group[one]))} {verb} {names[1]} before {names[0]} has ended, "
+                    "but it has to go after it"
                 ),
+                activities=(int(sends[one]), int(sends[two])),
+                times=(float(begin[two]), float(until[one])),
+                excess=float(excess[index]),
             )
-
-
-def _rule(problem: Reduction, parents: Integers) -> list[list[tuple[int, int]]]:
-    """Return every machine's sends in the order of the greedy rule or of backfilling.
-
-    Times are whole numbers where they have a common unit, so that ties are ties.
-    """
-    machines, segments = parents.shape
-    parent = parents.tolist()
-    grid = problem.grid
-    unit, parts = (float(1 / grid[0]), grid[1]) if grid else (1.0, 1)
-
-    def scale(seconds: float, by: float) -> float:
-        return round(seconds * by) if grid else seconds
-
-    size = [scale(x, parts) for x in problem.sizes.tolist()]
-    sending, receiving, combining = [0.0] * machines, [0.0] * machines, [0.0] * machines
-    ready = [[0.0] * segments for _ in range(machines)]
-    waits = [[0] * segments for _ in range(machines)]
-    for machine in range(1, machines):
-        for segment in range(segments):
-            waits[parent[machine][segment]][segment] += 1
-    leaves = [
-        [(0.0, segment, machine) for machine in range(1, machines) if not waits[machine][segment]]
-        for segment in range(segments)
-    ]
-    every = [leaf for of_segment in leaves for leaf in of_segment]
-    rounds = leaves if problem.order == "greedy" else [every]
-    sequences: list[list[tuple[int, int]]] = [[] for _ in range(machines)]
-    for heap in rounds:
-        heapify(heap)
-        while heap:
-            known, segment, machine = heappop(heap)
-            to = parent[machine][segment]
-            latency = scale(float(problem.latencies[machine, to]), unit * parts)
-            begin = max(ready[machine][segment], sending[machine], receiving[to] - latency)
-            if begin > known:
-                heappush(heap, (begin, segment, machine))
-                continue
-            lasts = scale(float(problem.transfers[machine, to]), unit) * size[segment]
-            sending[machine] = begin + lasts
-            receiving[to] = begin + latency + lasts
-            combine = scale(float(problem.reduces[to]), unit) * size[segment]
-            combining[to] = max(combining[to], receiving[to]) + combine
-            ready[to][segment] = combining[to]
-            sequences[machine].append((segment, to))
-            waits[to][segment] -= 1
-            if to != ROOT and not waits[to][segment]:
-                heappush(heap, (combining[to], segment, to))
-    return sequences

@@ -1,0 +1,156 @@
+"""The order in which the greedy rule and backfilling let machines send.
+
+Written from the statement: of all leaves (of one segment after another, or of all segments), the
+one that can start first sends next; ties go to the lowest segment, then to the lowest machine.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from makespan.core.jit import kernel
+from makespan.core.schedule import Integers
+from makespan.reduction.problem import ROOT, Reduction
+
+COMPILED_FROM = 2_000
+
+
+def turns(problem: Reduction, parents: Integers) -> tuple[Integers, Integers]:
+    """Return sender and segment of every send of given trees, in the order of the rule.
+
+    Times are whole numbers where they have a common unit, so that ties are ties.
+    """
+    grid = problem.grid
+    unit, parts = (float(1 / grid[0]), float(grid[1])) if grid else (1.0, 1.0)
+
+    def scaled(values: Any, by: float) -> Any:
+        table = np.asarray(values, dtype=float)
+        return np.rint(table * by) if grid else table
+
+    machines = np.arange(len(problem.machines))[:, None]
+    size = scaled(problem.sizes, parts)
+    # the root's row is never read
+    delays = scaled(problem.latencies[machines, parents], unit * parts)
+    lasts = scaled(problem.transfers[machines, parents], unit) * size
+    works = scaled(problem.reduces[parents], unit) * size
+    run: Any = _turns
+    if parents.size >= COMPILED_FROM:
+        run = _turns_compiled
+    order = run(parents, delays, lasts, works, problem.order == "backfilling")
+    return order[:, 0], order[:, 1]
+
+
+def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool) -> Any:
+    """Return rows (machine, segment).
+
+    Every receiver has two queues of the leaves that send to it: those that only wait for it go
+    in the order of their latencies, the longest first; all others in the order of when they can
+    start. It calls for its first leaf, as far as it knows; of all calls the least is answered.
+    """
+    machines, segments = parents.shape
+    unequal = machines > 1 and delays[1:].min() < delays[1:].max()
+    complete = np.zeros((machines, segments))
+    sending = np.zeros(machines)
+    receiving = np.zeros(machines)
+    combining = np.zeros(machines)
+    waits = np.zeros((machines, segments), np.int32)
+    gone = np.zeros((machines, segments), np.bool_)
+    patient = np.zeros((machines, segments), np.bool_)  # waits for its receiver only
+    soon = [[(0.0, 0, 0)] for _ in range(machines)]
+    late = [[(0.0, 0, 0)] for _ in range(machines)]
+    call = [(np.inf, 0, 0) for _ in range(machines)]
+    for machine in range(machines):
+        soon[machine].pop()
+        late[machine].pop()
+        if machine != ROOT:
+            for segment in range(segments):
+                waits[parents[machine, segment], segment] += 1
+    order = np.zeros(((machines - 1) * segments, 2), np.int64)
+    count = 0
+    calls = [(0.0, 0, 0)]
+    calls.pop()
+    new = [(0, 0)]
+    new.pop()
+    for phase in range(1 if backfilling else segments):
+        low, high = (0, segments) if backfilling else (phase, phase + 1)
+        for machine in range(1, machines):
+            for segment in range(low, high):
+                if waits[machine, segment] == 0:
+                    new.append((segment, machine))
+        while len(new) > 0 or len(calls) > 0:
+            while len(new) > 0:
+                segment, machine = new.pop()
+                to = parents[machine, segment]
+                entry = (max(complete[machine, segment], sending[machine]), segment, machine)
+                heappush(late[to], entry)
+                if entry < call[to]:
+                    call[to] = entry
+                    heappush(calls, entry)
+            answered = heappop(calls)
+            to = parents[answered[2], answered[1]]
+            if answered != call[to]:
+                continue
+            first = (np.inf, 0, 0)
+            while len(late[to]) > 0:
+                when, segment, machine = late[to][0]
+                able = max(complete[machine, segment], sending[machine])
+                if gone[machine, segment]:
+                    heappop(late[to])
+                elif able > when:
+                    heappop(late[to])
+                    heappush(late[to], (able, segment, machine))
+                elif able <= receiving[to] - delays[machine, segment]:
+                    heappop(late[to])
+                    heappush(soon[to], (-delays[machine, segment], segment, machine))
+                    patient[machine, segment] = True
+                else:
+                    first = late[to][0]
+                    break
+            while len(soon[to]) > 0:
+                minus, segment, machine = soon[to][0]
+                when = receiving[to] + minus
+                able = max(complete[machine, segment], sending[machine])
+                if gone[machine, segment]:
+                    heappop(soon[to])
+                    continue
+                entry = (max(able, when), segment, machine)
+                if entry < first:  # noqa: PLR1730 - Numba compares tuples, but has no least of them
+                    first = entry
+                if able <= when:
+                    break
+                heappop(soon[to])
+                patient[machine, segment] = False
+                heappush(late[to], (able, segment, machine))
+            call[to] = first
+            if first != answered:
+                if first[0] < np.inf:
+                    heappush(calls, first)
+                continue
+            start, segment, machine = first
+            order[count, 0] = machine
+            order[count, 1] = segment
+            count += 1
+            gone[machine, segment] = True
+            after = start + lasts[machine, segment]
+            sending[machine] = after
+            receiving[to] = start + delays[machine, segment] + lasts[machine, segment]
+            combining[to] = max(combining[to], receiving[to]) + works[machine, segment]
+            complete[to, segment] = combining[to]
+            heappush(calls, first)  # the receiver calls again
+            if backfilling and unequal:  # its other leaves wait for its own port now
+                for other in range(segments):
+                    up = parents[machine, other]
+                    free = receiving[up] - delays[machine, other]
+                    if patient[machine, other] and not gone[machine, other] and after > free:
+                        patient[machine, other] = False
+                        new.append((other, machine))
+            waits[to, segment] -= 1
+            if waits[to, segment] == 0 and to != ROOT:
+                new.append((segment, to))
+    return order
+
+
+_turns_compiled = kernel(_turns)

@@ -1,0 +1,143 @@
+"""What is claimed, against trying everything: small problems with all fields mixed."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan import Reduction
+from makespan.reduction.bounds import arrivals, bounds, grain, last_arrival
+from makespan.reduction.exact import common_unit, common_unit_of
+from tests.oracles import reduction_brute as oracle
+
+CLOSE = 1e-9
+
+
+def made(seed: int) -> tuple[Reduction, float | None]:
+    rng = random.Random(seed)
+    while not oracle.covers(problem := oracle.random_problem(rng)):
+        pass
+    return problem, oracle.best(problem)
+
+
+def held(result: Any, best: float | None) -> None:
+    """No plan beats the oracle, no claim and no bound contradicts it."""
+    if best is None or result.status == "infeasible":
+        assert (best, result.status) == (None, "infeasible")
+        return
+    if result.makespan is not None:
+        assert result.makespan >= best - CLOSE * best
+        if result.status == "optimal":
+            assert result.makespan <= best + CLOSE * best
+    assert result.lower_bound is None or result.lower_bound <= best + CLOSE * best
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
+    """Every method that applies, but CP-SAT, which starts slowly; and every bound."""
+    problem, best = made(seed)
+    for method in makespan.methods(problem):
+        if method.applies and method.name != "cp-sat":
+            options = {"restarts": 3} if method.name == "reduce-then-broadcast" else {}
+            held(makespan.solve(problem, method=method.name, time_limit=1.0, **options), best)
+    if best is None:
+        return
+    assert all(bound.value <= best + CLOSE * best for bound in bounds(problem))
+    unit = grain(problem)
+    if unit is not None:
+        assert best / unit == pytest.approx(round(best / unit), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(1000, 1060))
+def test_auto_claims_only_what_is_true(seed: int) -> None:
+    """So does the line-up, CP-SAT included."""
+    problem, best = made(seed)
+    result = makespan.solve(problem, time_limit=1.0)
+    held(result, best)
+    assert not any("believed" in note or "dropped" in note for note in result.notes)
+
+
+def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
+    """For one segment, the parts one after the other are the optimum."""
+    problem = Reduction(
+        machines=3, segments=1, collective="all-reduce", transfer=4, reduce=2,
+        latency=[[0, 5, 7], [8, 6, 8], [2, 8, 2]],
+    )  # fmt: skip
+    result = makespan.solve(problem)
+    assert (result.status, result.makespan, result.lower_bound) == ("optimal", 27.0, 27.0)
+
+
+@pytest.mark.parametrize("period", [0, 1, 3, 7, 20])
+def test_the_last_arrival_is_counted_without_a_walk(period: int) -> None:
+    """The closed form is the last entry of the list, for all numbers of machines."""
+    for length in (period, period + 1, 3 * period + 5, 10**9):
+        every = arrivals(300, length, period)
+        found = [last_arrival(machines, length, period) for machines in range(1, 301)]
+        assert found == every
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"transfer_per_byte": 1e90, "message_overhead": 0.1, "reduce_per_byte": 0.001},
+        {"transfer_per_byte": 0.01, "message_overhead": 0.1, "reduce_per_byte": 1000.0},
+        {"transfer_per_byte": 0.01, "message_overhead": 1e-90, "reduce_per_byte": 1e-3},
+    ],
+)
+@pytest.mark.parametrize("machines", [2, 100_000])
+def test_bounds_of_open_counts_hold_at_any_magnitude(
+    fields: dict[str, float], machines: int
+) -> None:
+    """Whatever the costs, the bound is below those of given numbers of segments."""
+    problem = Reduction(machines=machines, segments="auto", latency=1.0, bytes=1000.0, **fields)
+    value = bounds(problem)[0].value
+    assert value > 0
+    for segments in (1, 2, 17, 499):
+        fixed = max(bound.value for bound in bounds(problem.with_segments(segments)))
+        assert value <= fixed * (1 + CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"transfer": [[0, 1, 1], [1, 0], [1, 1, 0]]}, "transfer"),
+        ({"latency": [[0, 1], [1]]}, "latency"),
+        ({"reduce": [[1], [1, 2]]}, "reduce"),
+        ({"latency": [["0", "1", "1"]] * 3}, "latency"),
+        ({"machines": 10**9}, "machines"),
+        ({"machines": 10**4000}, "machines"),
+        ({"segments": 10**9}, "segments"),
+        ({"transfer": 10**4000}, "transfer"),
+        ({"transfer": 1e308}, "transfer"),
+        ({"latency": [[0, 1e-200, 1]] * 3}, "latency[0][1]"),
+        ({"destinations": [[1, 1], [1, 10**4000], [1, 1]]}, "destinations"),
+        (
+            {"sequences": [[], [[1, 10**4000], [2, 1]], [[1, 1], [2, 1]]]},
+            "sequences[1][0]",
+        ),
+        ({"segment_sizes": [1, [2]]}, "segment_sizes"),
+    ],
+)
+def test_odd_numbers_are_refused_with_their_place(changed: dict[str, Any], place: str) -> None:
+    """Ragged tables, texts, numbers without measure: one clear mistake each."""
+    good = {"machines": 3, "segments": 2, "latency": 1, "transfer": 1, "reduce": 1}
+    with pytest.raises(makespan.ProblemError) as caught:
+        Reduction(**{**good, **changed})
+    assert place in {mistake.place for mistake in caught.value.mistakes}, str(caught.value)
+
+
+def test_units_of_arrays_are_those_of_their_entries() -> None:
+    """The unit that is found at once is the one that is found one by one."""
+    rng = np.random.default_rng(0)
+    for digits in (0, 1, 3, 9, 12):
+        values = np.round(rng.uniform(0, 50, 40), digits)
+        assert common_unit_of(values) == common_unit(values.tolist())
+    thirds = np.array([1 / 3, 2 / 7, 1.5])
+    assert common_unit_of(thirds) == Fraction(1, 42)
+    assert common_unit_of(np.zeros(3)) == 1
+    assert common_unit_of(np.array([1.0, 2.0**0.5])) is None
