@@ -208,7 +208,7 @@ def _given_loads(problem: DivisibleLoad) -> Bound:
     """
     assert problem.loads is not None
     star = problem.star
-    amount = np.array([problem.loads.get(name, 0.0) for name in star.names])
+    amount = problem.given_amounts
     busy = amount > 0
     send, compute, back = (
         np.where(busy, per_unit * amount, 0.0)

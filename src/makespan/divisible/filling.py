@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -104,13 +104,15 @@ class Filling:
     columns: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, problem: DivisibleLoad, order: Integers, *, choosy: bool) -> Filling:
-        """Return the walk in an order; ``choosy``: workers that are not worth it are left out."""
+    def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
+        """Return the walk in an order that leaves nobody out."""
         columns = tuple(getattr(problem.star, name)[order] for name in COLUMNS)
-        after = np.zeros(len(order))
-        if choosy:
-            after = _rates_after(columns[1] + columns[5], columns[3])
-        return cls(problem=problem, order=order, after=after, columns=columns)
+        return cls(problem=problem, order=order, after=np.zeros(len(order)), columns=columns)
+
+    def choosy(self) -> Filling:
+        """Return the same walk, but one that leaves out workers that are not worth it."""
+        after = _rates_after(self.columns[1] + self.columns[5], self.columns[3])
+        return replace(self, after=after)
 
     def load_by(self, end: float) -> tuple[float, Floats, float]:
         """Return the load done by ``end``, what each worker does of it (-1: it takes no part), and

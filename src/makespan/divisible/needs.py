@@ -206,3 +206,13 @@ POLICY = (
     Need("a worker", lambda problem: None if len(problem.star) else "there is no worker"),
     *NO_WINDOWS,
 )
+
+
+def at_most(most: int) -> Need:
+    """Need that there are not more workers than that: the reach of a method."""
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        count = len(problem.platform)
+        return f"there are {count:,}" if count > most else None
+
+    return Need(f"at most {most:,} workers", unmet)

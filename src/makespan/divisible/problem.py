@@ -12,7 +12,7 @@ import numpy as np
 
 from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.schedule import Integers
+from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.tree import Tree
@@ -121,7 +121,10 @@ class DivisibleLoad:
                 object.__setattr__(self, name, _as_names(getattr(self, name)))
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
-        _Validation(self).run()
+        validation = _Validation(self)
+        validation.run()
+        if validation.indexed is not None:
+            self.__dict__["_position"] = validation.indexed
         if self.load is None and self.loads is not None:
             object.__setattr__(self, "load", math.fsum(self.loads.values()))
 
@@ -178,8 +181,25 @@ class DivisibleLoad:
 
     def workers_in(self, names: Iterable[str]) -> Integers:
         """Return the indices (from 0, without the master) of the named workers."""
-        position = index_by_name(self.platform.names)
-        return np.array([position[name] for name in names], dtype=np.int64)
+        position = self._position
+        return np.fromiter(map(position.__getitem__, names), dtype=np.int64)
+
+    @cached_property
+    def given_amounts(self) -> Floats:
+        """The given load of each worker, 0 for those that are not named."""
+        amounts = np.zeros(len(self.platform))
+        if self.loads is not None:
+            position = self._position
+            given = [
+                (position[name], load) for name, load in self.loads.items() if name in position
+            ]
+            places, loads = zip(*given, strict=True) if given else ((), ())
+            amounts[np.array(places, dtype=np.int64)] = loads
+        return amounts
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return index_by_name(self.platform.names)
 
     def with_master(self, index: int) -> DivisibleLoad:
         """Return this problem with machine ``index`` of the bus as the master.
@@ -210,7 +230,7 @@ class _Validation:
     def __init__(self, problem: DivisibleLoad) -> None:
         self.problem = problem
         self.mistakes = Mistakes()
-        self._known: dict[str, int] | None = None
+        self.indexed: dict[str, int] | None = None
 
     def run(self) -> None:
         problem, add = self.problem, self.mistakes.add
@@ -228,9 +248,9 @@ class _Validation:
     @property
     def known(self) -> dict[str, int]:
         """The workers' names, indexed on first use: there may be a million."""
-        if self._known is None:
-            self._known = index_by_name(self.problem.platform.names)
-        return self._known
+        if self.indexed is None:
+            self.indexed = index_by_name(self.problem.platform.names)
+        return self.indexed
 
     def _numbers(self) -> None:
         problem, number = self.problem, self.mistakes.number

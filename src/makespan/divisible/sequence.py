@@ -123,19 +123,29 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
     Complexity: O(n^2) in the length of the sequence; O(n log n) from thousands on.
     """
     sequence = list(sequence)
+    if len(sequence) >= MANY:
+        sequence = _without_late(costs, np.array(sequence), load)
     while True:
         slope, offset = lines(costs, sequence)
         end = _end(costs, float(slope.sum()), float(offset.sum()), load)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             empty_at = np.where(slope > 0, offset / slope, np.where(offset > 0, np.inf, -np.inf))
         if not len(sequence) or empty_at.max() < end:
             return end, sequence
-        if len(sequence) < MANY:
-            del sequence[int(empty_at.argmax())]
-            continue
-        empty = np.flatnonzero(empty_at >= end)
-        gone = set(empty[len(empty) // 2 :].tolist())
-        sequence = [worker for place, worker in enumerate(sequence) if place not in gone]
+        del sequence[int(empty_at.argmax())]
+
+
+def _without_late(costs: Costs, sequence: Integers, load: float) -> list[int]:
+    """Return the workers that are left when of those that get nothing the later half is dropped,
+    again and again.
+    """
+    while True:
+        slope, offset = lines(costs, sequence)
+        end = _end(costs, float(slope.sum()), float(offset.sum()), load)
+        empty = np.flatnonzero(slope * end <= offset)
+        if not len(empty):
+            return [int(worker) for worker in sequence]
+        sequence = np.delete(sequence, empty[len(empty) // 2 :])
 
 
 def _end(costs: Costs, slope: float, offset: float, load: float) -> float:

@@ -21,6 +21,7 @@ from makespan.divisible.needs import (
     NO_RELEASE,
     NO_WORKER_DEADLINES,
     SOME_LOAD,
+    at_most,
 )
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
@@ -59,6 +60,7 @@ def _one_round(problem: DivisibleLoad) -> str | None:
         Need("a memory limit", _no_limit),
         Need("several rounds", _one_round),
     ),
+    reach=(at_most(100_000),),
     complexity="a sparse linear programme for each number of chunks tried",
     source="bandwidth-centric rates (O. Beaumont, L. Carter, J. Ferrante, A. Legrand, Y. Robert, "
     "Bandwidth-centric allocation of independent tasks, IPDPS 2002); amounts as in paper 002, "

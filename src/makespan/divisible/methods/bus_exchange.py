@@ -9,7 +9,7 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
 from makespan.divisible.latencies import solve_latencies
-from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER
+from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most
 from makespan.divisible.newton import Search
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.selection import Chain
@@ -32,6 +32,7 @@ def _rates_differ(problem: DivisibleLoad) -> str | None:
     "divisible",
     name="bus-exchange",
     needs=(*AFFINE_ONE_ROUND, NO_GIVEN_ORDER, Need("equal send costs per unit", _rates_differ)),
+    reach=(at_most(3_000),),
     proves="exchange of neighbours orders the workers; every subset is tried or beaten",
     complexity="exponential in the worst case, polynomial in the unbeaten subsets",
     source="exchange argument on paper 002 (A. Benoit, 2016), latencies; lists of unbeaten pairs "

@@ -11,7 +11,7 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.divisible.masters import tries_masters
-from makespan.divisible.needs import RETURNS_ONE_ROUND
+from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
 from makespan.divisible.order_rules import Rule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_plans import (
@@ -41,6 +41,7 @@ def another_order(discipline: str) -> Need:
     "divisible",
     name="fifo",
     needs=(*RETURNS_ONE_ROUND, another_order("fifo")),
+    reach=(at_most(2_000),),
     proves="where fifo is asked for: with d = z c the order by send cost (theorem), else branch "
     "and bound over orders",
     complexity="a linear programme where d = z c; exponential else; above 8 workers the proof is "

@@ -62,7 +62,7 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     """
     assert problem.loads is not None
     star = problem.star
-    amount = np.array([problem.loads.get(name, 0.0) for name in star.names], dtype=np.float64)
+    amount = problem.given_amounts
     obstacle = _obstacle(problem, amount)
     if obstacle is not None:
         return Solution(schedule=None, infeasible=obstacle)

@@ -75,9 +75,10 @@ def _fillings(problem: DivisibleLoad) -> Iterator[Filling]:
     else:
         orders = [by_send_cost(problem.star), *(np.argsort(key) for key in _keys(problem))]
     for order in orders:
-        yield Filling.of(problem, order, choosy=False)
+        filling = Filling.of(problem, order)
+        yield filling
         if problem.has_latencies and problem.use == "any":
-            yield Filling.of(problem, order, choosy=True)
+            yield filling.choosy()
 
 
 def _keys(problem: DivisibleLoad) -> Iterator[Floats]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import register
+from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Integers
 from makespan.divisible.latencies import solve_latencies
@@ -26,11 +26,21 @@ from makespan.divisible.selection import Chain
 from makespan.divisible.sequence import Costs
 from makespan.divisible.timing import timed
 
+MOST_SEARCHED = 2_000
+
+
+def _many(problem: DivisibleLoad) -> str | None:
+    count = len(problem.star)
+    if count <= MOST_SEARCHED or (_is_plain(problem) and not problem.has_latencies):
+        return None
+    return f"there are {count:,}"
+
 
 @register(
     "divisible",
     name="lifo",
     needs=(*RETURNS_ONE_ROUND, another_order("lifo")),
+    reach=(Need("a plain star, or at most 2,000 workers", _many),),
     proves="where lifo is asked for: a plain star with send costs c + d (theorem)",
     complexity="O(n log n) without fixed costs; exponential with them",
     source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.backends.highs import Answer, Verdict
 from makespan.core.control import Control
-from makespan.core.registry import register
+from makespan.core.registry import Need, register
 from makespan.core.result import Objective, Solution
 from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
@@ -28,6 +28,14 @@ from makespan.divisible.scale import seconds_scale, units_scale
 from makespan.divisible.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.timing import timed
 
+MOST_PAIRS = 20_000
+
+
+def _many_pairs(problem: DivisibleLoad) -> str | None:
+    count = len(problem.star)
+    pairs = count**2 if problem.order is None else count
+    return f"there are {pairs:,}" if pairs > MOST_PAIRS else None
+
 
 @register(
     "divisible",
@@ -40,6 +48,7 @@ from makespan.divisible.timing import timed
         NO_GIVEN_LOADS,
         NO_GIVEN_SEQUENCE,
     ),
+    reach=(Need(f"at most {MOST_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the workers",
     source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",

@@ -13,7 +13,7 @@ from makespan.core.schedule import Integers
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
-from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS
+from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS, at_most
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
@@ -48,6 +48,7 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
         Need("several rounds", _one_round),
         Need("a finite speed", _free_computing),
     ),
+    reach=(at_most(10_000),),
     complexity="a fixed number of sequences, each sized in O(chunks)",
     source="heuristic; sequences are sized as in paper 002, 'No non-initial idle time', and "
     "paper 004, equations 11 to 13, for any star",

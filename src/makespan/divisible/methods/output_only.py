@@ -12,6 +12,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Activity
 from makespan.divisible.methods.multi_round import multi_round
 from makespan.divisible.methods.sends_first import ROUNDS_WITH_RETURNS
+from makespan.divisible.needs import at_most
 from makespan.divisible.plan import Plan, sends_then_returns
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
@@ -42,6 +43,7 @@ def _two_way(problem: DivisibleLoad) -> str | None:
         Need("one result at a time (ports 1 or 2)", _two_way),
         Need("no given order", lambda problem: problem.order and "order is given"),
     ),
+    reach=(at_most(10_000),),
     complexity="that of multi-round",
     source="paper 004, section 5 and figure 4: the input-only schedule, flipped",
 )

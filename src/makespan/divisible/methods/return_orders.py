@@ -6,7 +6,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.divisible.masters import tries_masters
-from makespan.divisible.needs import RETURNS_ONE_ROUND
+from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_plans import solve_orders
 
@@ -23,6 +23,7 @@ def _given(problem: DivisibleLoad) -> str | None:
     "divisible",
     name="return-orders",
     needs=(*RETURNS_ONE_ROUND, Need("an order that is open", _given)),
+    reach=(at_most(2_000),),
     proves="branch and bound over pairs of orders, with the programme of those placed so far",
     complexity="exponential in the workers; above 6 the proof is given up early",
     source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "

@@ -6,7 +6,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.divisible.masters import tries_masters
-from makespan.divisible.needs import ORDERED_ONE_ROUND
+from makespan.divisible.needs import ORDERED_ONE_ROUND, at_most
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_plans import solve_orders
 from makespan.divisible.transfers import solve_transfers
@@ -24,6 +24,10 @@ def _open_orders(problem: DivisibleLoad) -> str | None:
     return None
 
 
+def _many(problem: DivisibleLoad) -> str | None:
+    return at_most(2_000).unmet(problem) if problem.transfers is None else None
+
+
 @register(
     "divisible",
     name="return-programme",
@@ -31,6 +35,7 @@ def _open_orders(problem: DivisibleLoad) -> str | None:
         *ORDERED_ONE_ROUND,
         Need("transfers, or an order of the sends and one of the returns", _open_orders),
     ),
+    reach=(Need("given transfers, or at most 2,000 workers", _many),),
     proves="duality; branch and bound over who takes part, where that makes a difference",
     complexity="one linear programme; exponential where workers may be left out",
     source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "

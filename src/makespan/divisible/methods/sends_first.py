@@ -13,7 +13,7 @@ from makespan.core.schedule import Integers
 from makespan.divisible.channel_programme import sized_transfers
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.methods.multi_installment_output import MANY_WITH_RETURNS, _two_channels
-from makespan.divisible.needs import SOME_LOAD
+from makespan.divisible.needs import SOME_LOAD, at_most
 from makespan.divisible.plan import sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized
@@ -45,6 +45,7 @@ ROUNDS_WITH_RETURNS = (
     "divisible",
     name="sends-first",
     needs=(*ROUNDS_WITH_RETURNS, Need("one port", _two_channels)),
+    reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="linear programme for the order of paper 004, section 5, that loses nothing on one "
     "port with room for all chunks: sends first, results last",

@@ -8,7 +8,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Integers
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
-from makespan.divisible.needs import AFFINE_ONE_ROUND
+from makespan.divisible.needs import AFFINE_ONE_ROUND, at_most
 from makespan.divisible.newton import Search
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.selection import Chain
@@ -29,6 +29,7 @@ def _too_many(problem: DivisibleLoad) -> str | None:
         *AFFINE_ONE_ROUND,
         Need(f"at most {MOST_WORKERS} workers, or an order", _too_many),
     ),
+    reach=(at_most(3_000),),
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",
     complexity="exponential in the workers",
     source="paper 002 (A. Benoit, 2016), latencies, corrected (all that take part end together in "

@@ -13,6 +13,7 @@ from makespan.divisible.methods.sends_first import (
     _all_sends_first,
     best_rounds,
 )
+from makespan.divisible.needs import at_most
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 
@@ -25,6 +26,7 @@ def _one_channel(problem: DivisibleLoad) -> str | None:
     "divisible",
     name="two-channels",
     needs=(*ROUNDS_WITH_RETURNS, Need("two ports", _one_channel)),
+    reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="paper 004, section 5.4, an open question there: linear programme for given orders",
 )

@@ -25,6 +25,7 @@ from makespan.divisible.needs import (
     NO_WINDOWS,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
+    at_most,
 )
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
@@ -68,6 +69,7 @@ def _nobody(problem: DivisibleLoad) -> str | None:
         *NO_WINDOWS,
         Need("a worker", _nobody),
     ),
+    reach=(at_most(300),),
     proves="dynamic programme for a given order, or for every order of up to five workers",
     complexity="O(n units^2) an order; O(n^2) a pass where that is too much",
     source="paper 002, bus-shaped platforms, the dynamic programme; order matters for whole units "
