@@ -207,10 +207,10 @@ def test_merging_fills_bins_alike() -> None:
     """Six clusters on three machines: longest first into the least full bin, by speed."""
     dag = Dag(dict(zip("abcdef", [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], strict=True)))
     problem = TaskGraph(dag, Network([1.0] * 3))
-    found = merged(problem, np.arange(6), dag.work, steps())
+    found = merged(problem, Control(), np.arange(6), dag.work, steps())
     assert np.bincount(found, weights=dag.work).tolist() == [7.0, 7.0, 7.0]
     fast = TaskGraph(dag, Network([1.0, 2.0]))
-    sums = np.bincount(merged(fast, np.arange(6), dag.work, steps()), weights=dag.work)
+    sums = np.bincount(merged(fast, Control(), np.arange(6), dag.work, steps()), weights=dag.work)
     assert sorted(sums.tolist()) == [7.0, 14.0]
 
 

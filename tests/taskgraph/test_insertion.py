@@ -79,8 +79,8 @@ def compiled_equals_plain(
     problem: TaskGraph, aim: Aim, bias: np.ndarray | None, pinned: np.ndarray | None
 ) -> None:
     order = by_level(problem.dag, levels(problem.dag, *weights(problem)))
-    plain = plainly_inserted(problem, order, aim=aim, bias=bias, pinned=pinned)
-    compiled = _compiled(problem, order, aim, pinned, bias)
+    plain = plainly_inserted(problem, Control(), order, aim=aim, bias=bias, pinned=pinned)
+    compiled = _compiled(problem, Control(), order, aim, pinned, bias)
     for column in ("machine", "start", "end", "item", "peer"):
         assert np.array_equal(getattr(plain, column), getattr(compiled, column))
 

@@ -43,7 +43,7 @@ class Board:
         self.machine = [-1] * count
         self.start = [0.0] * count
         self.end = [0.0] * count
-        self.cores = [[0.0] * cores for cores in network.cores.tolist()]
+        self.cores = [[0.0] * cores for cores in problem.cores.tolist()]
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}
@@ -53,8 +53,8 @@ class Board:
         self._routes: dict[tuple[int, int], list[tuple[int, int, float, float]]] = {}
         self._size = dag.size.tolist()
         self._source = dag.source.tolist()
-        first, edges = dag.first_in.tolist(), dag.in_edges.tolist()
-        self._incoming = [edges[first[task] : first[task + 1]] for task in range(count)]
+        self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()
+        self._seconds = problem.seconds
 
     def free_at(self, machine: int) -> float:
         """Return when a core of ``machine`` is next free."""
@@ -79,7 +79,7 @@ class Board:
     def _placed(
         self, task: int, machine: int, not_before: float, held: dict[int, float], *, record: bool
     ) -> Placement:
-        edges = self._incoming[task]
+        edges = self._edges[self._first[task] : self._first[task + 1]]
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), not_before
         if self._blocking or seconds > 0:  # what takes no time needs no core
@@ -105,9 +105,6 @@ class Board:
                 waited += wait
             taken = start
         return Placement(machine, taken, start, start + seconds, waited)
-
-    def _seconds(self, task: int, machine: int) -> float:
-        return float(self.problem.durations[task, machine])
 
     def _arrival(
         self, edge: int, machine: int, earliest: float, held: dict[int, float], *, record: bool

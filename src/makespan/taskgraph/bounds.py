@@ -63,10 +63,10 @@ def _longest(problem: TaskGraph, seconds: Floats, edge: Floats | None = None) ->
 def _area(problem: TaskGraph, least: Floats) -> float:
     """Return the work over the speed of all cores, or the least durations over the cores."""
     network = problem.network
-    by_core = float(least.sum()) / float(network.cores.sum())
+    by_core = float(least.sum()) / float(problem.cores.sum())
     if len(problem.dag.own):
         return by_core
-    by_speed = float(problem.dag.work.sum()) / float((network.speed * network.cores).sum())
+    by_speed = float(problem.dag.work.sum()) / float((network.speed * problem.cores).sum())
     return max(by_core, by_speed)
 
 
@@ -86,7 +86,7 @@ def _forced(problem: TaskGraph, least: Floats) -> float:
         len(dag) + 8 * len(dag.source),
         (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
-        (float(problem.network.cores.max()),),
+        (float(problem.cores.max()),),
     )
     return float(ends.max(initial=0.0))
 
@@ -99,6 +99,6 @@ def _given_plan(problem: TaskGraph) -> Bound:
     a, b = machine[dag.source], machine[dag.target]
     edge = routing.fixed_seconds[a, b] + routing.seconds_per_unit[a, b] * dag.size
     edge[a == b] = 0.0
-    work = np.bincount(machine, weights=seconds, minlength=len(network)) / network.cores
+    work = np.bincount(machine, weights=seconds, minlength=len(network)) / problem.cores
     value = max(_longest(problem, seconds, edge), float(work.max()))
     return Bound(value=value, name="given plan", source=GIVEN)

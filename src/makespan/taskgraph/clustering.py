@@ -75,6 +75,7 @@ class ScheduledGraph:
         count = len(dag)
         steps = 3 * trials * (count + len(edge))
         self._loop, column = loops.chosen(loops.parallel_time, steps)
+        self._dag, self._task, self._edge, self._column = dag, task, edge, column
         original = levels(dag, task, edge) if priority is None else priority
         tie = _tie(dag, task, original) if priority is None else dag.position
         self._zeroed = reading == "zeroed" and priority is None
@@ -95,6 +96,15 @@ class ScheduledGraph:
         self._before = column(np.zeros(count, dtype=np.int64))
         self._last = column(np.zeros(count, dtype=np.int64))
         self._members: list[list[int]] = [[task] for task in range(count)]
+
+    def assign(self, cluster: Integers) -> None:
+        """Set the clusters of all tasks at once."""
+        dag, edge = self._dag, self._edge
+        self.cluster = self._column(cluster)
+        if self._zeroed:  # sorted here, as many tasks may change places
+            inside = cluster[dag.source] == cluster[dag.target]
+            level = levels(dag, self._task, np.where(inside, 0.0, edge))
+            self._order = self._column(by_level(dag, level))
 
     def parallel_time(self) -> float:
         """Return the parallel time of the present clustering. Complexity: O(n + e), and sorting."""
@@ -164,8 +174,7 @@ def clustering_of(
     5.0
     """
     graph = ScheduledGraph(dag, task, edge, reading=reading, priority=priority)
-    for index, label in enumerate(numbered(list(cluster)).tolist()):
-        graph.cluster[index] = label
+    graph.assign(numbered(list(cluster)))
     return graph.clustering()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.gaps import Gaps, Taken
@@ -25,33 +27,32 @@ class Copying:
     ----------
     problem
         With duplication; transfers wait for nothing.
+    control
+        When its time is up, no more is copied.
     earliest
         A lower bound on the start of each task, to give up early.
     most
         Copies of predecessors, and of theirs, that are tried for one task on one machine.
     """
 
-    def __init__(self, problem: TaskGraph, earliest: Floats, most: int) -> None:
+    def __init__(self, problem: TaskGraph, control: Control, earliest: Floats, most: int) -> None:
         dag, routing = problem.dag, problem.network.routing
         self.problem, self._most, self._left = problem, most, most
-        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.network.cores.tolist()]
+        self._control = control
+        claim(300.0 * problem.cores.sum(), "the gaps of all cores")
+        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self.starts: Times = [{} for _ in range(len(dag))]
         self.ends: Times = [{} for _ in range(len(dag))]
         self._earliest = earliest.tolist()
-        self._seconds: list[list[float]] = problem.durations.tolist()
+        self._seconds = problem.seconds
         self._fixed = routing.fixed_seconds.T.tolist()
         self._per_unit = routing.seconds_per_unit.T.tolist()
-        first, sources = dag.first_in.tolist(), dag.predecessors.tolist()
-        sizes = dag.size[dag.in_edges].tolist()
-        self._incoming = [
-            list(zip(sources[first[task] : first[task + 1]], sizes[first[task] : first[task + 1]],
-                     strict=True))
-            for task in range(len(dag))
-        ]  # fmt: skip
+        self._first, self._sources = dag.first_in.tolist(), dag.predecessors.tolist()
+        self._sizes = dag.size[dag.in_edges].tolist()
 
     def least_end(self, task: int, machine: int) -> float:
         """Return a time before which ``task`` can't end on ``machine``."""
-        length = self._seconds[task][machine]
+        length = self._seconds(task, machine)
         return self._fit(machine, self._earliest[task], length) + length
 
     def try_on(self, task: int, machine: int) -> tuple[float, int]:
@@ -74,10 +75,15 @@ class Copying:
         As long as the data that come last come from elsewhere, their task is copied here, itself
         after what helps it. What is kept are the copies after which the start was earliest.
         """
-        length = self._seconds[task][machine]
+        length = self._seconds(task, machine)
         ready, latest = self._ready(task, machine)
         best, kept = self._fit(machine, ready, length), len(trail)
-        while latest >= 0 and self._left and self._copied(latest, machine, ready, trail):
+        while (
+            latest >= 0
+            and self._left
+            and not self._control.expired()
+            and self._copied(latest, machine, ready, trail)
+        ):
             ready, latest = self._ready(task, machine)
             start = self._fit(machine, ready, length)
             if start < best:
@@ -104,7 +110,8 @@ class Copying:
         """
         ready, latest = 0.0, -1
         fixed, per_unit = self._fixed[machine], self._per_unit[machine]
-        for source, size in self._incoming[task]:
+        first, last = self._first[task], self._first[task + 1]
+        for source, size in zip(self._sources[first:last], self._sizes[first:last], strict=True):
             ends = self.ends[source]
             arrival = min(
                 [
@@ -120,7 +127,7 @@ class Copying:
         return min([gaps.first_fit(ready, length) for gaps in self.cores[machine]])
 
     def _put(self, task: int, machine: int, start: float, trail: list[Placed]) -> None:
-        end = start + self._seconds[task][machine]
+        end = start + self._seconds(task, machine)
         free = next(gaps for gaps in self.cores[machine] if gaps.fits(start, end))
         trail.append((task, machine, free, free.take(start, end)))
         self.starts[task][machine], self.ends[task][machine] = start, end
@@ -142,7 +149,7 @@ class Copying:
             copies = Copies(self.problem, retimed(self.problem, plan))
             starts, ends = _by_task(copies, "start"), _by_task(copies, "end")
             fewer = thinned(self.problem, starts, ends)
-            if len(fewer) >= len(plan):
+            if len(fewer) >= len(plan) or self._control.expired():
                 return copies.schedule
             plan = fewer
 

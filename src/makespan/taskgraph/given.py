@@ -64,6 +64,8 @@ class Given:
     def sequences(self) -> dict[int, Integers]:
         """The tasks of each machine that has a sequence."""
         problem = self.problem
+        if not problem.sequence:
+            return {}
         task, machine = self._task, self._machine
         return {
             machine[name]: np.array([task[each] for each in tasks], dtype=np.int64)

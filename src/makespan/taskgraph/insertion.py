@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.taskgraph.board import Board, Placement
+from makespan.taskgraph import loops
+from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
 
@@ -49,7 +51,8 @@ class Insertion:
         self.machine = [-1] * count
         self.start = [0.0] * count
         self.end = [0.0] * count
-        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.network.cores.tolist()]
+        claim(300.0 * problem.cores.sum(), "the gaps of all cores")
+        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: dict[int, Gaps] = {}
         self._rows: list[tuple[int, int, int, float, float]] = []
         self._plain = not problem.is_blocking and problem.contention == "none"
@@ -57,15 +60,14 @@ class Insertion:
         self._per_unit = routing.seconds_per_unit.tolist()
         self._routes: dict[tuple[int, int], list[_Hop]] = {}
         self._size, self._source = dag.size.tolist(), dag.source.tolist()
-        first, edges = dag.first_in.tolist(), dag.in_edges.tolist()
-        self._incoming = [edges[first[task] : first[task + 1]] for task in range(count)]
-        self._seconds = problem.durations.tolist()
+        self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()
+        self._seconds = problem.seconds
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
         if self._plain:
             ready = self._ready(task, machine)
-            length = self._seconds[task][machine]
+            length = self._seconds(task, machine)
             start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
             return Placement(machine, start, start, start + length, 0.0)
         undo: Undo = []
@@ -98,7 +100,7 @@ class Insertion:
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
         ready = 0.0
-        for edge in self._incoming[task]:
+        for edge in self._edges[self._first[task] : self._first[task + 1]]:
             source = self._source[edge]
             origin, arrival = self.machine[source], self.end[source]
             if origin < 0:
@@ -113,8 +115,9 @@ class Insertion:
         self, task: int, machine: int, undo: Undo, rows: list[tuple[int, int, int, float, float]]
     ) -> Placement:
         """Return the first fit of a task whose transfers occupy links, ports or the machine."""
-        edges = [e for e in self._incoming[task] if self.machine[self._source[e]] >= 0]
-        length = self._seconds[task][machine]
+        incoming = self._edges[self._first[task] : self._first[task + 1]]
+        edges = [e for e in incoming if self.machine[self._source[e]] >= 0]
+        length = self._seconds(task, machine)
         ended = max((self.end[self._source[edge]] for edge in edges), default=0.0)
         if not self.problem.is_blocking:
             ready, waited = 0.0, 0.0
@@ -210,12 +213,27 @@ def _common_fit(occupied: tuple[Gaps, ...], earliest: float, length: float) -> f
 def in_order(problem: TaskGraph, machine: Integers, key: Integers) -> Schedule:
     """Return the plan that executes tasks on their machines in the order of ``key``.
 
-    Nothing is inserted, and no transfer waits. Complexity: O(n log n + e).
+    Nothing is inserted, and no transfer waits. Complexity: O(n log n + n c + e), c the cores of a
+    machine; compiled for large graphs.
     """
-    board = Board(problem)
-    for task in np.lexsort((problem.dag.position, key)).tolist():
-        board.place(task, int(machine[task]))
-    return planned(problem, board.machine, board.start, board.end)
+    dag, network = problem.dag, problem.network
+    count, routing = len(dag), network.routing
+    first_core = np.zeros(len(network) + 1, dtype=np.int64)
+    np.cumsum(problem.cores, out=first_core[1:])
+    start, end = np.zeros(count), np.zeros(count)
+    loops.run(
+        loops.in_sequence,
+        count + len(dag.source) + routing.delay.size,
+        (
+            np.lexsort((dag.position, key)), machine,
+            problem.durations_on(np.arange(count), machine), first_core,
+            dag.first_in, dag.predecessors, dag.size[dag.in_edges],
+            routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
+        ),
+        (np.zeros(int(first_core[-1])), start, end),
+        (len(network),),
+    )  # fmt: skip
+    return planned(problem, machine, start, end)
 
 
 def planned(

@@ -148,28 +148,25 @@ def drop(
 
 
 @kernel
-def insert_all(
+def insert_some(
     order: Integers, pinned: Integers, bias: Floats, by_start: bool,
     work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
     first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
     fixed: Floats, per_unit: Floats, uniform: bool,
     machine: Integers, start: Floats, end: Floats,
-) -> None:  # fmt: skip
+    tail: Floats, rows: Blocks, blocks: Integers, count: Integers,
+    first: Floats, last: Floats, longest: Floats, used: int,
+) -> tuple[Blocks, int]:  # fmt: skip
     """Place the tasks of ``order`` one after another on the machine that suits each best.
 
     The least end wins, or with ``by_start`` the least start; ``bias`` (empty, or a row per task)
     is added. ``pinned`` holds the machine of tasks that have one, else -1; ``own_row`` their row
-    in ``own`` or -1. With ``uniform`` all pairs of machines exchange data alike.
+    in ``own`` or -1. With ``uniform`` all pairs of machines exchange data alike. The columns from
+    ``tail`` on are the gaps; their rows and how many blocks are used are returned.
     """
-    machines, cores, count_of_tasks = len(speed), int(first_core[-1]), len(order)
-    most = cores + 2 + 4 * count_of_tasks // BLOCK + cores
-    rows = np.full((cores, 16), -1, dtype=np.int32)
-    blocks = np.zeros(cores, dtype=np.int64)
-    count = np.zeros(most, dtype=np.int64)
-    first, last = np.empty((most, BLOCK)), np.empty((most, BLOCK))
-    longest, tail = np.full(most, -1.0), np.zeros(cores)
+    machines = len(speed)
     ready = np.zeros(machines)
-    used, biased = 0, bias.shape[0] > 0
+    biased = bias.shape[0] > 0
     same_fixed = fixed[0, machines - 1]
     same_per_unit = per_unit[0, machines - 1]
     for task in order:
@@ -251,3 +248,35 @@ def insert_all(
             drop(core, best_index, best_slot, rows, blocks, count, first, last)
             if count[block]:
                 measure(block, count, first, last, longest)
+    return rows, used
+
+
+@kernel
+def append_some(
+    order: Integers, pinned: Integers,
+    work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
+    first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
+    fixed: Floats, per_unit: Floats,
+    machine: Integers, start: Floats, end: Floats, tail: Floats,
+) -> None:  # fmt: skip
+    """Place the tasks of ``order`` behind all others, each on the core that is free first."""
+    for task in order:
+        low, high = 0, len(speed)
+        if pinned[task] >= 0:
+            low, high = pinned[task], pinned[task] + 1
+        best, place = first_core[low], low
+        for other in range(low, high):
+            for core in range(first_core[other], first_core[other + 1]):
+                if tail[core] < tail[best]:
+                    best, place = core, other
+        begin = tail[best]
+        for position in range(first_in[task], first_in[task + 1]):
+            source = predecessors[position]
+            origin, arrival = machine[source], end[source]
+            if origin != place:
+                arrival += fixed[origin, place] + per_unit[origin, place] * size[position]
+            begin = max(begin, arrival)
+        row = own_row[task]
+        seconds = own[row, place] if row >= 0 else work[task] / speed[place] + setup[place]
+        machine[task], start[task], end[task] = place, begin, begin + seconds
+        tail[best] = end[task]

@@ -99,6 +99,61 @@ def topological(first_out, target, waiting, order):  # type: ignore[no-untyped-d
     return tail
 
 
+def highest_ready(first_out, successors, level, waiting, heap, order):  # type: ignore[no-untyped-def]
+    """Write the tasks in the order in which the ready one of highest level is taken.
+
+    ``waiting`` holds the number of predecessors of each task, and is used up; ``heap`` is room.
+    """
+    size = 0
+    placed = 0
+    for task in range(len(order)):
+        if waiting[task] == 0:
+            hole = size
+            size += 1
+            while hole > 0:
+                above = (hole - 1) // 2
+                other = heap[above]
+                if level[other] > level[task] or (level[other] == level[task] and other < task):
+                    break
+                heap[hole] = other
+                hole = above
+            heap[hole] = task
+    while size > 0:
+        first = heap[0]
+        order[placed] = first
+        placed += 1
+        size -= 1
+        moved = heap[size]
+        hole = 0
+        while 2 * hole + 1 < size:
+            below = 2 * hole + 1
+            if below + 1 < size:
+                one, two = heap[below], heap[below + 1]
+                if level[two] > level[one] or (level[two] == level[one] and two < one):
+                    below += 1
+            other = heap[below]
+            if level[moved] > level[other] or (level[moved] == level[other] and moved < other):
+                break
+            heap[hole] = other
+            hole = below
+        heap[hole] = moved
+        for position in range(first_out[first], first_out[first + 1]):
+            task = successors[position]
+            waiting[task] -= 1
+            if waiting[task] == 0:
+                hole = size
+                size += 1
+                while hole > 0:
+                    above = (hole - 1) // 2
+                    other = heap[above]
+                    if level[other] > level[task] or (level[other] == level[task] and other < task):
+                        break
+                    heap[hole] = other
+                    hole = above
+                heap[hole] = task
+    return placed
+
+
 def path_to_exit(order, first_out, target, task_weight, edge_weight, level):  # type: ignore[no-untyped-def]
     """Write the longest path from each task to an exit task, both ends included.
 
@@ -122,6 +177,38 @@ def path_from_entry(order, first_in, source, task_weight, edge_weight, colevel):
             length = edge_weight[position] + colevel[source[position]]
             longest = max(longest, length)
         colevel[task] = task_weight[task] + longest
+
+
+def in_sequence(  # type: ignore[no-untyped-def]
+    order, machine, seconds, first_core, first_in, predecessors, size, fixed, per_unit,
+    core_free, start, end,
+    machines,
+):  # fmt: skip
+    """Write the starts and ends of tasks on their machines, one behind another in ``order``.
+
+    What takes no time needs no core. ``size`` is in the order of ``predecessors``; tables are flat.
+    """
+    for index in range(len(order)):
+        task = order[index]
+        place = machine[task]
+        core, begin = -1, 0.0
+        if seconds[task] > 0.0:
+            core = first_core[place]
+            for other in range(core + 1, first_core[place + 1]):
+                if core_free[other] < core_free[core]:
+                    core = other
+            begin = core_free[core]
+        for position in range(first_in[task], first_in[task + 1]):
+            source = predecessors[position]
+            arrival = end[source]
+            if machine[source] != place:
+                pair = machine[source] * machines + place
+                arrival += fixed[pair] + per_unit[pair] * size[position]
+            begin = max(begin, arrival)
+        start[task] = begin
+        end[task] = begin + seconds[task]
+        if core >= 0:
+            core_free[core] = end[task]
 
 
 def earliest(  # type: ignore[no-untyped-def]

@@ -12,9 +12,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.taskgraph.board import Board
 from makespan.taskgraph.clustering import Clustering, clustering_of, numbered
+from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.steps import Steps, listed, number
@@ -35,41 +37,49 @@ def planned(
 
     Tasks follow one another by level; by ``priority``, if given, where no clusters are merged.
     """
-    merged_clusters = merged(problem, clustering.cluster, weights[0], steps)
+    if control.expired():
+        return Solution(schedule=in_time(problem, control))
+    merged_clusters = merged(problem, control, clustering.cluster, weights[0], steps)
     machine_of = mapped(problem, control, merged_clusters, steps)
     level = priority
     if level is None or merged_clusters is not clustering.cluster:
         level = clustering_of(problem.dag, *weights, machine_of).level
-    board = ordered(problem, machine_of, level)
+    schedule = ordered(problem, control, machine_of, level)
     names = problem.named
-    _log_order(problem, steps, board)
+    _log_order(problem, steps, schedule)
     details: dict[str, Any] = {
         "clusters": [names(tasks) for tasks in clustering.members()],
         "parallel_time": clustering.parallel_time,
         "dominant_sequence": names(clustering.dominant_sequence),
         **steps.details(),
     }
-    return Solution(schedule=board.schedule(), details=details)
+    return Solution(schedule=schedule, details=details)
 
 
-def merged(problem: TaskGraph, cluster: Integers, task: Floats, steps: Steps) -> Integers:
+def merged(
+    problem: TaskGraph, control: Control, cluster: Integers, task: Floats, steps: Steps
+) -> Integers:
     """Merge clusters until there is at most one per machine, so that the sums are alike.
 
     The largest cluster that is left goes to the bin that is least full for the speed and the
-    cores of its machine (longest processing time first). Bins are numbered by lowest task.
+    cores of its machine (longest processing time first). When the time is up, the rest is dealt
+    round. Bins are numbered by lowest task.
     """
     count, machines = int(cluster.max(initial=-1)) + 1, len(problem.network)
     if count <= machines:
         return cluster
     sums = np.bincount(cluster, weights=task, minlength=count)
     network = problem.network
-    rate = (network.speed * network.cores).tolist()
-    filled = [0.0] * machines
+    rate = network.speed * problem.cores
+    filled = np.zeros(machines)
     bin_of = np.zeros(count, dtype=np.int64)
-    for each in np.argsort(-sums, kind="stable").tolist():
-        load = float(sums[each])
-        best = min(range(machines), key=lambda place: ((filled[place] + load) / rate[place], place))
-        filled[best] += load
+    largest = np.argsort(-sums, kind="stable")
+    for index, each in enumerate(largest.tolist()):
+        if control.expired():
+            bin_of[largest[index:]] = np.arange(count - index) % machines
+            break
+        best = int(np.argmin((filled + sums[each]) / rate))
+        filled[best] += sums[each]
         bin_of[each] = best
     result = numbered(bin_of[cluster])
     if steps.wanted:
@@ -113,9 +123,12 @@ class _Mapping:
         self.data = np.bincount(pairs, dag.size[crosses], length).reshape(square)
         self.messages = np.bincount(pairs, minlength=length).reshape(square).astype(float)
         self.per_unit, self.fixed = routing.seconds_per_unit, routing.fixed_seconds
-        self.work = np.zeros((self.count, self.machines))
-        np.add.at(self.work, cluster, problem.durations)
-        self.work /= problem.network.cores
+        tasks = np.arange(len(dag))
+        self.work = np.empty((self.count, self.machines))
+        for machine in range(self.machines):
+            seconds = problem.durations_on(tasks, np.full(len(tasks), machine))
+            self.work[:, machine] = np.bincount(cluster, seconds, self.count)
+        self.work /= problem.cores
 
     def cost(self, place: Any) -> tuple[float, float]:
         """Return the seconds of communication, and the greatest sum of work on a machine."""
@@ -142,18 +155,18 @@ class _Mapping:
         place[self.count :] = fastest[self.count :]
         best = self.cost(place[: self.count])
         improved = True
-        while improved and not control.expired():
+        while improved:
             improved = False
             for one in range(self.count):
                 for other in range(one + 1, self.machines):
+                    if control.expired():
+                        return tuple(place[: self.count].tolist())
                     place[[one, other]] = place[[other, one]]
                     cost = self.cost(place[: self.count])
                     if cost < best:
                         best, improved = cost, True
                     else:
                         place[[one, other]] = place[[other, one]]
-                if control.expired():
-                    break
         return tuple(place[: self.count].tolist())
 
 
@@ -162,26 +175,35 @@ def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def ordered(problem: TaskGraph, machine_of: Integers, level: Floats) -> Board:
+def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: Floats) -> Schedule:
     """Place the tasks on their machines by level; transfers start as soon as the source ends."""
+    order = by_level(problem.dag, level)
+    if problem.contention == "none" and not problem.is_blocking:
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return in_order(problem, machine_of, place)
     board = Board(problem)
     latest = [0.0] * len(problem.network)
-    for task in by_level(problem.dag, level).tolist():
+    for task in order.tolist():
+        if control.expired():
+            return in_time(problem, control)
         machine = int(machine_of[task])
         latest[machine] = board.place(task, machine, latest[machine]).taken
-    return board
+    return board.schedule()
 
 
-def _log_order(problem: TaskGraph, steps: Steps, board: Board) -> None:
+def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:
     if not steps.wanted:
         return
+    columns = (schedule.machine, schedule.start, schedule.end)  # tasks come first
+    place, start, end = (column[: len(problem.dag)].tolist() for column in columns)
     for machine in range(len(problem.network)):
-        tasks = [task for task in range(len(problem.dag)) if board.machine[task] == machine]
-        tasks.sort(key=lambda task: (board.start[task], board.end[task], task))
+        tasks = [task for task in range(len(problem.dag)) if place[task] == machine]
+        tasks.sort(key=lambda task: (start[task], end[task], task))
         if not tasks:
             continue
         shown = listed(
-            f"{problem.dag.names[task]} ({number(board.start[task])} to {number(board.end[task])})"
+            f"{problem.dag.names[task]} ({number(start[task])} to {number(end[task])})"
             for task in tasks
         )
         name = problem.machines[machine]

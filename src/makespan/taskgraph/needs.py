@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from makespan.core.registry import Need
@@ -19,14 +21,17 @@ def _no_given(problem: TaskGraph) -> str | None:
 
 def _unequal(problem: TaskGraph) -> str | None:
     """Return the first task whose duration differs from that of task 0 on machine 0."""
-    table = problem.durations
-    for machine in np.flatnonzero((table != table[0, 0]).any(axis=0)).tolist():
-        task = int(np.flatnonzero(table[:, machine] != table[0, 0])[0])
-        names, machines = problem.dag.names, problem.machines
-        return (
-            f"{names[task]} takes {table[task, machine]:g} s on {machines[machine]}, "
-            f"{names[0]} {table[0, 0]:g} s on {machines[0]}"
-        )
+    tasks, names, machines = np.arange(len(problem.dag)), problem.dag.names, problem.machines
+    first = float(problem.durations_on([0], [0])[0])
+    for machine in range(len(problem.network)):
+        seconds = problem.durations_on(tasks, np.full(len(tasks), machine))
+        others = np.flatnonzero(seconds != first)
+        if len(others):
+            task = int(others[0])
+            return (
+                f"{names[task]} takes {seconds[task]:g} s on {machines[machine]}, "
+                f"{names[0]} {first:g} s on {machines[0]}"
+            )
     return None
 
 
@@ -61,6 +66,16 @@ def _not_two(problem: TaskGraph) -> str | None:
     return None if cores == 2 else f"there are {cores}"
 
 
+def few_steps(most: float, text: str, steps: Callable[[TaskGraph], float]) -> Need:
+    """Return a need of at most so many of something, for the reach of a method."""
+
+    def too_many(problem: TaskGraph) -> str | None:
+        found = steps(problem)
+        return f"there are {found:,.0f}" if found > most else None
+
+    return Need(f"at most {most:,.0f} {text}", too_many)
+
+
 NO_GIVEN_PLAN = Need("a plan to be made", _given)
 A_GIVEN_PLAN = Need("a given plan", _no_given)
 EQUAL_DURATIONS = Need("equal durations of all tasks on all machines", _unequal)
@@ -83,3 +98,14 @@ DUPLICATION = Need(
     "duplication of tasks",
     lambda problem: None if problem.duplication else "duplication is not allowed",
 )
+
+QUICKLY_INSERTED = few_steps(
+    1e7, "pairs of a task and a machine", lambda p: float(len(p.dag)) * len(p.network)
+)
+"""What one more plan by compiled insertion is made of in about a second."""
+QUICKLY_TRIED = few_steps(
+    1e6,
+    "tasks and edges on each machine",
+    lambda p: float(len(p.dag) + len(p.dag.source)) * len(p.network),
+)
+"""What plain Python plans in some seconds."""

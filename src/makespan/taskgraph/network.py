@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.memory import claim
 from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
@@ -141,6 +142,7 @@ class Network:
     def arcs(self) -> Floats:
         """Rates from node to node, shape (nodes, nodes); 0 where there is no link."""
         count = len(self.nodes)
+        claim(96.0 * count * count, f"the routes between {count:,} machines and routers")
         rates = np.zeros((count, count))
         table = self.rate if self.rate.ndim == 2 else None
         if table is not None and self.topology in ("complete", "bus"):

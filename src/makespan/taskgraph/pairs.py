@@ -7,17 +7,18 @@ from collections.abc import Callable
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.taskgraph.board import Board, Placement
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.problem import TaskGraph
 
 Value = Callable[[int, Placement], tuple[float, ...]]
 
 
-def best_pairs(problem: TaskGraph, control: Control, value: Value) -> Schedule | None:
+def best_pairs(problem: TaskGraph, control: Control, value: Value) -> Schedule:
     """Return the plan that places the pair of ready task and machine with the least ``value``.
 
     Ties go to the lowest task, then to the lowest machine. Tasks go behind what their machine has.
     Where nothing waits for links, only values on the machine of the latest task change, and of
-    others only what became ready is new. None where ``control`` expires before the last task.
+    others only what became ready is new. When the time is up, :func:`in_time` says what to do.
 
     Complexity: O(n w m + e m), w the widest queue of ready tasks; O((n w + e) m) tries under
     contention.
@@ -32,9 +33,9 @@ def best_pairs(problem: TaskGraph, control: Control, value: Value) -> Schedule |
     values: dict[int, list[tuple[float, ...]]] = {}
     contended = problem.contention != "none"
     while ready:
-        if control.expired():
-            return None
         for task in ready:
+            if control.expired():
+                return in_time(problem, control)
             if contended or task not in values:
                 values[task] = [value(task, board.try_on(task, each)) for each in machines]
         _, task, machine = min((values[t][m], t, m) for t in ready for m in machines)

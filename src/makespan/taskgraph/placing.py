@@ -6,7 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off
 from makespan.taskgraph.problem import TaskGraph
@@ -14,11 +17,19 @@ from makespan.taskgraph.problem import TaskGraph
 COMPILE_FROM = 300_000
 """Tries of a task on a machine, and edges, from which loading a compiler pays off."""
 
+QUICK = 5_000
+"""Tries of a task on a machine that are made even when the time is up: there is a plan then."""
+SLICE = 500_000
+"""Tries of a task on a machine between two looks at the clock."""
+SECONDS_BEHIND = 3e-7
+"""What a task or an edge takes afterwards: its row, its timing, its check."""
+
 Aim = Literal["end", "start"]
 
 
 def inserted(
     problem: TaskGraph,
+    control: Control,
     order: Integers,
     *,
     aim: Aim = "end",
@@ -26,6 +37,9 @@ def inserted(
     bias: Floats | None = None,
 ) -> Schedule:
     """Return the plan that places the tasks of ``order`` one after another, by insertion.
+
+    When the time is up, the rest goes behind what is placed, each to the core that is free first;
+    where transfers wait, everything goes to one machine.
 
     Parameters
     ----------
@@ -43,12 +57,13 @@ def inserted(
     """
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
     if problem.contention == "none" and not problem.is_blocking and pays_off(steps, COMPILE_FROM):
-        return _compiled(problem, order, aim, pinned, bias)
-    return plainly_inserted(problem, order, aim=aim, pinned=pinned, bias=bias)
+        return _compiled(problem, control, order, aim, pinned, bias)
+    return plainly_inserted(problem, control, order, aim=aim, pinned=pinned, bias=bias)
 
 
 def plainly_inserted(
     problem: TaskGraph,
+    control: Control,
     order: Integers,
     *,
     aim: Aim = "end",
@@ -56,8 +71,13 @@ def plainly_inserted(
     bias: Floats | None = None,
 ) -> Schedule:
     """Like :func:`inserted`, never compiled."""
+    quick = QUICK // len(problem.network)
+    if control.expired() and len(problem.dag) > quick:
+        return in_time(problem, control)
     plan, machines = Insertion(problem), range(len(problem.network))
-    for task in order.tolist():
+    for index, task in enumerate(order.tolist()):
+        if index >= quick and control.expired():
+            return in_time(problem, control)
         fixed = -1 if pinned is None else int(pinned[task])
         if fixed >= 0:
             plan.place(task, fixed)
@@ -75,19 +95,28 @@ def plainly_inserted(
 
 
 def _compiled(
-    problem: TaskGraph, order: Integers, aim: Aim, pinned: Integers | None, bias: Floats | None
+    problem: TaskGraph,
+    control: Control,
+    order: Integers,
+    aim: Aim,
+    pinned: Integers | None,
+    bias: Floats | None,
 ) -> Schedule:
-    from makespan.taskgraph.insertion_kernels import insert_all
+    """Insert in slices, and look at the clock in between."""
+    from makespan.taskgraph.insertion_kernels import BLOCK, append_some, insert_some
 
     dag, network, count = problem.dag, problem.network, len(problem.dag)
+    cores = int(problem.cores.sum())
+    blocks = 2 * cores + 2 + 4 * count // BLOCK
+    claim(16 * BLOCK * blocks + 64 * cores, f"the gaps of {cores:,} cores")
     fixed, per_unit = network.routing.fixed_seconds, network.routing.seconds_per_unit
     own_row = np.full(count, -1, dtype=np.int64)
     own_row[dag.own] = np.arange(len(dag.own))
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(network.cores, out=first_core[1:])
+    np.cumsum(problem.cores, out=first_core[1:])
     machine = np.full(count, -1, dtype=np.int64)
-    start, end = np.zeros(count), np.zeros(count)
-    columns = _writable(
+    start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
+    order, chosen, extra, *columns = _writable(
         order,
         np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
         np.zeros((0, 0)) if bias is None else bias,
@@ -95,8 +124,27 @@ def _compiled(
         dag.first_in, dag.predecessors, dag.size[dag.in_edges], fixed, per_unit,
     )  # fmt: skip
     uniform = _is_uniform(fixed) and _is_uniform(per_unit)
-    insert_all(*columns[:3], aim == "start", *columns[3:], uniform, machine, start, end)  # type: ignore[call-arg, arg-type]
+    rows, used = np.full((cores, 16), -1, dtype=np.int32), 0
+    gaps = (
+        np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
+        np.empty((blocks, BLOCK)), np.empty((blocks, BLOCK)), np.full(blocks, -1.0),
+    )  # fmt: skip
+    step, place = max(1, SLICE // (len(network) + len(dag.source) // count + 1)), 0
+    while place < count and not _must_end(control, count + len(dag.source)):
+        rows, used = insert_some(
+            order[place : place + step], chosen, extra, aim == "start", *columns, uniform,  # type: ignore[arg-type, call-arg]
+            machine, start, end, tail, rows, *gaps, used,
+        )  # fmt: skip
+        place += step
+    if place < count:
+        append_some(order[place:], chosen, *columns, machine, start, end, tail)  # type: ignore[call-arg]
     return planned(problem, machine, start, end)
+
+
+def _must_end(control: Control, size: int) -> bool:
+    """Whether only the time is left that it takes to time and check the plan."""
+    left = control.remaining
+    return control.expired() or (left is not None and left < SECONDS_BEHIND * size)
 
 
 def _writable(*columns: np.ndarray) -> tuple[np.ndarray, ...]:

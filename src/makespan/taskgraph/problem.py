@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import index_by_name
-from makespan.core.schedule import Floats
+from makespan.core.schedule import Floats, Integers
 from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.given import Given
@@ -183,6 +183,11 @@ class TaskGraph:
         return self.communication == "blocking"
 
     @cached_property
+    def cores(self) -> Integers:
+        """The cores of each machine that can be of use: as many as there are tasks."""
+        return frozen(np.minimum(self.network.cores, len(self.dag)))
+
+    @cached_property
     def durations(self) -> Floats:
         """Seconds of each task on each machine, shape (tasks, machines)."""
         network = self.network
@@ -190,6 +195,21 @@ class TaskGraph:
         if len(self.dag.own):
             table[self.dag.own] = self.dag.durations
         return frozen(table)
+
+    @cached_property
+    def seconds(self) -> Callable[[int, int], float]:
+        """The seconds of a task on a machine, for loops in Python; without a table of all."""
+        network = self.network
+        work, speed = self.dag.work.tolist(), network.speed.tolist()
+        setups, rows = network.task_setup.tolist(), self.dag.durations
+        own = {task: row for row, task in enumerate(self.dag.own.tolist())}
+
+        def found(task: int, machine: int) -> float:
+            if task in own:
+                return float(rows[own[task], machine])
+            return float(work[task] / speed[machine] + setups[machine])
+
+        return found
 
     def durations_of(self, tasks: ArrayLike) -> Floats:
         """Return the seconds of tasks on each machine, shape (len(tasks), machines)."""

@@ -6,15 +6,17 @@ import heapq
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.schedule import Integers, Schedule
-from makespan.taskgraph.board import Board
 from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 
 
-def slots_of(dag: Dag, order: Integers, processors: int) -> Integers:
+def slots_of(dag: Dag, control: Control, order: Integers, processors: int) -> Integers | None:
     """Return the slot of each task when each slot takes the first ready tasks of ``order``.
 
+    None when the time is up.
     Complexity: O((n + e) log n).
     """
     rank = np.empty(len(dag), dtype=np.int64)
@@ -27,6 +29,8 @@ def slots_of(dag: Dag, order: Integers, processors: int) -> Integers:
     slot = np.zeros(len(dag), dtype=np.int64)
     number = 0
     while queue:
+        if control.expired():
+            return None
         taken = [heapq.heappop(queue)[1] for _ in range(min(processors, len(queue)))]
         for task in taken:
             slot[task] = number
@@ -40,14 +44,10 @@ def slots_of(dag: Dag, order: Integers, processors: int) -> Integers:
 
 def in_slots(problem: TaskGraph, slot: Integers) -> Schedule:
     """Return the plan that executes each task in its slot, on the lowest free machine."""
-    board = Board(problem)
-    machines = range(len(problem.network))
+    count = len(problem.dag)
     order = np.lexsort((problem.dag.position, slot))
-    room: list[int] = []
-    number = -1
-    for task in order.tolist():
-        if slot[task] != number:
-            number = int(slot[task])
-            room = [each for each in machines for _ in range(len(board.cores[each]))][::-1]
-        board.place(task, room.pop())
-    return board.schedule()
+    first = np.searchsorted(slot[order], slot[order])
+    lowest = np.repeat(np.arange(len(problem.network)), problem.cores)
+    machine = np.empty(count, dtype=np.int64)
+    machine[order] = lowest[np.arange(count) - first]
+    return in_order(problem, machine, slot)

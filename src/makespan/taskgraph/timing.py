@@ -151,7 +151,7 @@ class _Rows:
         network, count = problem.network, len(self.machine_of)
         sending, receiving, things = self._occupied()
         first_core = np.zeros(len(network) + 1, dtype=np.int64)
-        np.cumsum(network.cores, out=first_core[1:])
+        np.cumsum(problem.cores, out=first_core[1:])
         task_end = np.zeros(count)
         task_end[self.task[self.computes]] = schedule.end[self.computes]
         start, end = np.zeros(len(schedule)), np.zeros(len(schedule))

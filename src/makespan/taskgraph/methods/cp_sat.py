@@ -17,7 +17,13 @@ from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.needs import NO_CONTENTION, NO_DUPLICATION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.needs import (
+    NO_CONTENTION,
+    NO_DUPLICATION,
+    NO_GIVEN_PLAN,
+    OVERLAP,
+    few_steps,
+)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
@@ -30,6 +36,9 @@ MOST_CONSTRAINTS = 200_000
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 
+QUICKLY_BUILT = 30_000
+SYMMETRIC = 50
+"""The first tasks, in whose order machines that are alike are used."""
 WORKERS = 8  # their variety proves more, even on two cores
 
 
@@ -52,6 +61,7 @@ FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them
     "taskgraph",
     name="cp-sat",
     needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
+    reach=(few_steps(QUICKLY_BUILT, "tasks on machines and edges between them", _constraints),),
     proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
     "out whatever is shorter than the plan, timed in seconds",
     complexity="exponential",
@@ -98,7 +108,10 @@ def _searched(
     times = np.concatenate([problem.durations.ravel(), seconds.ravel()])
     times = times[times <= plan.makespan]
     scaling = scaling_of(times, total=plan.makespan, largest_sum=largest)
-    model = _Model.build(problem, scaling, plan, least)
+    try:
+        model = _Model.build(problem, control, scaling, plan, least)
+    except _LateError:
+        return plan, None, ()
     presolve = largest == COARSE
     found = search(
         model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
@@ -134,10 +147,12 @@ class _Model:
     on: list[list[IntVar]]
 
     @classmethod
-    def build(cls, problem: TaskGraph, scaling: Scaling, plan: Schedule, least: float) -> _Model:
+    def build(
+        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float
+    ) -> _Model:
         from ortools.sat.python.cp_model import CpModel
 
-        model, builder = CpModel(), _Builder(problem, scaling, plan)
+        model, builder = CpModel(), _Builder(problem, control, scaling, plan)
         floor = min(builder.least_end(least), builder.horizon)
         end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
@@ -154,11 +169,18 @@ class _Model:
         return in_order(self.problem, machine, start)
 
 
+class _LateError(Exception):
+    """The time is up while the model is being built."""
+
+
 class _Builder:
     """The parts of the model, in units of time; ``horizon`` is where the known plan ends."""
 
-    def __init__(self, problem: TaskGraph, scaling: Scaling, plan: Schedule) -> None:
+    def __init__(
+        self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule
+    ) -> None:
         dag = problem.dag
+        self.control = control
         self.problem = problem
         self.machines = range(len(problem.network))
         self.scaling = scaling
@@ -182,6 +204,11 @@ class _Builder:
         self.earliest = (colevels(dag, least, none) - least).astype(np.int64)
         self.behind = levels(dag, least, none).astype(np.int64)
 
+    def look(self) -> None:
+        """Look at the clock."""
+        if self.control.expired():
+            raise _LateError
+
     def least_end(self, seconds: float) -> int:
         """Return the least end, in units, of plans that take at least ``seconds``."""
         if self.scaling.exact:
@@ -192,12 +219,13 @@ class _Builder:
     def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
         dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
-        free = [[0] * cores for cores in self.problem.network.cores.tolist()]
+        free = [[0] * cores for cores in self.problem.cores.tolist()]
         order = item[np.lexsort((dag.position[item], start))]
         for task in order.tolist():
             machine = int(self.machine_of[task])
-            begin = min(free[machine])
-            core = free[machine].index(begin)
+            lasts = int(self.seconds[task, machine])
+            core = free[machine].index(min(free[machine]))
+            begin = free[machine][core] if lasts else 0
             for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
                 source = int(dag.source[edge])
                 origin = int(self.machine_of[source])
@@ -206,7 +234,8 @@ class _Builder:
                     arrival += int(self.transfer[edge, origin, machine])
                 begin = max(begin, arrival)
             found[task] = begin
-            free[machine][core] = begin + int(self.seconds[task, machine])
+            if lasts:
+                free[machine][core] = begin + lasts
         return found
 
     def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
@@ -214,20 +243,22 @@ class _Builder:
         start, on = [], []
         intervals: list[list[Any]] = [[] for _ in self.machines]
         for task in range(len(self.problem.dag)):
+            self.look()
             latest = self.horizon - int(self.behind[task])
             begin = model.new_int_var(int(self.earliest[task]), latest, "")
             row = [model.new_bool_var("") for _ in self.machines]
             model.add_exactly_one(row)
             for machine in self.machines:
                 lasts = int(self.seconds[task, machine])
-                intervals[machine].append(
-                    model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
-                )
+                if lasts:  # what takes no time needs no core
+                    intervals[machine].append(
+                        model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
+                    )
             model.add(begin + self._duration(task, row) <= end)
             model.add(begin + int(self.behind[task]) <= end)
             start.append(begin)
             on.append(row)
-        for machine, cores in enumerate(self.problem.network.cores.tolist()):
+        for machine, cores in enumerate(self.problem.cores.tolist()):
             if cores == 1:
                 model.add_no_overlap(intervals[machine])
             else:
@@ -247,7 +278,7 @@ class _Builder:
         heads = self.earliest.tolist()
         tails = (self.behind - self.seconds.min(axis=1)).tolist()
         taken: list[list[list[Any]]] = [[[] for _ in tasks] for _ in range(2)]
-        for machine, cores in enumerate(self.problem.network.cores.tolist()):
+        for machine, cores in enumerate(self.problem.cores.tolist()):
             terms = [row[machine] for row in on]
             weights = self.seconds[:, machine].tolist()
             if cores == 1:
@@ -277,6 +308,7 @@ class _Builder:
         for edge, (source, target) in enumerate(
             zip(dag.source.tolist(), dag.target.tolist(), strict=True)
         ):
+            self.look()
             ended = start[source] + self._duration(source, on[source])
             times = self.transfer[edge]
             model.add(start[target] >= ended)
@@ -304,7 +336,7 @@ class _Builder:
         problem = self.problem
         if not _is_equal(*_transfer_tables(problem)):
             return []
-        columns = np.vstack([self.seconds, problem.network.cores[None, :]])
+        columns = np.vstack([self.seconds, problem.cores[None, :]])
         group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
         found = [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
         return [machines for machines in found if len(machines) > 1]
@@ -322,7 +354,8 @@ class _Builder:
         """Of machines that are alike, one is used only behind a task on the one before."""
         for group in self.alike:
             for before, machine in pairwise(group):
-                for task, row in enumerate(on):
+                self.look()
+                for task, row in enumerate(on[:SYMMETRIC]):
                     earlier = [other[before] for other in on[:task]]
                     model.add_bool_or(row[machine].negated(), *earlier)
 

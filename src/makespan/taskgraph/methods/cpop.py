@@ -9,7 +9,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.taskgraph.levels import colevels, levels, ready_by_level, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
 from makespan.taskgraph.problem import TaskGraph
 
@@ -20,6 +20,7 @@ TIE = 1e-9
     "taskgraph",
     name="cpop",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_INSERTED,),
     complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
     source="H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task "
     "scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002",
@@ -37,7 +38,7 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
     machine = int(np.argmin(problem.durations_of(path).sum(axis=0)))
     pinned = np.full(len(dag), -1, dtype=np.int64)
     pinned[path] = machine
-    schedule = inserted(problem, ready_by_level(dag, through), pinned=pinned)
+    schedule = inserted(problem, control, ready_by_level(dag, through), pinned=pinned)
     return Solution(
         schedule=schedule,
         details={"critical_path": problem.named(path), "machine": problem.machines[machine]},

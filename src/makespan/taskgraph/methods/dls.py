@@ -9,7 +9,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.levels import levels, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.pairs import best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
@@ -18,6 +18,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="dls",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n w + e) m), w the widest queue of ready tasks",
     source="G. C. Sih and E. A. Lee, A compile-time scheduling heuristic for "
     "interconnection-constrained heterogeneous processor architectures, IEEE TPDS 4(2), 1993",
@@ -31,10 +32,10 @@ def dls(problem: TaskGraph, control: Control) -> Solution:
     """
     mean, edge = weights(problem)
     level = levels(problem.dag, mean, np.zeros(len(edge)))
-    faster = (mean[:, None] - problem.durations).tolist()
-    static = level.tolist()
+    static, means, seconds = level.tolist(), mean.tolist(), problem.seconds
 
     def value(task: int, option: Placement) -> tuple[float, ...]:
-        return (option.start - static[task] - faster[task][option.machine],)
+        faster = means[task] - seconds(task, option.machine)
+        return (option.start - static[task] - faster,)
 
     return Solution(schedule=best_pairs(problem, control, value))

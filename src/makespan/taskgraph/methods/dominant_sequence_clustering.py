@@ -9,9 +9,10 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.dominant import Examined, Search
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.steps import Steps, number
 
@@ -20,6 +21,7 @@ from makespan.taskgraph.steps import Steps, number
     "taskgraph",
     name="dominant-sequence-clustering",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) log n)",
     source="T. Yang and A. Gerasoulis, DSC: scheduling parallel tasks on an unbounded number of "
     "processors, IEEE TPDS 5(9), 1994",
@@ -42,6 +44,8 @@ def dominant_sequence_clustering(
     task, edge = weights(problem, w1, w2)
     search = Search(dag, task, edge)
     for each in search.run():
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
         if steps.wanted:
             _log(problem, steps, search, each)
     earliest = -np.array(search.start)

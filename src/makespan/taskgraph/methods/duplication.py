@@ -8,7 +8,7 @@ from makespan.core.result import Solution
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.copying import Copying
 from makespan.taskgraph.levels import by_level, colevels, levels, weights
-from makespan.taskgraph.needs import DUPLICATION
+from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
 from makespan.taskgraph.placing import inserted
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
@@ -21,6 +21,7 @@ MOST = 32
     "taskgraph",
     name="duplication",
     needs=(DUPLICATION,),
+    reach=(QUICKLY_TRIED,),
     complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "
     "copies of a task, d its predecessors, g the gaps that are tried",
     source="I. Ahmad and Y.-K. Kwok, On exploiting task duplication in parallel program "
@@ -49,9 +50,11 @@ def duplication(
     dag = problem.dag
     order = by_level(dag, levels(dag, *weights(problem, w1, w2)))
     least = least_durations(problem)
-    plain = inserted(problem, order)
+    plain = inserted(problem, control, order)
     earliest = colevels(dag, least, 0.0 * dag.size) - least
-    plan, machines = Copying(problem, earliest, MOST), range(len(problem.network))
+    if control.expired():
+        return Solution(schedule=plain)
+    plan, machines = Copying(problem, control, earliest, MOST), range(len(problem.network))
     for task in order.tolist():
         if control.expired():
             return Solution(schedule=plain)

@@ -10,7 +10,7 @@ from makespan.core.result import Solution
 from makespan.taskgraph.clustering import ScheduledGraph
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.steps import Steps, number
 
@@ -21,6 +21,7 @@ NOT_GROWN = 1 + 1e-12
     "taskgraph",
     name="edge-zeroing",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O(e (n + e))",
     source="paper 003 (PB165), Shlukování; V. Sarkar, Partitioning and scheduling parallel "
     "programs for multiprocessors, MIT Press, 1989",

@@ -9,7 +9,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.levels import levels, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.pairs import best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
@@ -18,6 +18,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="etf",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n w + e) m), w the widest queue of ready tasks",
     source="J.-J. Hwang, Y.-C. Chow, F. D. Anger and C.-Y. Lee, Scheduling precedence graphs in "
     "systems with interprocessor communication times, SIAM Journal on Computing 18(2), 1989",

@@ -38,7 +38,7 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
         machine = int(machine_of[task])
         latest[machine] = board.place(task, machine, latest[machine]).taken
     decided = bool(ordered) and problem.contention == "none"
-    single = bool((problem.network.cores[machine_of] == 1).all())
+    single = bool((problem.cores[machine_of] == 1).all())
     if problem.is_blocking:  # what is fetched and executed in no time could be in between
         single &= bool((problem.durations_on(np.arange(len(dag)), machine_of) > 0).all())
     return Solution(schedule=board.schedule(), optimal=decided and single)

@@ -35,4 +35,4 @@ def heft(
         Weights of work and of data on a path; None: mean seconds.
     """
     order = by_level(problem.dag, levels(problem.dag, *weights(problem, w1, w2)))
-    return Solution(schedule=inserted(problem, order))
+    return Solution(schedule=inserted(problem, control, order))

@@ -8,8 +8,15 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import by_level, levels
-from makespan.taskgraph.needs import EQUAL_DURATIONS, FOREST, NO_COMMUNICATION, NO_GIVEN_PLAN
+from makespan.taskgraph.needs import (
+    EQUAL_DURATIONS,
+    FOREST,
+    NO_COMMUNICATION,
+    NO_GIVEN_PLAN,
+    few_steps,
+)
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.slots import in_slots, slots_of
 
@@ -18,6 +25,7 @@ from makespan.taskgraph.slots import in_slots, slots_of
     "taskgraph",
     name="hu",
     needs=(NO_GIVEN_PLAN, EQUAL_DURATIONS, NO_COMMUNICATION, FOREST),
+    reach=(few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
     "an out-forest is one backwards in time",
     complexity="O(n log n)",
@@ -32,7 +40,9 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
     towards_roots = bool((np.diff(dag.first_out) <= 1).all())
     forest = dag if towards_roots else _reversed(dag)
     level = levels(forest, np.ones(len(dag)), np.zeros(len(dag.source)))
-    slot = slots_of(forest, by_level(forest, level), int(problem.network.cores.sum()))
+    slot = slots_of(forest, control, by_level(forest, level), int(problem.cores.sum()))
+    if slot is None:
+        return Solution(schedule=in_time(problem, control))
     if not towards_roots:
         slot = slot.max(initial=0) - slot
     return Solution(schedule=in_slots(problem, slot), optimal=True)

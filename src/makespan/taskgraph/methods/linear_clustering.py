@@ -11,7 +11,7 @@ from makespan.taskgraph import loops
 from makespan.taskgraph.clustering import clustering_of
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.steps import Steps, number
 
@@ -20,6 +20,7 @@ from makespan.taskgraph.steps import Steps, number
     "taskgraph",
     name="linear-clustering",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O(c (n + e)), c the clusters",
     source="S. J. Kim and J. C. Browne, A general approach to mapping of parallel computations "
     "upon multiprocessor architectures, ICPP 1988",

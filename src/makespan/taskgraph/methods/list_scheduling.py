@@ -14,8 +14,9 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.core.suggest import did_you_mean
 from makespan.taskgraph.board import Board, Placement
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import colevels, levels, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.ready import Ready
 from makespan.taskgraph.steps import Steps, listed, number
@@ -31,6 +32,7 @@ Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
     "taskgraph",
     name="list-scheduling",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m + n log n)",
     source="paper 003 (PB165), Plánování seznamem, corrected: C_j is updated with M(j); time "
     "passes to the next completion where the queue is empty or no machine is free",
@@ -65,7 +67,7 @@ def list_scheduling(
     machines = range(len(problem.network))
     while True:
         if control.expired():
-            return Solution(schedule=None)
+            return Solution(schedule=in_time(problem, control))
         free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
         if not free:
             if not ready.advance():

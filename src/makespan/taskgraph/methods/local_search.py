@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
@@ -66,8 +67,9 @@ def _improved(
     large = count + len(dag.source)
     if moves is None:
         moves = FEW if large <= TINY else max(1, min(MANY, MOST_STEPS // large))
+    claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(network.cores, out=first_core[1:])
+    np.cumsum(problem.cores, out=first_core[1:])
     start = np.zeros(count)
     computes = schedule.kind == Activity.COMPUTE
     start[schedule.item[computes]] = schedule.start[computes]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, Undo
 from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -15,6 +16,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="lookahead",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m² g), g the gaps that are tried",
     source="L. F. Bittencourt, R. Sakellariou and E. R. M. Madeira, DAG scheduling using a "
     "lookahead variant of the heterogeneous earliest finish time algorithm, PDP 2010",
@@ -34,12 +36,14 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     for task in order.tolist():
         ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
         if control.expired():
-            return Solution(schedule=None)
+            return Solution(schedule=in_time(problem, control))
         options = []
         for machine in machines:
             placed, undo = plan.place(task, machine)
             latest, trial = placed.end, []
             for successor in ahead:
+                if control.expired():
+                    return Solution(schedule=in_time(problem, control))
                 option = min(
                     (plan.try_on(successor, each) for each in machines),
                     key=lambda option: (option.end, option.machine),

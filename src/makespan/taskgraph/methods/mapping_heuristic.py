@@ -8,8 +8,9 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.board import Board, Placement
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import levels, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.ready import Ready
 from makespan.taskgraph.steps import Steps, listed, number
@@ -19,6 +20,7 @@ from makespan.taskgraph.steps import Steps, listed, number
     "taskgraph",
     name="mapping-heuristic",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
     complexity="O((n + e h) m + n log n), h the hops of the longest route",
     source="paper 003 (PB165), Heuristiky mapování; H. El-Rewini and T. G. Lewis, Scheduling "
     "parallel program tasks onto arbitrary target machines, JPDC 9, 1990",
@@ -40,7 +42,7 @@ def mapping_heuristic(
     machines = range(len(problem.network))
     while ready or ready.advance():
         if control.expired():
-            return Solution(schedule=None)
+            return Solution(schedule=in_time(problem, control))
         if not ready:
             continue
         task = ready.pop()

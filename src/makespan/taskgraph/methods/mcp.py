@@ -10,7 +10,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import levels, ready_by_level, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
 from makespan.taskgraph.problem import TaskGraph
 
@@ -19,6 +19,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="mcp",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_INSERTED,),
     complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
     source="M.-Y. Wu and D. D. Gajski, Hypertool: a programming aid for message-passing systems, "
     "IEEE TPDS 1(3), 1990",
@@ -37,7 +38,7 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     place[order] = np.arange(len(dag))
     if not (place[dag.source] < place[dag.target]).all():
         order = ready_by_level(dag, -place)
-    return Solution(schedule=inserted(problem, order, aim="start"))
+    return Solution(schedule=inserted(problem, control, order, aim="start"))
 
 
 def _most_urgent_successor(dag: Dag, rank: Floats) -> Floats:

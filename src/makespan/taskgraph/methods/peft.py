@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.taskgraph import loops
 from makespan.taskgraph.levels import ready_by_level, weights
-from makespan.taskgraph.needs import NO_GIVEN_PLAN
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
 from makespan.taskgraph.problem import TaskGraph
 
@@ -19,6 +20,7 @@ from makespan.taskgraph.problem import TaskGraph
     "taskgraph",
     name="peft",
     needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_INSERTED,),
     complexity="O(n log n + (n + e) m), compiled; O(n m g + e m h) under contention",
     source="H. Arabnejad and J. G. Barbosa, List scheduling algorithm for heterogeneous systems by "
     "an optimistic cost table, IEEE TPDS 25(3), 2014",
@@ -30,9 +32,11 @@ def peft(problem: TaskGraph, control: Control) -> Solution:
     exit task, each successor on the machine that is best for it alone. Of the ready tasks the one
     with the greatest mean of them goes first.
     """
+    pairs = len(problem.dag) * len(problem.network)
+    claim(32.0 * pairs, f"the optimistic costs of {pairs:,} pairs of a task and a machine")
     table = optimistic_costs(problem)
     order = ready_by_level(problem.dag, table.mean(axis=1))
-    return Solution(schedule=inserted(problem, order, bias=table))
+    return Solution(schedule=inserted(problem, control, order, bias=table))
 
 
 def optimistic_costs(problem: TaskGraph) -> Floats:

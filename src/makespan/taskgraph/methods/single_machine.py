@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.taskgraph.board import Board
-from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.in_time import on_one_machine
 from makespan.taskgraph.needs import NO_GIVEN_PLAN
 from makespan.taskgraph.problem import TaskGraph
 
@@ -23,12 +20,4 @@ from makespan.taskgraph.problem import TaskGraph
 )
 def single_machine(problem: TaskGraph, control: Control) -> Solution:
     """Puts all tasks on the machine that executes them soonest: there data are free."""
-    dag, network = problem.dag, problem.network
-    total = dag.work.sum() / network.speed + len(dag) * network.task_setup
-    if len(dag.own):
-        total = np.array([problem.durations[:, each].sum() for each in range(len(network))])
-    machine = int(np.argmin(total / network.cores))
-    board = Board(problem)
-    for task in by_level(dag, levels(dag, *weights(problem, w2=0.0))).tolist():
-        board.place(task, machine)
-    return Solution(schedule=board.schedule())
+    return Solution(schedule=on_one_machine(problem))
