@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from makespan.core.schedule import Floats
-from makespan.divisible.linear import best_shares
 from makespan.divisible.tree import Tree
 
 
@@ -33,34 +33,47 @@ def equivalent_tree(tree: Tree) -> EquivalentTree:
     Complexity: O(n log n).
     """
     count = len(tree)
-    rate = np.zeros(count)
+    link, per_unit_of = tree.send_per_unit.tolist(), tree.compute_per_unit.tolist()
+    rate, own = [0.0] * count, [0.0] * count
     order: list[tuple[int, ...]] = [()] * count
-    part: list[list[tuple[int, float]]] = [[] for _ in range(count)]  # of a unit at each node
-    own = np.zeros(count)
+    part: list[Iterable[tuple[int, float]]] = [()] * count  # of a unit at each node
     for node in reversed(tree.downwards):
         children = [child for child in tree.children[node] if rate[child] > 0]
-        children.sort(key=lambda child: (tree.send_per_unit[child], child))
-        per_unit = float(tree.compute_per_unit[node])
+        if len(children) > 1:
+            children.sort(key=lambda child: (link[child], child))
+        per_unit = per_unit_of[node]
         order[node] = tuple(children)
         if per_unit == 0.0:
             rate[node], own[node] = np.inf, 1.0
             continue
-        speed = 0.0 if np.isinf(per_unit) else 1.0 / per_unit
-        send = tree.send_per_unit[children]
-        compute = 1.0 / rate[children]
-        free = np.flatnonzero(send + compute == 0.0)
-        if len(free):
-            rate[node] = np.inf
-            part[node] = [(children[int(free[0])], 1.0)]
+        free = [child for child in children if link[child] == 0.0 and np.isinf(rate[child])]
+        if free:
+            rate[node], part[node] = np.inf, [(free[0], 1.0)]
             continue
-        shares = best_shares(send, compute)
-        rate[node] = float(shares.sum()) + speed
+        speed = 1.0 / per_unit
+        shares = _shares([link[child] for child in children], [rate[child] for child in children])
+        rate[node] = sum(shares) + speed
         if rate[node] > 0:
             own[node] = speed / rate[node]
-            part[node] = list(zip(children, (shares / rate[node]).tolist(), strict=True))
-    carried = np.zeros(count)
+            total = rate[node]
+            part[node] = [(child, x / total) for child, x in zip(children, shares, strict=True)]
+    carried = [0.0] * count
     carried[tree.root] = 1.0
     for node in tree.downwards:
         for child, fraction in part[node]:
             carried[child] = carried[node] * fraction
-    return EquivalentTree(rate=float(rate[tree.root]), share=carried * own, order=tuple(order))
+    share = np.array(carried) * np.array(own)
+    return EquivalentTree(rate=rate[tree.root], share=share, order=tuple(order))
+
+
+def _shares(send: list[float], rate: list[float]) -> list[float]:
+    """Return what children at these rates do in 1 s, served by non-decreasing link cost.
+
+    Few numbers, of many nodes: plain loops are faster than arrays.
+    """
+    left, shares = 1.0, []
+    for c, s in zip(send, rate, strict=True):
+        compute = 1.0 / s
+        shares.append(left / (c + compute))
+        left *= compute / (c + compute)
+    return shares

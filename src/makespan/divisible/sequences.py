@@ -171,13 +171,13 @@ def next_of_worker(sequence: Integers) -> Integers:
 
 def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
     """Return the best amounts of a sequence: the chain where it is proved, else the programme."""
-    sized = chained(problem, sequence) if _only_costs(problem) else None
+    sized = chained(problem, sequence) if only_costs(problem) else None
     if sized is not None and sized.optimal:
         return sized
     return programmed(problem, sequence, control)
 
 
-def _only_costs(problem: DivisibleLoad) -> bool:
+def only_costs(problem: DivisibleLoad) -> bool:
     """Whether nothing but costs limits the chunks."""
     star = problem.star
     return bool(np.isinf(star.memory).all() and not star.release.any())

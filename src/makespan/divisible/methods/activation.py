@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
+from makespan.core.schedule import Integers
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES
+from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.sequences import best_amounts
+from makespan.divisible.sequences import Sized, best_amounts, chained, only_costs
 from makespan.divisible.timing import timed
+
+MOST_PROGRAMMED = 30_000
+"""Chunks up to which the linear programme is solved; HiGHS looks at the clock late in longer ones.
+"""
 
 
 def _no_activation(problem: DivisibleLoad) -> str | None:
@@ -34,10 +42,37 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     """Best amounts for the given sequence of chunks, empty chunks paying their fixed costs."""
     assert problem.activation is not None
     sequence = problem.workers_in(problem.activation)
-    sized = best_amounts(problem, sequence, control)
+    if len(sequence) > MOST_PROGRAMMED:
+        sized = chained(problem, sequence) if only_costs(problem) else None
+        if sized is None or not sized.optimal:
+            return _filled(problem, sequence, sized)
+    else:
+        sized = best_amounts(problem, sequence, control)
     if sized is None:
         if control.expired():
-            return Solution(schedule=None)
+            return _filled(problem, sequence, None)
         return Solution(schedule=None, infeasible="no amounts for this activation keep the limits")
     solution = Solution(schedule=timed(problem, sized.plan), optimal=True)
     return with_deadline(problem, solution)
+
+
+def _filled(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -> Solution:
+    """Return a plan that is not the best: that of the chain, or chunks by the workers' speeds."""
+    star = problem.star
+    assert problem.load is not None
+    plan = None if sized is None else sized.plan
+    if plan is None:
+        speed = 1.0 / np.maximum(star.send_per_unit + star.compute_per_unit, 1e-300)
+        weight = np.minimum((speed / speed.max())[sequence], 1.0)
+        memory = np.minimum(star.memory[sequence], problem.load)
+        amount = weight * (problem.load / weight.sum())
+        if (amount > memory).any():
+            if memory.sum() < problem.load:
+                return Solution(schedule=None)
+            amount = memory * (problem.load / memory.sum())
+        plan = Plan.of(sequence, amount)
+    schedule = timed(problem, plan)
+    if problem.deadline is not None and schedule.makespan > problem.deadline:
+        return Solution(schedule=None)
+    note = "the amounts are valid, but not the best: the programme for them was not solved"
+    return Solution(schedule=schedule, notes=(note,), stopped=True)

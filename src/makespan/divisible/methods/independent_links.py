@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
@@ -113,7 +114,7 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
         return _shown(problem, _under_uplink(problem, uplink, few))
     if few is not None:
         return _shown(problem, timed(problem, _few_at_a_time(problem, few, control)))
-    plan = _each_alone(problem)
+    plan = _each_alone(problem, control)
     solution = Solution(schedule=timed(problem, plan), optimal=problem.rounds == 1)
     return with_deadline(problem, solution)
 
@@ -132,26 +133,55 @@ def _own(problem: DivisibleLoad, end: float) -> float:
     return max(0.0, end - cost.fixed) / cost.per_unit
 
 
-def _each_alone(problem: DivisibleLoad) -> Plan:
+def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
     star = problem.star
     assert problem.load is not None
-    most = MOST_ROUNDS if problem.rounds == "auto" else 1
-    ways = [_ways(problem, worker, most) for worker in range(len(star))]
+    if problem.rounds == 1:
+        return _once_each(problem)
+    ways: list[list[Alone]] = []
+    for worker in range(len(star)):
+        ways.append(_ways(problem, worker, MOST_ROUNDS))
+        if control.expired():
+            return _once_each(problem)
+    flat = [way for each in ways for way in each]
+    start, rate, least = (
+        np.array([getattr(way, part) for way in flat]) for part in ("start", "rate", "least")
+    )
+    able = [worker for worker, each in enumerate(ways) if each]
+    first = np.cumsum([0, *(len(ways[worker]) for worker in able)])[:-1]
 
     def done(end: float) -> float:
-        loads = (max((way.load(end) for way in each), default=0.0) for each in ways)
-        return sum(loads) + _own(problem, end)
+        loads = np.where(end > least, (end - start) * rate, 0.0)
+        most = np.maximum.reduceat(loads, first) if len(first) else loads
+        return float(most.sum()) + _own(problem, end)
 
     end = least_end(problem.load, done, 1.0)
     chunks: list[tuple[int, int, float]] = []
-    for worker, each in enumerate(ways):
-        way = max(each, key=lambda one: one.load(end), default=None)
-        if way is not None and way.load(end) > 0:
+    for worker in able:
+        way = max(ways[worker], key=lambda one: one.load(end))
+        if way.load(end) > 0:
             chunks += [(k, worker, amount) for k, amount in enumerate(way.chunks(end))]
     chunks.sort()
     return _scaled(
         problem, [worker for _, worker, _ in chunks], [a for *_, a in chunks], _own(problem, end)
     )
+
+
+def _once_each(problem: DivisibleLoad) -> Plan:
+    """Return the best plan with one chunk for each worker: C + W + D + (c + w + d) x <= T."""
+    star = problem.star
+    assert problem.load is not None
+    start = star.send_fixed + star.compute_fixed + star.return_fixed
+    rate = 1.0 / (star.send_per_unit + star.compute_per_unit + star.return_per_unit)
+
+    def loads(end: float) -> Floats:
+        amount: Floats = np.maximum(0.0, (end - start) * rate)
+        return amount
+
+    end = least_end(problem.load, lambda end: float(loads(end).sum()) + _own(problem, end), 1.0)
+    amount = loads(end)
+    used = np.flatnonzero(amount > 0)
+    return _scaled(problem, used, amount[used], _own(problem, end))
 
 
 def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[Alone]:
@@ -167,10 +197,10 @@ def _ways(problem: DivisibleLoad, worker: int, most: int) -> list[Alone]:
     return ways
 
 
-def _scaled(problem: DivisibleLoad, workers: list[int], amounts: list[float], own: float) -> Plan:
+def _scaled(problem: DivisibleLoad, workers: ArrayLike, amounts: ArrayLike, own: float) -> Plan:
     """Return a plan whose amounts add up to the load to the last digit."""
     assert problem.load is not None
-    amount = np.array(amounts)
+    amount = np.asarray(amounts, dtype=np.float64)
     factor = problem.load / (amount.sum() + own)
     return Plan.of(workers, amount * factor, master=own * factor).without_empty()
 
