@@ -44,23 +44,25 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     start-ups of paper 002, latencies.
     """
     count = len(tree)
-    slope, offset = np.zeros(count), np.zeros(count)
+    send_fixed, send = tree.send_fixed.tolist(), tree.send_per_unit.tolist()
+    compute_fixed, compute = tree.compute_fixed.tolist(), tree.compute_per_unit.tolist()
+    computes = used.tolist()
+    slope, offset = [0.0] * count, [0.0] * count
     order: list[tuple[int, ...]] = [()] * count
     share: list[list[tuple[int, float, float]]] = [[] for _ in range(count)]
     for node in reversed(tree.downwards):
-        if used[node]:
-            slope[node] = 1.0 / tree.compute_per_unit[node]
-            offset[node] = tree.compute_fixed[node] * slope[node]
+        if computes[node]:
+            slope[node] = 1.0 / compute[node]
+            offset[node] = compute_fixed[node] * slope[node]
         served = [child for child in tree.children[node] if slope[child] > 0]
-        served.sort(key=lambda child: (tree.send_per_unit[child], child))
+        if len(served) > 1:
+            served.sort(key=lambda child: (send[child], child))
         order[node] = tuple(served)
         left, spent = 1.0, 0.0  # of the node's r seconds, ``left * r - spent`` remain
         for child in served:
-            c, latency = float(tree.send_per_unit[child]), float(tree.send_fixed[child])
-            per_second = float(slope[child]) / (1.0 + float(slope[child]) * c)
-            fixed = (float(slope[child]) * latency + float(offset[child])) / (
-                1.0 + float(slope[child]) * c
-            )
+            c, latency, rated = send[child], send_fixed[child], slope[child]
+            per_second = rated / (1.0 + rated * c)
+            fixed = (rated * latency + offset[child]) / (1.0 + rated * c)
             rate, loss = per_second * left, per_second * spent + fixed
             share[node].append((child, rate, loss))
             slope[node] += rate
@@ -69,7 +71,7 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     root = tree.root
     if slope[root] == 0:
         return None
-    end = (load + float(offset[root])) / float(slope[root])
+    end = (load + offset[root]) / slope[root]
     return EqualFinish(end=end, amount=_amounts(tree, used, share, end, load), order=tuple(order))
 
 
@@ -81,15 +83,16 @@ def _amounts(
     load: float,
 ) -> Floats:
     """Return what each node computes, given the seconds that the root has."""
-    amount = np.zeros(len(tree))
-    carried, seconds = np.zeros(len(tree)), np.zeros(len(tree))
+    send_fixed, send = tree.send_fixed.tolist(), tree.send_per_unit.tolist()
+    computes = used.tolist()
+    amount, carried, seconds = ([0.0] * len(tree) for _ in range(3))
     carried[tree.root], seconds[tree.root] = load, end
     for node in tree.downwards:
-        passed, clock = 0.0, float(seconds[node])
+        passed, clock = 0.0, seconds[node]
         for child, rate, loss in share[node]:
             carried[child] = rate * seconds[node] - loss
-            clock -= float(tree.send_fixed[child] + tree.send_per_unit[child] * carried[child])
+            clock -= send_fixed[child] + send[child] * carried[child]
             seconds[child] = clock
-            passed += float(carried[child])
-        amount[node] = carried[node] - passed if used[node] else 0.0
-    return amount
+            passed += carried[child]
+        amount[node] = carried[node] - passed if computes[node] else 0.0
+    return np.array(amount)

@@ -33,24 +33,26 @@ def timed_tree(
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
-    carried = subtree_loads(tree, amount)
+    carried, own = subtree_loads(tree, amount).tolist(), np.asarray(amount).tolist()
+    send_fixed, send = tree.send_fixed.tolist(), tree.send_per_unit.tolist()
+    compute_fixed, compute = tree.compute_fixed.tolist(), tree.compute_per_unit.tolist()
     message, computation = (factors if factors is not None else np.ones((2, len(tree)))).tolist()
     rows: list[tuple[str, int, int, int, float, float, float]] = []
     arrived = [0.0] * len(tree)
     for node in tree.downwards:
         clock = arrived[node]
         for child in order[node]:
-            load = float(carried[child])
+            load = carried[child]
             if load <= 0:
                 continue
-            seconds = float(tree.send_fixed[child] + tree.send_per_unit[child] * load)
+            seconds = send_fixed[child] + send[child] * load
             arrived[child] = clock + seconds * message[child]
             rows.append(("send", node, child, child, load, clock, arrived[child]))
             clock = arrived[child]
-        load = float(amount[node])
+        load = own[node]
         if load > 0:
             begin = arrived[node]
-            seconds = float(tree.compute_fixed[node] + tree.compute_per_unit[node] * load)
+            seconds = compute_fixed[node] + compute[node] * load
             rows.append(
                 ("compute", node, -1, node, load, begin, begin + seconds * computation[node])
             )
@@ -59,10 +61,10 @@ def timed_tree(
 
 def subtree_loads(tree: Tree, amount: Floats) -> Floats:
     """Return the load of every node's whole subtree, units."""
-    carried = np.array(amount, dtype=np.float64)
+    carried, parent = np.asarray(amount, dtype=np.float64).tolist(), tree.parent.tolist()
     for node in reversed(tree.downwards[1:]):
-        carried[tree.parent[node]] += carried[node]
-    return carried
+        carried[parent[node]] += carried[node]
+    return np.array(carried)
 
 
 def retimed_tree(

@@ -65,14 +65,21 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 def _without_negative(tree: Tree, used: np.ndarray, load: float) -> EqualFinish:
-    """Leave out who would get less than nothing, the worst first; change ``used`` in place."""
+    """Leave out who would get less than nothing, the worst first; change ``used`` in place.
+
+    Of many nodes all of them at once.
+    """
     while True:
         found = equal_finish(tree, used, load)
         assert found is not None
         worst = int(np.argmin(np.where(used, found.amount, np.inf)))
         if found.amount[worst] > 0 or np.count_nonzero(used) == 1:
             return found
-        used[worst] = False
+        if len(tree) <= MOST_TRIED:
+            used[worst] = False
+            continue
+        kept = used & (found.amount > 0)
+        used[:] = kept if kept.any() else np.arange(len(tree)) == int(found.amount.argmax())
 
 
 def _thinned(
