@@ -8,6 +8,7 @@ and nothing may be left on the cluster. The cluster is mended and used again.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -37,7 +38,7 @@ FAULTS = WORKER_FAULTS + CLUSTER_FAULTS
 
 NAMES = ("w1", "w2", "w3")
 SILENCE, PATIENCE = 1.0, 1.0  # seconds, in place of the long ones of the library
-LONGEST = 60.0  # seconds: a run that takes longer hangs (on a busy machine, too)
+LONGEST = 40.0  # seconds: a run that takes longer hangs (on a busy machine, too)
 LONGEST_TIDYING = 15.0  # seconds until nothing is left
 ITEMS = 60
 
@@ -126,7 +127,7 @@ class Faulty:
         outcome.struck = strike.moment > 0
         outcome.late = max(0.0, began + outcome.seconds - strike.moment) if strike.moment else 0.0
         if thread.is_alive():
-            outcome.wrong.append(f"still runs after {LONGEST:g} s\n{_stack_of(thread)}")
+            outcome.wrong.append(f"still runs after {LONGEST:g} s: {_tasks_of(self._client)}")
         outcome.wrong += self._left()
         return outcome
 
@@ -404,6 +405,8 @@ def _kept(dask_worker: Any) -> list[str]:
     return found
 
 
-def _stack_of(thread: threading.Thread) -> str:
-    frame = sys._current_frames().get(thread.ident or 0)
-    return "".join(traceback.format_stack(frame)) if frame is not None else ""
+def _tasks_of(client: Any) -> str:
+    """Say what a client waits for."""
+    tasks = asyncio.all_tasks(client.loop.asyncio_loop)
+    stacks = [[f"{f.f_code.co_filename}:{f.f_lineno}" for f in task.get_stack()] for task in tasks]
+    return "\n    ".join([f"{len(stacks)} tasks", *map(str, stacks)])

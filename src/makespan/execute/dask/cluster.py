@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from makespan.core.errors import ExecutionError, InputError, MissingExtra
 
@@ -113,11 +113,16 @@ def on_loop(client: Any, work: Callable[[], Coroutine[Any, Any, Value]]) -> Valu
         If the client is closed, and its event loop with it.
     """
     loop = client.loop.asyncio_loop
-    tasks: list[asyncio.Task[Value]] = []
+    tasks: list[asyncio.Task[Any]] = []
 
-    async def begin() -> Value:
-        tasks.append(asyncio.create_task(work()))
-        return await tasks[0]
+    async def begin() -> tuple[Value | None, BaseException | None]:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        try:
+            return await work(), None
+        except BaseException as error:  # returned: a loop that ends would print it
+            return None, error
 
     async def tidy() -> None:
         for task in tasks:
@@ -136,8 +141,10 @@ def on_loop(client: Any, work: Callable[[], Coroutine[Any, Any, Value]]) -> Valu
         while not wait([found], timeout=LOOK_AT_LOOP).done:
             if loop.is_closed():
                 raise ExecutionError(trouble_of(client))
-        value: Value = found.result()
-        return value
+        value, error = found.result()
+        if error is not None:
+            raise error
+        return cast("Value", value)
     except CancelledError as error:  # with the loop, before the work could look into it
         raise ExecutionError(trouble_of(client) or str(error)) from error
     except BaseException:

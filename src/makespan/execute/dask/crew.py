@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster import trouble_of
+from makespan.execute.dask.tidying import LONGEST_TIDYING
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
 SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
 LISTEN_EVERY = 5.0  # seconds at most between looks at the heartbeats
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
-LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")

@@ -14,11 +14,10 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster import refuse_unpicklable
-from makespan.execute.dask.crew import LONGEST_TIDYING, Crew, Member, WorkerLost, forget_outcome
+from makespan.execute.dask.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
-
-LOOK_AGAIN = 0.02  # seconds between questions whether it has
+from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten
 
 log = logging.getLogger("makespan")
 
@@ -69,6 +68,7 @@ class Traffic:
         self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
         self._sending: dict[str, asyncio.Future[Any]] = {}
+        self._untidy = False
 
     async def __aenter__(self) -> Traffic:
         return self
@@ -76,7 +76,7 @@ class Traffic:
     async def __aexit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        if kind is not None or self._alive or self._sending:
+        if kind is not None or self._alive or self._sending or self._untidy:
             await self._tidy()
 
     def _key(self, what: str) -> str:
@@ -105,6 +105,7 @@ class Traffic:
         try:
             futures = await self.crew.while_there([member], asyncio.shield(scattered))
         except WorkerLost:
+            self._untidy = True
             del self._sending[key]  # it ends by itself: cut off, it might arrive unknown to anybody
             scattered.add_done_callback(forget_outcome)
             raise
@@ -225,7 +226,7 @@ class Traffic:
                     await self.client.cancel(left, asynchronous=True, force=True)
                 for future in left:
                     future.release()
-                await self._forgotten()
+                await forgotten(self.client, self._keys)
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
 
@@ -246,17 +247,6 @@ class Traffic:
         for sending in done:
             if not sending.cancelled() and sending.exception() is None:
                 self._alive.update(sending.result())
-
-    async def _forgotten(self) -> None:
-        """Wait until the scheduler knows no key of this run.
-
-        Clients tell it in batches what they cancel and release, which takes a moment.
-        """
-        while self._keys and self.client.status == "running":
-            states = await self.client.scheduler.get_task_status(keys=self._keys)
-            if not any(states.values()):
-                return
-            await asyncio.sleep(LOOK_AGAIN)
 
 
 def _given_up(error: BaseException | None) -> bool:

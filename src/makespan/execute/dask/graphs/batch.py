@@ -11,11 +11,9 @@ from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster import refuse_unpicklable
-from makespan.execute.dask.crew import LONGEST_TIDYING
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.work import Work
-
-LOOK_AGAIN = 0.02  # seconds between questions whether it has
+from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten
 
 log = logging.getLogger("makespan")
 
@@ -144,14 +142,6 @@ class Batch:
             future.release()
         try:
             async with asyncio.timeout(LONGEST_TIDYING):
-                await self._forgotten()
+                await forgotten(self.client, [*self.sent.values(), *self._others])
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
-
-    async def _forgotten(self) -> None:
-        keys = [*self.sent.values(), *self._others]
-        while self.client.status == "running":
-            states = await self.client.scheduler.get_task_status(keys=keys)
-            if not any(states.values()):
-                return
-            await asyncio.sleep(LOOK_AGAIN)
