@@ -81,7 +81,9 @@ def _main() -> None:
 
     import makespan.execute.dask.graphs.conducting
     import makespan.execute.dask.remote  # noqa: F401
+    from makespan.execute.dask.graphs import on_worker
 
+    on_worker.LONGEST_UNKNOWN = 2.0  # seconds; nobody waits for longer here
     children = []  # not waited for before the end, so that none of these numbers is used again
     for line in sys.stdin:
         kind, *words = line.split()

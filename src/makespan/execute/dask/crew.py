@@ -239,6 +239,8 @@ class Crew:
         WorkerLost
             If the worker leaves first, or can't be reached.
         """
+        if trouble_of(self.client):  # nobody is reached; reconnecting takes long
+            raise WorkerLost(member.name)
         calling = self.client.run(function, *inputs, workers=[member.address])
         return (await self.while_there([member], calling))[member.address]
 

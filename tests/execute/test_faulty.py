@@ -1,0 +1,50 @@
+"""Whatever dies: complete results, or an error with what there is, and a clean cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
+
+
+@pytest.fixture(scope="module")
+def faulty() -> Iterator[Faulty]:
+    """A cluster to let faults happen on."""
+    with Faulty() as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize(
+    ("what", "phase"),
+    [("map", "measuring"), ("run", "sending"), ("run", "computing"), ("compute", "returning")],
+)
+def test_a_killed_worker_costs_nothing(faulty: Faulty, what: str, phase: str) -> None:
+    """In each phase."""
+    outcome = faulty.run(1, what, "kill", phase)
+    assert not outcome.wrong, outcome
+    assert outcome.ended == "complete", outcome
+    assert outcome.struck
+
+
+def test_a_lost_scheduler_is_an_error(faulty: Faulty) -> None:
+    """With the results until then."""
+    outcome = faulty.run(1, "run", "scheduler", "computing")
+    assert not outcome.wrong, outcome
+    assert outcome.ended == "error", outcome
+    assert "the scheduler at" in outcome.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", WORKER_FAULTS + CLUSTER_FAULTS)
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("what", WHATS)
+def test_nothing_is_lost(faulty: Faulty, what: str, phase: str, fault: str) -> None:
+    """Each fault in each phase; faults of one worker don't keep a run from its end."""
+    if (what, phase) == ("run", "measuring"):
+        pytest.skip("a run does not measure")
+    outcome = faulty.run(2, what, fault, phase)
+    assert not outcome.wrong, outcome
+    if fault in WORKER_FAULTS:
+        assert outcome.ended == "complete", outcome
