@@ -231,6 +231,8 @@ def test_files_named_in_files_lie_beneath(tmp_path: Path) -> None:
     for name in ("../y.csv", "link.csv", str(tmp_path / "y.csv"), "/dev/zero"):
         with pytest.raises(FileError, match="leads out of the folder"):
             file_beneath(inside, name)
+    assert file_beneath(inside, "../y.csv", tmp_path).read_text() == "y"
+    assert file_beneath(inside, "own.csv", tmp_path / "inside" / "deeper").read_text() == "x"
     for name, fault in (("deeper", "is a folder"), ("no.csv", "no such file"), ("a\0b", "read")):
         with pytest.raises(FileError, match=fault):
             file_beneath(inside, name)

@@ -76,7 +76,7 @@ def command(
         refuse_target(output, ".json", source=file)
     if picture is not None:
         refuse_target(picture, *PICTURES, source=file)
-    parts = {"tasks": tasks, "interpolation": interpolation}
+    parts: dict[str, Any] = {"tasks": tasks, "interpolation": interpolation}
     problem = read_problem(file, **{key: part for key, part in parts.items() if part is not None})
     with progress_bar() as progress:
         control = Control(time_limit=time_limit, rng=seed, progress=progress, log_steps=log)

@@ -50,8 +50,10 @@ def read_text(path: PathLike, *, pipes: bool = False) -> str:
         raise FileError(f"{name}: {file_fault(error, 'read')}") from error
 
 
-def file_beneath(folder: Path, name: str) -> Path:
+def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Path:
     """Return the path of a file that is named in a file of ``folder``, and lies beneath it.
+
+    ``within`` is another folder beneath which it may lie, as the caller allows it.
 
     Raises
     ------
@@ -60,7 +62,8 @@ def file_beneath(folder: Path, name: str) -> Path:
     """
     path = folder / name
     try:
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        allowed = map(os.path.realpath, (folder, folder if within is None else within))
+        if not any(map(Path(os.path.realpath(path)).is_relative_to, allowed)):
             raise FileError(f"{name}: leads out of the folder of the file that names it")
         _refuse_special(os.stat(path).st_mode, str(path), pipes=False)
     except (OSError, ValueError) as error:

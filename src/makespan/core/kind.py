@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.files import PathLike
 from makespan.core.problem import Problem
 from makespan.core.replay import Replay
 from makespan.core.report import Violation
@@ -98,11 +99,17 @@ class Kind:
         drawn: Picture = self._room("pictures").picture(problem, schedule)
         return drawn
 
-    def read(self, data: Mapping[str, Any], folder: Path | None = None) -> Problem:
+    def read(
+        self,
+        data: Mapping[str, Any],
+        folder: Path | None = None,
+        within: PathLike | None = None,
+    ) -> Problem:
         """Build the problem from the contents of a file.
 
-        Files that it names are looked for in ``folder``; a kind whose files name others has a
-        function ``read_beside(data, folder)`` for that.
+        Files that it names are looked for in ``folder``, and lie beneath it or ``within`` another;
+        a kind whose files name others has a function ``read_beside(data, folder, within)`` for
+        that.
 
         Raises
         ------
@@ -111,7 +118,7 @@ class Kind:
         """
         room = self._room("file")
         if folder is not None and hasattr(room, "read_beside"):
-            found: Problem = room.read_beside(data, folder)
+            found: Problem = room.read_beside(data, folder, within)
             return found
         problem: Problem = room.read(data)
         return problem

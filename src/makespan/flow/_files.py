@@ -26,7 +26,7 @@ PICTURES = (".svg", ".png", ".html", ".trace.json")
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
-def read_problem(path: PathLike, **parts: Any) -> Problem:
+def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: Any) -> Problem:
     """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT or GraphML,
     or measured costs from CSV.
 
@@ -39,6 +39,8 @@ def read_problem(path: PathLike, **parts: Any) -> Problem:
         ones, and the notes of results say so.
         A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
         of a partition.
+    files_in
+        A folder beneath which files that the problem names may lie, besides its own folder.
     **parts
         Parts of the problem that a TOML, JSON or CSV file lacks, or that replace its own, such as
         ``tasks=100000``. What has no use for them refuses them.
@@ -55,10 +57,12 @@ def read_problem(path: PathLike, **parts: Any) -> Problem:
             return kind_named(MEASURED).read_csv(str(path), parts)
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
-    return problem_in(read_text(path, pipes=True), path, parts)
+    return problem_in(read_text(path, pipes=True), path, parts, files_in)
 
 
-def problem_in(text: str, path: PathLike, parts: Mapping[str, Any]) -> Problem:
+def problem_in(
+    text: str, path: PathLike, parts: Mapping[str, Any], files_in: PathLike | None = None
+) -> Problem:
     """Return the problem in the text of a file."""
     suffix = format_of(path, text)
     if suffix in GRAPHS:
@@ -67,7 +71,7 @@ def problem_in(text: str, path: PathLike, parts: Mapping[str, Any]) -> Problem:
     if "kind" not in data and "workflow" in data:
         _refuse_beside_graph(path, parts)
     try:
-        return problem_of({**data, **parts}, Path(path).parent)
+        return problem_of({**data, **parts}, Path(path).parent, files_in)
     except InputError as error:
         raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
@@ -123,14 +127,16 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     return problems, tuple(others)
 
 
-def problem_of(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
+def problem_of(
+    data: Mapping[str, Any], folder: Path | None = None, files_in: PathLike | None = None
+) -> Problem:
     """Return the problem that stands in a file's contents; files it names are in ``folder``."""
     _check_format(data, "makespan.problem")
     if "kind" not in data and "workflow" in data:  # WfFormat
         return kind_named("taskgraph").read(data)
     if "kind" not in data:
         raise ProblemError(f"kind: is missing; it is {' or '.join(map(repr, KINDS))}")
-    return kind_named(data["kind"]).read(data, folder)
+    return kind_named(data["kind"]).read(data, folder, files_in)
 
 
 def read_result(path: PathLike) -> Result:

@@ -79,7 +79,7 @@ class ResourceForm(Form):
             raise mistake("time is missing; it holds the cost of each of the counts")
         return self
 
-    def given(self, index: int, folder: Path) -> Given:
+    def given(self, index: int, folder: Path, within: PathLike | None) -> Given:
         """Return the costs with their places in the file."""
         place = f"resources[{index}]"
         places = {
@@ -89,7 +89,7 @@ class ResourceForm(Form):
         }
         limits: dict[str, Any] = {"lower": self.lower, "upper": self.upper, **places}
         if self.samples is not None:
-            path = file_beneath(folder, self.samples)
+            path = file_beneath(folder, self.samples, within)
             columns = read_csv(path)
             if len(set(columns.get("resource", ()))) > 1:
                 raise FileError(f"{path}: holds more than one resource")
@@ -158,12 +158,12 @@ def read(data: Mapping[str, Any]) -> Partition:
     return read_beside(data, Path())
 
 
-def read_beside(data: Mapping[str, Any], folder: Path) -> Partition:
+def read_beside(data: Mapping[str, Any], folder: Path, within: PathLike | None = None) -> Partition:
     """Like :func:`read`, with the files of samples in ``folder``."""
     form = validated(PartitionForm, data)
     if not form.resources:
         raise ProblemError([Mistake("resources", "are empty; at least one is needed")])
-    given = [row.given(index, folder) for index, row in enumerate(form.resources)]
+    given = [row.given(index, folder, within) for index, row in enumerate(form.resources)]
     names = [row.name or f"R{index + 1}" for index, row in enumerate(form.resources)]
     try:
         return Partition(

@@ -51,6 +51,7 @@ def read_graphml(text: str) -> Dag:
     MissingExtra
         If networkx is not installed.
     """
+    import warnings
     from xml.etree import ElementTree
 
     networkx = _networkx()
@@ -62,14 +63,18 @@ def read_graphml(text: str) -> Dag:
             raise FileError(f"is XML ({shown(root.tag.rpartition('}')[2])}), but not GraphML")
         if (count := sum(each.tag.endswith("}graph") for each in root.iter())) != 1:
             raise FileError(f"holds {count} graphs; one is read, without graphs inside its nodes")
-        graph = networkx.parse_graphml(text)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            graph = networkx.parse_graphml(text)
     except FileError:
         raise
     except (ElementTree.ParseError, networkx.NetworkXError) as error:
         raise FileError(f"is not GraphML: {error}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"is not GraphML as networkx reads it: {shown(error)}") from None
-    return dag_of(graph)
+    dag = dag_of(graph)
+    dag.notes = (*(f"networkx: {warning.message}" for warning in told), *dag.notes)
+    return dag
 
 
 def graph_of(dag: Dag) -> Any:
