@@ -90,7 +90,8 @@ def run(
                     chosen = _next(named, spent, state)
                     spent[chosen] += SLICE / named[chosen].share
                     seconds = min(SLICE, max(0.1, until - time.monotonic()))
-                    hand.ask(Slice(chosen, state.next_seed(chosen), seconds))
+                    seed, todo = state.next_seed(chosen), state.open(named[chosen])
+                    hand.ask(Slice(chosen, seed, seconds, todo))
             wait([hand.pipe for hand in crew], timeout=0.5)
             crew = [_heard(hand, named, spent, state) for hand in crew]
             if time.monotonic() - told > 30:
@@ -107,8 +108,8 @@ def run(
 
 def _next(named: dict[str, Part], spent: dict[str, float], state: State) -> str:
     """Return the part that has had least for its share, of those whose goals are open."""
-    open_ = [name for name in spent if not state.reached(named[name])] or list(spent)
-    return min(open_, key=lambda name: spent[name])
+    unfinished = [name for name in spent if state.open(named[name])] or list(spent)
+    return min(unfinished, key=lambda name: spent[name])
 
 
 def _heard(hand: _Hand, named: dict[str, Part], spent: dict[str, float], state: State) -> _Hand:

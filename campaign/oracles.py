@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,11 +24,7 @@ from makespan.core.problem import Problem
 from makespan.flow._kinds import KINDS
 
 FOLDER = ROOT / "tests" / "oracles"
-DEFINED = {
-    "random_problem": re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE),
-    "covers": re.compile(r"^def covers\(", re.MULTILINE),
-    "best": re.compile(r"^def best\(", re.MULTILINE),
-}
+GENERATOR = re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE)
 CAN_ALWAYS_BE_PLANNED = ("taskgraph",)  # None then says that there are too many plans
 
 
@@ -49,27 +46,31 @@ def oracles() -> tuple[Oracle, ...]:
 
 
 def _oracle(kind: str) -> Oracle | None:
-    """Return the oracle of a kind, whose functions may stand in several modules."""
-    homes: dict[str, ModuleType] = {}
-    generator = ""
+    """Return the oracle of a kind, whose problems and answers may stand in two modules."""
+    problems = answers = None
+    takes = ""
     for path in sorted(FOLDER.glob(f"{kind}_*.py")):
         text = path.read_text()
-        for name, pattern in DEFINED.items():
-            place = pattern.search(text)
-            if place is not None:
-                homes[name] = import_module(f"tests.oracles.{path.stem}")
-                generator = place[1] if name == "random_problem" else generator
-    if len(homes) < len(DEFINED):
+        generator = GENERATOR.search(text)
+        if generator is not None:
+            problems, takes = _module(path), generator[1]
+        if "\ndef covers(" in text and "\ndef best(" in text:
+            answers = _module(path)
+    if problems is None or answers is None:
         return None
-    made = homes["random_problem"].random_problem
+    made = problems.random_problem
 
     def random_problem(rng: random.Random) -> Problem:
-        source = np.random.default_rng(rng.getrandbits(64)) if "Generator" in generator else rng
+        source = np.random.default_rng(rng.getrandbits(64)) if "Generator" in takes else rng
         problem: Problem = made(source)
         return problem
 
-    claims = getattr(homes["best"], "false_claims", None)
-    return Oracle(kind, random_problem, homes["covers"].covers, homes["best"].best, claims)
+    claims = getattr(answers, "false_claims", None)
+    return Oracle(kind, random_problem, answers.covers, answers.best, claims)
+
+
+def _module(path: Path) -> ModuleType:
+    return import_module(f"tests.oracles.{path.stem}")
 
 
 def random_problem(rng: random.Random) -> tuple[Oracle, Problem]:

@@ -37,6 +37,7 @@ class Trial:
     """One try: its seed, what it counted, and the input it was about.
 
     ``given`` is the input of a kept case; where it is None the part makes one from the seed.
+    ``open`` names what the campaign has not counted often enough yet.
     """
 
     seed: str
@@ -44,6 +45,7 @@ class Trial:
     given: tuple[str, bytes] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     input: tuple[str, bytes] | None = None
+    open: tuple[str, ...] = ()
 
     def random(self, use: str) -> random.Random:
         """Return the generator of one use, so that a kept input changes nothing that follows."""

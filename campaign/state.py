@@ -96,10 +96,10 @@ class State:
         if len(entry["cases"]) < KEPT_PER_DEFECT:
             entry["cases"].append(cases.keep(failure, self.version))
 
-    def reached(self, part: Part) -> bool:
-        """Whether everything that the part counts has happened as often as it must."""
+    def open(self, part: Part) -> tuple[str, ...]:
+        """Return what the part has not counted as often as it must."""
         found = self.counts.get(part.name, Counter())
-        return all(found[what] >= goal for what, goal in part.goals.items())
+        return tuple(what for what, goal in part.goals.items() if found[what] < goal)
 
     def line(self) -> str:
         """Return how far it is, in a line."""

@@ -20,11 +20,15 @@ LINES = 30
 
 
 class Slice(NamedTuple):
-    """What a worker is asked for: tries ``first``, ``first + 1``, … until the time is over."""
+    """What a worker is asked for: tries of a part until the time is over.
+
+    ``open`` names the goals that are not reached yet.
+    """
 
     part: str
     seed: str
     seconds: float
+    open: tuple[str, ...] = ()
 
 
 class Failure(NamedTuple):
@@ -78,7 +82,7 @@ def _serve(part: Part, asked: Slice, folder: Path, now: Any) -> Report:
     skipped, tries, begun = None, 0, time.monotonic()
     while (left := asked.seconds - (time.monotonic() - begun)) > 0 or not tries:
         now[0], now[1] = tries, time.monotonic()
-        trial = Trial(f"{asked.seed}/{tries}", folder)
+        trial = Trial(f"{asked.seed}/{tries}", folder, open=asked.open)
         try:
             part.attempt(trial)
         except Skipped as reason:
