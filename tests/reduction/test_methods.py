@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import makespan
 from makespan import MethodError, Reduction
+from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
 from makespan.reduction.evaluation import evaluate
 from makespan.reduction.methods.circulant import _copies, base_of, skips_of, takes_of
@@ -178,7 +179,9 @@ def test_circulant_is_optimal(n: int, m: int) -> None:
     """The rounds are m - 1 + ceil(log2 n), refereed."""
     result = makespan.solve(uniform(n, m, 0, 3, 0), method="circulant")
     assert result.makespan == 3 * (m - 1 + math.ceil(math.log2(n)))
-    _, rounds = _copies(n, m)
+    found = _copies(n, m, Control())
+    assert found is not None
+    rounds = found[1]
     assert rounds.max() == m - 2 + math.ceil(math.log2(n))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.result import Bound
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Floats
 from makespan.reduction.problem import ROOT, Collective, Reduction
 from makespan.reduction.validation import most_segments
 
@@ -134,12 +134,14 @@ class _Least:
             0.0 if part == "broadcast" else float(np.min(problem.reduce)),  # type: ignore[arg-type]
         ]
         if problem.grid is None:
-            total = float(sizes.sum()) * (1 - ROUNDING)
-            return cls(*(Fraction(value) for value in (*times, float(sizes.min()), total)))
+            total = Fraction(float(sizes.sum()) * (1 - ROUNDING))
+            latency, transfer, reduce = map(Fraction, times)
+            return cls(latency, transfer, reduce, Fraction(float(sizes.min())), total)
         unit, parts = problem.grid
-        exact = [round(Fraction(value) / unit) * unit for value in times]
+        latency, transfer, reduce = (round(Fraction(value) / unit) * unit for value in times)
         counts = np.rint(sizes * parts).astype(np.int64)
-        return cls(*exact, Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts))
+        least, total = Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts)
+        return cls(latency, transfer, reduce, least, total)
 
     def in_units(self, problem: Reduction) -> tuple[int, int, int, Fraction]:
         """Return length and period of the least segment, the root's time for the rest, and the
@@ -236,7 +238,7 @@ def capacity(machines: int, length: int, period: int, segments: int) -> int:
     holding = arrivals(machines, length, period)
     most = length + period * wanted
     exact = most < 2**61
-    times: Integers | Floats = np.array(holding, dtype=np.int64 if exact else np.float64)
+    times: Any = np.array(holding, dtype=np.int64 if exact else np.float64)
 
     def copies(end: int) -> int:
         room = end - times - length if exact else float(end) * (1 + ROUNDING) - times - length

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Integers
 from makespan.reduction.columns import DONE, FULL_STATES, advance
 from makespan.reduction.trees import all_trees, first_of_each_class
 
-STATES_AT_ONCE = 64
+SLICE_SECONDS = 0.1
+MOST_COLOURED = 3 * 10**8  # entries that are compared to tell which optima are alike
 BEAM = 200
 COMPILED_FROM = 2_000
 MOST_LISTED = 200_000
@@ -117,9 +120,10 @@ class Columns:
         edges = np.empty((4 * len(self.trees) + 64, 3), dtype=np.int32)
         table = np.full(_power_of_two(4 * room), -1, dtype=np.int64)
         counts = np.zeros(2, dtype=np.int64)
-        first = 0
+        first, at_once = 0, 1
         while first < len(states):
-            end = min(first + STATES_AT_ONCE, len(states))
+            end = min(first + at_once, len(states))
+            began = time.perf_counter()
             code, first = self.advance(
                 states, first, end, self.trees, self.children, transfer, latency, reduce,
                 tail, least + last, combine_all, cut, clamp, out, out.view(np.int64), table,
@@ -132,6 +136,8 @@ class Columns:
                 edges = _grown(edges)
             if self.control.expired():
                 return None
+            quick = time.perf_counter() - began < SLICE_SECONDS / 2
+            at_once = 2 * at_once if quick else max(1, at_once // 2)
         return _Layer(out[: counts[0]].copy(), edges[: counts[1]])
 
     def _promise(self, states: Any, column: int) -> Any:
@@ -141,6 +147,7 @@ class Columns:
 
 
 def _grown(array: Any) -> Any:
+    claim(3.0 * array.nbytes, "the states of a search over all destinations")
     larger = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
@@ -208,7 +215,8 @@ def search(
     optimal = _count(layers, good)
     tested = (machines - 1) ** (segments * (machines - 1))
     valid = machines ** ((machines - 2) * segments) if machines > 1 else 1
-    if optimal > max(listed, 1):
+    coloured = optimal * machines**2 * segments
+    if optimal > max(listed, 1) or coloured > MOST_COLOURED or control.expired():
         best = _solutions(columns, layers, good, first_only=True)[0][0]
         return Search(
             value=value, tested=tested, valid=valid, optimal=optimal, best=best, solutions=None

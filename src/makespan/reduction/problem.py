@@ -184,7 +184,9 @@ class Reduction:
 
         None also where all sends one after another would take more units than floats can count.
         """
-        unit = common_unit_of(np.concatenate([self._between(), np.ravel(self.reduce)]))
+        unit = common_unit_of(
+            np.concatenate([self._between(), np.ravel(np.asarray(self.reduce, dtype=float))])
+        )
         part = Fraction(1)
         if self.segment_sizes is not None:
             of_sizes = common_unit_of(self.segment_sizes)
@@ -206,8 +208,12 @@ class Reduction:
     @property
     def _longest(self) -> float:
         """What all sends and combinations take one after another, twice, seconds."""
-        work = float(np.max(self.transfer) + np.max(self.reduce)) * float(self.sizes.sum())
-        return 2.0 * len(self.machines) * (len(self.sizes) * float(np.max(self.latency)) + work)
+        latency, transfer, reduce = (
+            float(np.max(np.asarray(table, dtype=float)))
+            for table in (self.latency, self.transfer, self.reduce)
+        )
+        work = (transfer + reduce) * float(self.sizes.sum())
+        return 2.0 * len(self.machines) * (len(self.sizes) * latency + work)
 
     def with_segments(self, segments: int) -> Reduction:
         """Return the problem for a given number of segments, where it is open.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,8 @@ def all_trees(machines: int) -> Integers:
     if machines == 1:
         return np.zeros((1, 1), dtype=np.int64)
     others = [[to for to in range(machines) if to != own] for own in range(1, machines)]
-    grid = np.array(list(product(*others)), dtype=np.int64)
+    place = np.indices((machines - 1,) * (machines - 1)).reshape(machines - 1, -1)
+    grid = np.array(others)[np.arange(machines - 1), place.T]
     parents = np.column_stack([np.zeros(len(grid), dtype=np.int64), grid])
     reached = parents
     for _ in range(machines.bit_length()):

@@ -120,13 +120,14 @@ def _best_of_all(
 def _local_search(problem: Reduction, end_of: Any, control: Control, tries: int | None) -> Integers:
     """Start from the best classical tree, then send single segments elsewhere."""
     machines, segments = len(problem.machines), len(problem.sizes)
-    best, least = classical.parents_of(problem, SHAPES[0]), None
-    for shape in SHAPES:
-        if least is not None and control.expired():
+    best = classical.parents_of(problem, SHAPES[0])
+    least = end_of(best)
+    for shape in SHAPES[1:]:
+        if control.expired():
             return best
         parents = classical.parents_of(problem, shape)
         end = end_of(parents)
-        if least is None or end < least:
+        if end < least:
             best, least = parents, end
     target = best_bound(problem) / float(problem.unit or 1) * (1 + 1e-12)
     rng = np.random.default_rng(control.rng.integers(2**31))

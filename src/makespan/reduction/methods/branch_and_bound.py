@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.reduction.bounds import best_bound
@@ -22,7 +24,8 @@ from makespan.reduction.needs import (
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import broadcast_of, schedule_from_copies
 
-STEPS_AT_ONCE = 200_000
+FIRST_STEPS = 100
+SLICE_SECONDS = 0.1
 TABLE = 1 << 22
 MOST_SENDS = 200
 MOST_UNITS = 10**7
@@ -82,9 +85,11 @@ def _rising(problem: Reduction, control: Control, start: Solution) -> Solution:
     schedule, unit = start.schedule, problem.unit
     assert schedule is not None
     assert unit is not None
-    search = _Search(problem)
     most = round(schedule.makespan / float(unit))
     end = max(in_units(best_bound(problem), unit), in_units(start.lower_bound or 0.0, unit))
+    if control.expired():
+        return Solution(schedule=schedule, lower_bound=float(end * unit))
+    search = _Search(problem, most)
     while end < most:
         answer = search.can_end_by(end, control)
         if answer is None:
@@ -105,7 +110,9 @@ def in_units(seconds: float, unit: Any) -> int:
 class _Search:
     """The state of the search; see :func:`~makespan.reduction.branching_kernels.decide`."""
 
-    def __init__(self, problem: Reduction) -> None:
+    def __init__(self, problem: Reduction, most: int) -> None:
+        from makespan.reduction.branching_kernels import growth_table
+
         costs = broadcast_of(problem)
         size = int(costs.size[0])
         self.machines, self.segments = costs.machines, len(costs.size)
@@ -113,6 +120,12 @@ class _Search:
         self.transfer = int(costs.transfer[0, 0]) * size
         self.prepare = int(costs.prepare[0]) * size
         self.levels = (self.machines - 1) * self.segments
+        each = self.machines**2 * self.segments + 1
+        claim(40 * each * (self.levels + 1), f"the choices of {self.levels} copies in a row")
+        table: Any = growth_table
+        period, length = max(self.transfer, self.prepare), self.latency + self.transfer
+        self.growth = table(most, length, period, self.prepare)
+        self.steps = FIRST_STEPS
         self.known = np.full(TABLE, -1, dtype=np.int64)
         self.rooms = np.zeros(TABLE, dtype=np.int64)
 
@@ -122,14 +135,10 @@ class _Search:
             FOUND,
             IMPOSSIBLE,
             decide,
-            growth_table,
         )
 
         machines, segments, levels = self.machines, self.segments, self.levels
-        period, length = max(self.transfer, self.prepare), self.latency + self.transfer
         decided: Any = decide
-        table: Any = growth_table
-        growth = table(end, length, period, self.prepare)
         hold = np.full((levels + 1, machines, segments), -1, dtype=np.int64)
         hold[0, 0] = 0
         unit, out_port, in_port = (
@@ -140,9 +149,10 @@ class _Search:
         choices = np.zeros((levels + 1, machines * machines * segments + 1, 5), dtype=np.int64)
         depth = 0
         while True:
+            began = time.perf_counter()
             code, depth = decided(
-                end, self.latency, self.transfer, self.prepare, growth, hold, unit, out_port,
-                in_port, now, cursor, choices, keys, self.known, self.rooms, depth, STEPS_AT_ONCE,
+                end, self.latency, self.transfer, self.prepare, self.growth, hold, unit, out_port,
+                in_port, now, cursor, choices, keys, self.known, self.rooms, depth, self.steps,
             )  # fmt: skip
             if code == FOUND:
                 self._path = choices[np.arange(levels), cursor[:levels] - 1]
@@ -151,6 +161,8 @@ class _Search:
                 return False
             if control.expired():
                 return None
+            longer = time.perf_counter() - began < SLICE_SECONDS / 2
+            self.steps = 2 * self.steps if longer else max(FIRST_STEPS, self.steps // 2)
 
     def copies(self) -> tuple[Any, Any]:
         """Return the copies of the broadcast found, and their starts and arrivals."""

@@ -17,6 +17,9 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import schedule_from_copies
+from makespan.reduction.sends import claim_sends
+
+ASKED_EVERY = 200  # machines or rounds between looks at the clock
 
 
 def _latency_or_work(problem: Reduction) -> str | None:
@@ -49,18 +52,26 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     """
     assert problem.segments != "auto"
     machines, segments = len(problem.machines), problem.segments
-    copies, rounds = _copies(machines, segments)
+    claim_sends(problem)
+    found = _copies(machines, segments, control)
+    if found is None:
+        return Solution(schedule=None, notes=("the time was up before the plan was complete",))
+    copies, rounds = found
     times = np.column_stack([rounds, rounds + 1])
     return Solution(schedule=schedule_from_copies(problem, copies, times), optimal=True)
 
 
-def _copies(machines: int, segments: int) -> tuple[Integers, Integers]:
-    """Return the rows (giver, taker, segment) and their rounds."""
+def _copies(machines: int, segments: int, control: Control) -> tuple[Integers, Integers] | None:
+    """Return the rows (giver, taker, segment) and their rounds; None when the time is up."""
     skips = skips_of(machines)
     count = len(skips) - 1
     if count == 0:
         return np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
-    takes = np.array([takes_of(machine, skips) for machine in range(machines)])
+    takes = np.empty((machines, count), dtype=np.int64)
+    for machine in range(machines):
+        takes[machine] = takes_of(machine, skips)
+        if machine % ASKED_EVERY == 0 and control.expired():
+            return None
     total = segments - 1 + count
     empty = -total % count
     rows, rounds = [], []
@@ -68,6 +79,8 @@ def _copies(machines: int, segments: int) -> tuple[Integers, Integers]:
     has[0] = True
     takers = np.arange(machines)
     for turn in range(empty, total + empty):
+        if turn % ASKED_EVERY == 0 and control.expired():
+            return None
         phase, k = divmod(turn, count)
         block = np.minimum(takes[:, k] + phase * count - empty, segments - 1)
         new = (block >= 0) & ~has[takers, np.maximum(block, 0)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,25 +24,27 @@ if TYPE_CHECKING:
     from makespan.core.schedule import Schedule
 
 MOST_ARCS = 60_000
+ARCS_IN_REACH = 6_000
+MOST_PAIRS = 300_000
+EXACT_PRESOLVE = 2**30  # see makespan.backends.cp_sat.search
+ASKED_EVERY = 200  # arcs or pairs between looks at the clock
 
 
-def _too_many(problem: Reduction) -> str | None:
-    if problem.segments == "auto":
-        return None
-    arcs = (len(problem.machines) - 1) ** 2 * problem.segments
-    return f"there are {arcs}" if arcs > MOST_ARCS else None
+def _at_most(most: int) -> Need:
+    def unmet(problem: Reduction) -> str | None:
+        if problem.segments == "auto":
+            return None
+        arcs = (len(problem.machines) - 1) ** 2 * problem.segments
+        return f"there are {arcs}" if arcs > most else None
 
-
-FEW_SENDS = Need(
-    f"at most {MOST_ARCS} possible sends, (n - 1)² m",
-    _too_many,
-)
+    return Need(f"at most {most} possible sends, (n - 1)² m", unmet)
 
 
 @register(
     "reduction",
     name="cp-sat",
-    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, FEW_SENDS),
+    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _at_most(MOST_ARCS)),
+    reach=(_at_most(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
     source="optional intervals on ports and units; OR-tools CP-SAT",
@@ -66,9 +67,17 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     unit = float(problem.unit or 1)
     solution = Solution(schedule=incumbent)
     for in_order_of_arrival in (False, True):
-        model = _Model.build(problem, incumbent, in_order_of_arrival)
-        found = search(model.model, control, in_seconds=lambda value: value * unit)
-        bound = None if found.bound is None else _in_seconds(problem, math.ceil(found.bound - 1e-6))
+        try:
+            model = _Model.build(problem, control, incumbent, in_order_of_arrival)
+        except _Unbuilt:
+            return replace(solution, optimal=False, stopped=True)
+        found = search(
+            model.model,
+            control,
+            in_seconds=lambda value: value * unit,
+            presolve=model.most < EXACT_PRESOLVE,
+        )
+        bound = None if found.bound is None else _in_seconds(problem, found.bound)
         if not found.solved:
             return replace(solution, lower_bound=bound or solution.lower_bound)
         schedule = model.schedule(problem, found.value)
@@ -97,6 +106,10 @@ def _in_seconds(problem: Reduction, units: int) -> float:
     return float(units * problem.unit)
 
 
+class _Unbuilt(Exception):
+    """The model was not built to its end."""
+
+
 class _Copy(NamedTuple):
     """A copy that may be sent: when it is prepared and when it is sent."""
 
@@ -119,14 +132,19 @@ class _Model:
     given: dict[tuple[int, int, int], IntVar]
     held: dict[tuple[int, int], IntVar]
     started: dict[tuple[int, int], IntVar]
+    most: int
 
     @classmethod
     def build(
-        cls, problem: Reduction, incumbent: Schedule | None, in_order_of_arrival: bool
+        cls,
+        problem: Reduction,
+        control: Control,
+        incumbent: Schedule | None,
+        in_order_of_arrival: bool,
     ) -> _Model:
         from ortools.sat.python import cp_model
 
-        builder = _Builder(problem, cp_model.CpModel(), incumbent)
+        builder = _Builder(problem, control, cp_model.CpModel(), incumbent)
         return builder.build(in_order_of_arrival)
 
     def schedule(self, problem: Reduction, value: Any) -> Schedule:
@@ -146,8 +164,11 @@ class _Model:
 
 
 class _Builder:
-    def __init__(self, problem: Reduction, model: CpModel, incumbent: Schedule | None) -> None:
+    def __init__(
+        self, problem: Reduction, control: Control, model: CpModel, incumbent: Schedule | None
+    ) -> None:
         self.problem, self.model, self.incumbent = problem, model, incumbent
+        self.control, self.built = control, 0
         self.machines, self.segments = len(problem.machines), len(problem.sizes)
         tables = tables_of(problem).over(self.machines)
         forward = problem.collective == "broadcast"
@@ -162,6 +183,12 @@ class _Builder:
         else:
             longest = self.latency.max() + (self.transfer.max() + self.prepare.max())
             self.most = int(longest * self.size.sum() * self.machines)
+
+    def _look(self) -> None:
+        """Give up where the time is up."""
+        self.built += 1
+        if self.built % ASKED_EVERY == 0 and self.control.expired():
+            raise _Unbuilt
 
     def build(self, in_order_of_arrival: bool) -> _Model:
         model, machines, segments = self.model, self.machines, self.segments
@@ -179,8 +206,9 @@ class _Builder:
             for j in range(machines)
             if j != i and self._possible(i, k, j)
         }
-        result = _Model(model, given, held, started)
+        result = _Model(model, given, held, started, self.most)
         for (i, k), when in held.items():
+            self._look()
             model.add_exactly_one(given[i, k, j] for j in range(machines) if (i, k, j) in given)
             model.add(when <= end)
         copies = self._ports(result)
@@ -208,7 +236,9 @@ class _Builder:
         taking: list[list[Any]] = [[] for _ in range(self.machines)]
         preparing: list[list[Any]] = [[] for _ in range(self.machines)]
         copies: list[list[_Copy]] = [[] for _ in range(self.machines)]
+        queues = [self._queues(giver) for giver in range(self.machines)]
         for (i, k, j), chosen in plan.given.items():
+            self._look()
             lasts = int(self.transfer[j, i] * self.size[k])
             work = int(self.prepare[j] * self.size[k])
             start, held = plan.started[i, k], plan.held[i, k]
@@ -216,7 +246,7 @@ class _Builder:
             sending[j].append(model.new_optional_fixed_size_interval_var(start, lasts, chosen, ""))
             taking[i].append(model.new_optional_interval_var(held - lasts, lasts, held, chosen, ""))
             begin: Any = start - work
-            if self._queues(j):
+            if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
                 model.add(begin + work <= start).only_enforce_if(chosen)
                 preparing[j].append(
@@ -240,7 +270,10 @@ class _Builder:
     def _order_of_arrival(self, copies: list[list[_Copy]]) -> None:
         """A unit prepares copies in the order in which they are sent."""
         model = self.model
+        if sum(len(unit) * (len(unit) - 1) // 2 for unit in copies) > MOST_PAIRS:
+            raise _Unbuilt
         for one, two in (pair for unit in copies for pair in combinations(unit, 2)):
+            self._look()
             first = model.new_bool_var("")
             both = [one.chosen, two.chosen]
             for sooner, later, when in ((one, two, first), (two, one, first.negated())):

@@ -43,6 +43,8 @@ def exhaustive(
     ``compatible`` computes in floats as the notebook does, to the bit. The distinct optima are
     listed where there are at most ``listed`` optima.
     """
+    if control.expired():
+        return Solution(schedule=None, notes=("the time was up before the search began",))
     tables = float_tables_of(problem) if compatible else tables_of(problem)
     tables = tables.over(len(problem.machines))
     transfer, latency, reduce, size, unit = tables
