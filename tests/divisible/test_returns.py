@@ -151,7 +151,9 @@ def compare_to_oracle(costs, discipline, *, load=None, end=None, everyone=False)
         use="all" if everyone else "any",
     )
     result = solve(problem, method=discipline or "return-orders")
-    exact = oracle.best(costs, load=load, end=end, allowed=ALLOWED[discipline], everyone=everyone)
+    exact = oracle.best_pair(
+        costs, load=load, end=end, allowed=ALLOWED[discipline], everyone=everyone
+    )
     if exact is None:
         assert result.status == "infeasible"
         return
@@ -217,7 +219,7 @@ def test_quick_oracle_agrees():
         back=[(0.0, d) for d in back],
     )
     least = oracle.least_end_of_all_pairs(send, compute, back)
-    assert least == pytest.approx(oracle.best(costs, load=1.0), rel=1e-7)
+    assert least == pytest.approx(oracle.best_pair(costs, load=1.0), rel=1e-7)
 
 
 @pytest.mark.parametrize("ratio", [0.25, 1.0, 1.5, 4.0])
@@ -235,7 +237,7 @@ def test_fifo_theorem(seed, ratio):
         back=[(0.0, float(ratio * c)) for c in send],
     )
     assert (result.method, result.status) == ("fifo", "optimal")
-    exact = oracle.best(costs, load=1.0, allowed=oracle.is_fifo)
+    exact = oracle.best_pair(costs, load=1.0, allowed=oracle.is_fifo)
     assert result.makespan == pytest.approx(exact, rel=1e-7)
 
 

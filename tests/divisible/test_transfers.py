@@ -105,7 +105,7 @@ def test_given_orders(seed):
         tests.append(({"return_order": _names(back)}, keeps_returns))
     for given, allowed in tests:
         result = solve(DivisibleLoad(load=7.0, platform=star, **given))
-        exact = oracle.best(costs, load=7.0, allowed=allowed)
+        exact = oracle.best_pair(costs, load=7.0, allowed=allowed)
         assert result.status == "optimal"
         assert result.makespan == pytest.approx(exact, rel=1e-7)
 

@@ -100,7 +100,7 @@ def is_lifo(send: tuple[int, ...], back: tuple[int, ...]) -> bool:
     return is_fifo(send, back[::-1])
 
 
-def best(
+def best_pair(
     costs: Costs,
     *,
     load: float | None = None,

@@ -67,7 +67,7 @@ class Answer:
 
         This is what makes a plan optimal, not the verdict.
         """
-        return value <= self.bound + 2.0 * self.within * max(1.0, abs(value))
+        return value <= self.bound + 1.5 * self.within * max(1.0, abs(value))
 
 
 NOTHING = Answer(

@@ -198,13 +198,7 @@ def _least_solution(planned: _Planned) -> Solution:
         notes=notes,
         details={"states": best.states},
     )
-    limit = problem.deadline
-    if proved or limit is None or solution.makespan <= limit:
-        return with_deadline(problem, solution)
-    if best.bound > limit:
-        why = f"the deadline is {limit:.12g}, but no plan ends before {best.bound:.12g}"
-        return Solution(schedule=None, lower_bound=best.bound, infeasible=why)
-    return Solution(schedule=None, lower_bound=best.bound)
+    return with_deadline(problem, solution)
 
 
 def _most_solution(planned: _Planned) -> Solution:

@@ -21,6 +21,9 @@ from makespan.divisible.timing import master_cost, timed
 
 COMPILE_FROM = 3_000  # workers
 
+REFEREED = 1e-9
+"""How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
+
 
 def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
     """Return the loads with which all workers, served in the given order, end after 1 s.
@@ -154,14 +157,19 @@ def _finished(problem: DivisibleLoad, plan: Plan) -> Solution:
 
 
 def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return an optimal solution, or why it proves that the deadline can't be met."""
+    """Return a solution, or, where it ends after the deadline, what it and the bounds prove."""
     limit = problem.deadline
     if limit is None or solution.makespan <= limit * (1 + 1e-12):
         return solution
-    return Solution(
-        schedule=None,
-        lower_bound=solution.makespan,
-        infeasible=(
-            f"the deadline is {limit:.12g}, but no plan ends before {solution.makespan:.12g}"
-        ),
-    )
+    if solution.optimal:
+        least = solution.makespan
+    else:
+        from makespan.divisible.bounds import quick_bounds
+
+        known = [bound.value for bound in quick_bounds(problem)]
+        least = max([solution.lower_bound or 0.0, *known])
+    if least > limit * (1 + REFEREED):
+        why = f"the deadline is {limit:.12g}, but no plan ends before {least:.12g}"
+        return Solution(schedule=None, lower_bound=least, infeasible=why)
+    note = f"the best plan found ends at {solution.makespan:.12g}, after the deadline"
+    return Solution(schedule=None, lower_bound=least, notes=(note,), stopped=solution.stopped)

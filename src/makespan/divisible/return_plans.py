@@ -148,9 +148,9 @@ def solution_of(
     if proved:
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
     if of_class or best.bound <= 0:
-        return _within_deadline(problem, Solution(schedule=schedule))
+        return with_deadline(problem, Solution(schedule=schedule))
     safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
-    return _within_deadline(problem, Solution(schedule=schedule, lower_bound=safe))
+    return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe))
 
 
 def _most(problem: DivisibleLoad, plan: Plan, proved: bool, bound: float | None) -> Solution:
@@ -166,18 +166,6 @@ def _most(problem: DivisibleLoad, plan: Plan, proved: bool, bound: float | None)
         limit = max(bound, plan.total)
     objective = Objective(name="load", value=plan.total, bound=limit, maximise=True)
     return Solution(schedule=schedule, optimal=proved, objective=objective)
-
-
-def _within_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
-    """Return an unproved solution, or what it says where it ends after the deadline."""
-    limit = problem.deadline
-    if limit is None or solution.makespan <= limit:
-        return solution
-    bound = solution.lower_bound
-    if bound is not None and bound > limit:
-        why = f"the deadline is {limit:.12g}, but no plan ends before {bound:.12g}"
-        return Solution(schedule=None, lower_bound=bound, infeasible=why)
-    return Solution(schedule=None, lower_bound=bound)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: Best) -> tuple[Floats, float]:

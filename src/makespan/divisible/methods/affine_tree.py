@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.divisible.affine_tree import EqualFinish, equal_finish
+from makespan.divisible.linear import with_deadline
 from makespan.divisible.needs import A_LOAD, A_TREE
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.tree import Tree
@@ -58,10 +59,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     if len(tree) <= MOST_TRIED:
         found = _thinned(tree, used, found, problem.load, control)
     schedule = timed_tree(problem, np.maximum(found.amount, 0.0), found.order)
-    if problem.deadline is not None and schedule.makespan > problem.deadline * (1 + 1e-12):
-        note = f"the best plan found ends at {schedule.makespan:.12g}, after the deadline"
-        return Solution(schedule=None, notes=(note,))
-    return Solution(schedule=schedule)
+    return with_deadline(problem, Solution(schedule=schedule))
 
 
 def _without_negative(tree: Tree, used: np.ndarray, load: float) -> EqualFinish:

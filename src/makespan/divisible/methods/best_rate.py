@@ -97,7 +97,8 @@ def _filled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
     star = problem.star
     assert problem.load is not None
     count = np.bincount(sequence, minlength=len(star))
-    load = _steady_loads(problem) if problem.rounds == "auto" else star.memory * count
+    memory = np.where(count > 0, star.memory, 0.0)
+    load = _steady_loads(problem) if problem.rounds == "auto" else memory * count
     amount = np.minimum(star.memory, np.minimum(load, problem.load) / np.maximum(count, 1))[
         sequence
     ]

@@ -131,7 +131,9 @@ def _enough_time(filling: Filling, least: float, enough: float) -> float | None:
 def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
     """Return the plan for an open load; none where it has no maximum."""
     done, amount, own = filling.load_by(end)
-    if not 0.0 <= done < np.inf:
+    if done == np.inf:
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    if not done >= 0.0:
         return Solution(schedule=None)
     plan = _plan(problem, filling.order, amount, own)
     schedule = timed(problem, plan)

@@ -111,19 +111,13 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
     few, uplink = _limits(problem)
     if uplink is not None:
-        return _shown(problem, _under_uplink(problem, uplink, few))
+        return with_deadline(problem, Solution(schedule=_under_uplink(problem, uplink, few)))
     if few is not None:
-        return _shown(problem, timed(problem, _few_at_a_time(problem, few, control)))
+        schedule = timed(problem, _few_at_a_time(problem, few, control))
+        return with_deadline(problem, Solution(schedule=schedule))
     plan = _each_alone(problem, control)
     solution = Solution(schedule=timed(problem, plan), optimal=problem.rounds == 1)
     return with_deadline(problem, solution)
-
-
-def _shown(problem: DivisibleLoad, schedule: Schedule) -> Solution:
-    if problem.deadline is not None and schedule.makespan > problem.deadline * (1 + 1e-12):
-        note = f"the best plan found ends at {schedule.makespan:.12g}, after the deadline"
-        return Solution(schedule=None, notes=(note,))
-    return Solution(schedule=schedule)
 
 
 def _own(problem: DivisibleLoad, end: float) -> float:

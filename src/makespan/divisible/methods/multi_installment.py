@@ -139,5 +139,4 @@ def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...
         return Solution(schedule=None, notes=(note,))
     schedule = timed(problem, sized.plan.without_empty())
     solution = Solution(schedule=schedule, notes=notes)
-    late = with_deadline(problem, solution)
-    return solution if late is solution else Solution(schedule=None, notes=(str(late.infeasible),))
+    return with_deadline(problem, solution)

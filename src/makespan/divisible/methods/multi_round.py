@@ -11,7 +11,7 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
 from makespan.divisible.bounds import quick_bounds
-from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS, at_most
 from makespan.divisible.plan import Plan
@@ -68,10 +68,7 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
     if sized is None:
         return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
     schedule = timed(problem, sized.plan.without_empty())
-    if problem.deadline is not None and schedule.makespan > problem.deadline * (1 + 1e-12):
-        note = f"the best plan found ends at {schedule.makespan:.12g}, after the deadline"
-        return Solution(schedule=None, notes=(note,))
-    return Solution(schedule=schedule)
+    return with_deadline(problem, Solution(schedule=schedule))
 
 
 def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:

@@ -13,7 +13,7 @@ from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.bounds import quick_bounds
-from makespan.divisible.linear import by_send_cost
+from makespan.divisible.linear import by_send_cost, with_deadline
 from makespan.divisible.needs import (
     A_LOAD,
     A_MASTER,
@@ -100,12 +100,8 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     amounts = loads[order].astype(np.float64)
     schedule = timed(problem, Plan.of(order, amounts, master=float(loads[-1])).without_empty())
     bound = max(bound.value for bound in quick_bounds(replace(problem, integral=False)))
-    if problem.deadline is not None and schedule.makespan > problem.deadline * (1 + 1e-12):
-        why = f"the best plan of whole units ends at {schedule.makespan:.12g}, after the deadline"
-        if proved:
-            return Solution(schedule=None, infeasible=why)
-        return Solution(schedule=None, notes=(why,))
-    return Solution(schedule=schedule, lower_bound=bound, optimal=proved)
+    solution = Solution(schedule=schedule, lower_bound=bound, optimal=proved)
+    return with_deadline(problem, solution)
 
 
 def _orders(problem: DivisibleLoad, *, exact: bool) -> list[Integers]:
