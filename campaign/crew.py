@@ -62,7 +62,7 @@ class _Hand:
     def end(self) -> None:
         """Close the pipe, on which a worker that listens ends; kill one that does not."""
         self.pipe.close()
-        self.process.join(2.0)
+        self.process.join(10.0)
         self.kill()
 
     def kill(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import copy
 import json
 import os
@@ -11,6 +10,7 @@ import subprocess
 import sys
 import threading
 from functools import cache
+from multiprocessing.util import Finalize
 from typing import Any
 
 from campaign import corpus, oracles
@@ -157,7 +157,7 @@ def _echo() -> subprocess.Popen[str]:
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": seed},
     )
-    atexit.register(process.kill)
+    Finalize(None, process.kill, exitpriority=10)  # a worker runs no handlers of atexit
     return process
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import tempfile
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from campaign import corpus
@@ -48,7 +48,7 @@ def attempt(trial: Trial) -> None:
 @cache
 def _browser() -> Browser:
     browser = Browser(Path(tempfile.mkdtemp(prefix="campaign-profile-")))
-    atexit.register(browser.__exit__)
+    Finalize(None, browser.__exit__, exitpriority=10)  # a worker runs no handlers of atexit
     return browser
 
 
