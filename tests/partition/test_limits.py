@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
 
-from makespan import Partition, solve
+from makespan import Affine, Partition, solve
 from makespan.core.control import Control
 from makespan.partition.generate import generate
 
@@ -62,8 +64,28 @@ def test_where_the_time_is_up_a_plan_is_returned_with_its_bound(objective, monke
     assert set(statuses[:-1]) == {"feasible"}
 
 
-def test_a_late_table_finds_nothing():
-    """The published table has no plan before its last row."""
-    problem = Partition(tasks=5, costs=[[1.0] * 6] * 3)
+def test_a_late_table_gives_another_plan():
+    """The published table has no plan before its last row; one is found quickly."""
+    problem = Partition(tasks=5, costs=[[2.0, 1.0, 2.0, 4.0, 4.0, 4.0]] * 3)
     result = solve(problem, method="dynamic-programming", time_limit=0.0)
-    assert (result.status, result.schedule) == ("limit", None)
+    assert result.status in ("feasible", "optimal")
+    assert sum(result.answer["counts"].values()) == 5
+
+
+def test_sums_too_large_for_memory_leave_some_plan():
+    """Where sets of sums don't fit, ``auto`` says so and steps towards the tasks."""
+    far = 2**50
+    rows = [{0: 0.0, far: 1.0, far + 1: 2.0}, {0: 0.5, far - 1: 0.7, far: 2.0}, {0: 0.0, 3: 1.0}]
+    result = solve(Partition(tasks=2 * far - 1, costs=rows), time_limit=1.0)
+    assert sum(result.answer["counts"].values()) == 2 * far - 1
+    assert result.status in ("feasible", "optimal")
+
+
+def test_any_plan_proves_nothing_by_itself():
+    """Functions of a trillion tasks have no table, but a plan; fewer tasks are no optimum."""
+    costs = [Affine(1.0, 2.0), Affine(3.0, 1.0)]
+    result = solve(Partition(tasks=10**12, costs=costs, objective="total"))
+    assert (result.method, result.status) == ("any-plan", "feasible")
+    assert "a table of" in " ".join(result.notes)
+    most = Partition(tasks=5, costs=[[1.0, inf, 1.0], [1.0, inf, inf, 1.0]], require="most")
+    assert sum(solve(most, method="any-plan").answer["counts"].values()) == 5

@@ -41,7 +41,7 @@ def convex_plan(
         return np.where(amounts > 0, added, -np.inf)
 
     found = least_threshold(marginal, none, room, missing, control)
-    if found is None:
+    if not found.proved:
         return None
     less = greatest(marginal, none, found.counts, float(np.nextafter(found.value, -np.inf)))
     entries = ends.first + lexicographic(less, found.counts, missing)

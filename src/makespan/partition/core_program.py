@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.errors import TooLarge
+from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.choices import Choices
 
@@ -16,6 +18,8 @@ SMALL = 20_000
 """Up to this many entries times sums, a plain loop is quicker than loading a compiled one."""
 BUDGET = 4_000_000
 """After this many extended sums the clock is read."""
+ENTRY = 200
+"""Bytes of a sum in a dictionary."""
 POOL = 4.0
 """Entries are collected up to this multiple of the limit, so that the table is seldom read."""
 GROWTH = 2.0
@@ -58,7 +62,7 @@ def core_of(choices: Choices, reduced: Floats, limit: float) -> Core:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CoreResult:
-    """The best entries, None where the time was up; no sum of reduced costs is below ``bound``."""
+    """The best entries, None where time or memory was up; no sum of theirs is below ``bound``."""
 
     entries: Integers | None
     bound: float
@@ -85,7 +89,11 @@ def solve_core(
         if limit > reach:
             reach = min(POOL * limit, worst)
             pool = core_of(choices, reduced, reach)
-        entries = best_of(pool.where(pool.costs <= limit), len(choices), tasks, limit, control)
+        core = pool.where(pool.costs <= limit)
+        try:
+            entries = best_of(core, len(choices), tasks, limit, control)
+        except TooLarge:
+            return CoreResult(entries=None, bound=bound)
         if entries is not None:
             return CoreResult(entries=entries, bound=bound)
         if limit >= worst or control.expired():
@@ -174,10 +182,17 @@ class _Program:
         for row in range(len(self.least)):
             if control.expired():
                 return None
+            claim(ENTRY * sum(map(len, steps)), "the sums of a core of entries")
             least, most = int(self.least[row]), int(self.most[row])
+            work = 0
             new: dict[int, float] = {}
             step: dict[int, int] = {}
             for total, value in best.items():
+                work += begin[row + 1] - begin[row]
+                if work > BUDGET // 40:
+                    work = 0
+                    if control.expired():
+                        return None
                 for move in range(begin[row], begin[row + 1]):
                     after, sum_ = total + moves[move], value + costs[move]
                     if sum_ > self.limit:
@@ -199,6 +214,7 @@ class _Program:
         from makespan.partition.sum_kernels import core_rows
 
         rows = len(self.least)
+        claim(20 * (high - low + 1), "the sums of a core of entries")
         best = np.full((2, high - low + 1), np.inf)
         best[0, -low] = 0.0
         choice = np.empty(best.shape[1], dtype=np.int32)
@@ -211,6 +227,7 @@ class _Program:
             if control.expired():
                 return None
             if len(sums) - state[2] < room:
+                claim(24 * len(sums), "the sums of a core of entries")
                 sums, moved = np.tile(sums, 2), np.tile(moved, 2)
             core_rows(
                 self.begin, self.moves, self.costs, self.least, self.most, self.limit, low,

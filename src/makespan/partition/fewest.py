@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices
-from makespan.partition.sums import Ends, added_sums
+from makespan.partition.sums import Ends, Expired, added_sums
 
 
 def fewest_resources(choices: Choices, ends: Ends, tasks: int, control: Control) -> Integers | None:
@@ -25,6 +26,7 @@ def fewest_resources(choices: Choices, ends: Ends, tasks: int, control: Control)
     greatest = np.sort([counts[-1] for _, counts in rows])[::-1].cumsum()
     needed = 0 if tasks == 0 else int(np.searchsorted(greatest, tasks)) + 1
     for most in range(needed, len(rows) + 1):
+        claim((len(rows) + 1) * (most + 1) * tasks / 8, f"sets of sums up to {tasks:,}")
         entries = _with_at_most(rows, most, tasks, control)
         if control.expired():
             break
@@ -41,7 +43,7 @@ def _with_at_most(
     for _, counts in reversed(rows):
         if control.expired():
             return None
-        later.append(_one_more(later[-1], counts, tasks))
+        later.append(_one_more(later[-1], counts, tasks, control))
     if not any(sums >> tasks & 1 for sums in later.pop()):
         return None
     left, entries = most, []
@@ -58,8 +60,13 @@ def _with_at_most(
     return np.array(entries, dtype=np.int64)
 
 
-def _one_more(used: list[int], counts: Integers, tasks: int) -> list[int]:
+def _one_more(used: list[int], counts: Integers, tasks: int, control: Control) -> list[int]:
     """Return the sums by number of resources with tasks, after one more resource."""
+
+    def look() -> None:
+        if control.expired():
+            raise Expired(0)
+
     positive = counts[counts > 0]
     first = int(positive[0]) if len(positive) else 0
     steps = (positive - first).tolist()
@@ -68,7 +75,7 @@ def _one_more(used: list[int], counts: Integers, tasks: int) -> list[int]:
     if len(positive) and first <= tasks:
         for number in range(1, len(used)):
             if used[number - 1]:
-                extended = added_sums(used[number - 1], steps, tasks - first) << first
+                extended = added_sums(used[number - 1], steps, tasks - first, look) << first
                 new[number] |= extended & ((2 << tasks) - 1)
     return new
 

@@ -13,20 +13,29 @@ from makespan.core.schedule import Floats, Integers
 POINTS = 32
 """How many counts of each resource a round looks at."""
 
+MOST_POINTS = 1 << 20
+"""How many counts of all resources together, unless that leaves fewer than the fewest of each."""
+FEWEST_POINTS = 4
+
 Costs = Callable[[Integers], Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Threshold:
-    """The least threshold, and the greatest count that each resource can take by then."""
+    """The least threshold, and the greatest count that each resource can take by then.
+
+    Where it is not ``proved``, there may be a lower one, though none below ``bound``.
+    """
 
     value: float
     counts: Integers
+    bound: float
+    proved: bool
 
 
 def least_threshold(
     costs: Costs, lower: Integers, upper: Integers, tasks: int, control: Control
-) -> Threshold | None:
+) -> Threshold:
     """Return the least threshold by which the resources can take the tasks.
 
     Parameters
@@ -37,12 +46,10 @@ def least_threshold(
         The least and greatest count of each resource; ``lower`` adds up to ``tasks`` at most,
         ``upper`` to ``tasks`` at least.
 
-    Returns
-    -------
-    Threshold or None
-        None where the time was up.
+    In every round each resource is asked for the costs of 32 counts across its open interval
+    (fewer of many resources). Where the time is up, the best seen is returned, after one round at
+    least.
 
-    In every round each resource is asked for the costs of 32 counts across its open interval.
     Of the values seen, the least at which the counts seen to be allowed suffice is high enough;
     the threshold is not below the least at which all counts not seen to be forbidden suffice.
     The intervals shrink to the counts whose costs can lie between. (Bisection on the threshold
@@ -51,10 +58,11 @@ def least_threshold(
     Complexity: O(log T) calls per resource for 32 costs each, and sorting them.
     """
     allowed, below, upto = lower, upper, upper
-    best = np.inf
+    least, best, proved = 0.0, np.inf, True
     while int(below.sum()) >= tasks:  # the threshold may still be below the best
-        if control.expired():
-            return None
+        if best < np.inf and control.expired():
+            proved = False
+            break
         points = _points(allowed, below)
         found = np.maximum.accumulate(costs(points), axis=1)
         found = np.maximum(found, found[:, 0].max())
@@ -64,14 +72,16 @@ def least_threshold(
         below = np.minimum(below, _first(points, found >= best, below + 1) - 1)
         if least == best:
             break
-    return Threshold(value=best, counts=greatest(costs, allowed, upto, best))
+    counts = greatest(costs, allowed, upto, best)
+    return Threshold(value=best, counts=counts, bound=best if proved else least, proved=proved)
 
 
 def _points(first: Integers, last: Integers) -> Integers:
     """Return counts spread over each interval ``[first, last]``, its ends among them."""
-    share = np.arange(POINTS, dtype=np.int64)
-    whole, rest = np.divmod((last - first)[:, None], POINTS - 1)
-    return first[:, None] + share * whole + (share * rest) // (POINTS - 1)
+    points = max(FEWEST_POINTS, min(POINTS, MOST_POINTS // len(first)))
+    share = np.arange(points, dtype=np.int64)
+    whole, rest = np.divmod((last - first)[:, None], points - 1)
+    return first[:, None] + share * whole + (share * rest) // (points - 1)
 
 
 def _between(points: Integers, found: Floats, below: Integers, tasks: int) -> tuple[float, float]:

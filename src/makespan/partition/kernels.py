@@ -145,15 +145,8 @@ def _solid_from(reached: Any, width: Any, unit: Any) -> Any:
 
 
 @kernel
-def _add_row(
-    reached: Any, old: Any, run: Any, steps: Any, number: Any, width: Any, state: Any
-) -> Any:
-    """Add one row's steps to the set of reached sums.
-
-    ``state`` holds the divisor of all steps so far and the point from which all its multiples
-    are reached: a step that the divisor divides changes nothing from there on. Arithmetic
-    progressions of steps are added by doubling shifts.
-    """
+def _begin_row(old: Any, reached: Any, steps: Any, number: Any, width: Any, state: Any) -> None:
+    """Prepare the sums for one more row's steps; see :func:`reaches` for ``state``."""
     divisor = state[0]
     for k in range(number):
         a, b = divisor, steps[k]
@@ -166,8 +159,24 @@ def _add_row(
     words = (limit + 63) >> 6
     for k in range(words):
         old[k] = reached[k]
-    k, added = 1, 0
+    state[3], state[4], state[5], state[6], state[7] = 1, number, divisor, limit, 0
+
+
+@kernel
+def _add_row(
+    reached: Any, old: Any, run: Any, steps: Any, width: Any, state: Any, budget: Any
+) -> Any:
+    """Go on adding one row's steps to the set of reached sums; return what is left of the budget.
+
+    A step that the divisor of all steps divides changes nothing from where on all multiples of
+    the divisor are reached. Arithmetic progressions of steps are added by doubling shifts.
+    """
+    k, number, divisor, limit, added = state[3], state[4], state[5], state[6], state[7]
+    words = (limit + 63) >> 6
     while k < number and steps[k] < limit:
+        if budget < 0:
+            state[3], state[6], state[7] = k, limit, added
+            return budget
         length = 1
         if k + 1 < number:
             gap = steps[k + 1] - steps[k]
@@ -183,17 +192,22 @@ def _add_row(
             while 2 * covered <= length:
                 _or_shifted_itself(run, covered * gap, words)
                 covered *= 2
+                budget -= words
             if covered < length:
                 _or_shifted_itself(run, (length - covered) * gap, words)
             _or_shifted(reached, run, steps[k], words)
             k += length
+            budget -= 2 * words
         added += 1
+        budget -= words
         if added & 15 == 0:
             limit = min(limit, _solid_from(reached, width, divisor))
             words = (limit + 63) >> 6
     if number > 1:
         state[0] = divisor
         state[1] = min(limit, _solid_from(reached, width, divisor))
+    state[3] = 0
+    return budget
 
 
 @kernel
@@ -205,29 +219,43 @@ def reaches(
     steps: Any,
     reached: Any,
     stored: Any,
+    old: Any,
+    run: Any,
     state: Any,
-    row_from: Any,
-    row_to: Any,
     early: bool,
+    budget: Any,
 ) -> Any:
-    """Add the steps of the rows ``row_to - 1`` down to ``row_from`` to the reached sums.
+    """Go on adding the steps of all rows, the last first, to the reached sums.
 
-    ``state`` is kept by :func:`_add_row`, so that the caller can go on in slices.
-    ``stored[row]`` receives the sums of rows from ``row`` on, where there is room. Return
-    whether the width (in units) is reached; if ``early``, as soon as it is.
+    Return whether it is done: all rows are added or, if ``early``, the width (in units) is
+    reached. Otherwise the ``budget`` of words is spent, and the next call goes on.
+    ``stored[row]`` receives the sums of rows from ``row`` on, where there is room.
+
+    ``state`` holds the divisor of all steps so far; from where on all its multiples are reached;
+    how many rows are left; and of the row that was begun the next step (0: it is to be begun),
+    the number of steps, the divisor with them, where they end to change anything, and how many
+    were added.
     """
     store = len(stored) > 1
     target = view[5] // unit
     words = (target >> 6) + 1
-    old, run = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
-    for row in range(row_to - 1, row_from - 1, -1):
-        number = _steps(view, first[row], last[row], unit, steps)
-        _add_row(reached, old, run, steps, number, target, state)
+    while state[2] > 0:
+        row = state[2] - 1
+        if state[3] == 0:
+            number = _steps(view, first[row], last[row], unit, steps)
+            _begin_row(old, reached, steps, number, target, state)
+            budget -= words
+        budget = _add_row(reached, old, run, steps, target, state, budget)
+        if state[3] > 0:
+            return False
+        state[2] = row
         if store:
             stored[row, :words] = reached[:words]
         if early and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
             return True
-    return ((reached[target >> 6] >> np.uint64(target & 63)) & ONE) != 0
+        if budget < 0 and row > 0:
+            return False
+    return True
 
 
 @kernel

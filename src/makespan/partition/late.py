@@ -1,18 +1,18 @@
-"""A plan where the time was up before the search ended."""
+"""A plan where the time was up, or the memory too small, before a search ended."""
 
 from __future__ import annotations
 
 from makespan.core.control import Control
+from makespan.core.errors import TooLarge
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Integers
-from makespan.partition.aim import Aim
+from makespan.partition.aim import Aim, cap_of
 from makespan.partition.plan import plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.search import ONE_OCTAVE, value_of
-from makespan.partition.sums import Expired, sums_of
+from makespan.partition.quick import GRACE, quick_entries
+from makespan.partition.search import value_of
+from makespan.partition.sums import Ends, Expired, sums_of
 
-GRACE = 1.0
-"""Seconds that finding some plan may take after the time is up."""
 LATE_PLAN = "the time was up: the best plan found until then"
 
 
@@ -21,47 +21,64 @@ def late_plan(problem: Partition, aim: Aim | None, expired: Expired) -> Solution
 
     The bound of a makespan is the greatest limit known to be infeasible.
     """
-    makespan = problem.objective == "makespan"
-    bound = value_of(expired.bound) if makespan else None
-    entries = None if aim is None else _entries(problem, aim, expired)
-    if aim is None or entries is None:
+    bound = value_of(expired.bound) if problem.objective == "makespan" else None
+    entries = None
+    if aim is not None and expired.feasible is not None and problem.objective == "makespan":
+        entries = _traced(problem, expired.feasible, aim.tasks)
+    return quick_plan(problem, aim, entries, (LATE_PLAN,), bound)
+
+
+def quick_plan(
+    problem: Partition,
+    aim: Aim | None,
+    entries: Integers | None,
+    notes: tuple[str, ...],
+    bound: float | None = None,
+) -> Solution:
+    """Return the plan with these ``entries``, or one that is found quickly; nothing is proved.
+
+    Without an ``aim``, and where ``require`` is "most", as many tasks are split as the greatest
+    counts allow, or none: that fewer are the most was not proved.
+    """
+    if entries is None and not len(problem.choices.empty_rows):
+        tasks = _most(problem) if aim is None else aim.tasks
+        entries = quick_entries(problem.choices, tasks, cap_of(problem))
+    if entries is None:
         return Solution(schedule=None, lower_bound=bound)
-    objective = None
-    if not makespan:
-        table = problem.choices.table
-        summed = problem.objective == "total" or table.energies is None
-        weights = table.values if summed else table.energies
-        assert weights is not None
-        name = "total" if summed else "energy"
-        objective = Objective(name=name, value=sum_at(weights, entries))
+    aims = () if aim is None else aim.notes
     return plan(
         problem,
         entries,
         optimal=False,
-        notes=(*aim.notes, LATE_PLAN),
+        notes=(*aims, *notes),
         lower_bound=bound,
-        objective=objective,
+        objective=objective_of(problem, entries),
     )
 
 
-def _entries(problem: Partition, aim: Aim, expired: Expired) -> Integers | None:
-    sums = sums_of(problem.choices, control=Control(time_limit=GRACE))
-    if problem.objective == "makespan" and expired.feasible is not None:
-        return sums.trace(expired.feasible, aim.tasks)
+def _most(problem: Partition) -> int:
+    if problem.require == "all":
+        return problem.tasks
+    ends = sums_of(problem.choices).ends(cap_of(problem), None, None)
+    return problem.tasks if ends is None else min(problem.tasks, ends.greatest)
+
+
+def objective_of(problem: Partition, entries: Integers) -> Objective | None:
+    """Return the value of the sum that is wanted; of a front that is not complete, the energy.
+
+    (A plan on the front would be called optimal for its makespan.)
+    """
+    if problem.objective == "makespan":
+        return None
+    table = problem.choices.table
+    if problem.objective == "total":
+        return Objective(name="total", value=sum_at(table.values, entries))
+    assert table.energies is not None
+    return Objective(name="energy", value=sum_at(table.energies, entries))
+
+
+def _traced(problem: Partition, ends: Ends, tasks: int) -> Integers | None:
     try:
-        for limit in _limits(sums.largest_least(), aim.cap):
-            ends = sums.ends(limit, None, None)
-            if ends is not None and ends.contain(aim.tasks) and sums.reach(ends, aim.tasks):
-                return sums.trace(ends, aim.tasks)
-    except Expired:
-        pass
-    return None
-
-
-def _limits(least: int, most: int) -> list[int]:
-    """Return limits in growing steps, the last at ``most``."""
-    limits, step = [], ONE_OCTAVE
-    while least < most:
-        limits.append(least)
-        least, step = least + step, 2 * step
-    return [*limits, most]
+        return sums_of(problem.choices, control=Control(time_limit=GRACE)).trace(ends, tasks)
+    except (Expired, TooLarge):
+        return None

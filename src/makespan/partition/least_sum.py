@@ -27,7 +27,7 @@ from makespan.partition.relaxation import Relaxation, relaxation
 from makespan.partition.search import LARGEST, bits_of, feasible_within_half_octave, value_of
 from makespan.partition.sums import sums_of
 
-LATE = "the time was up before it was proved that no sum is less"
+LATE = "the time was up, or the memory too small, before it was proved that no sum is less"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 
 from makespan.core.control import Control
+from makespan.core.errors import TooLarge
 from makespan.core.schedule import Integers
 from makespan.partition.fewest import fewest_resources
 from makespan.partition.least_sum import LATE, least_sum
 from makespan.partition.problem import Partition
 from makespan.partition.sums import Ends, Expired, Sums
 
-NOT_PREFERRED = "the time was up before the preferred of the optimal plans was found"
+NOT_PREFERRED = (
+    "the time was up, or the memory too small, before the preferred of the optimal plans was found"
+)
 
 
 def preferred(
@@ -19,17 +22,21 @@ def preferred(
 ) -> tuple[Integers, tuple[str, ...]]:
     """Return the entries of the preferred plan at a feasible limit, and notes about it."""
     if problem.prefer == "fewest-resources":
-        chosen = fewest_resources(problem.choices, ends, tasks, control)
-        if chosen is not None:
-            return chosen, ()
+        with suppress(Expired, TooLarge):
+            chosen = fewest_resources(problem.choices, ends, tasks, control)
+            if chosen is not None:
+                return chosen, ()
     if problem.prefer == "least-total":
         weights = problem.choices.table.values
-        with suppress(Expired):
+        with suppress(Expired, TooLarge):
             found = least_sum(problem.choices, weights, ends.limit, tasks, control)
             if found is not None and found.proved:
                 return found.entries, ()
             if found is not None:
                 return found.entries, (LATE,)
-    entries = sums.trace(ends, tasks)
+    try:
+        entries = sums.trace(ends, tasks)
+    except Expired as expired:
+        raise Expired(expired.bound, ends) from None
     assert entries is not None
     return entries, () if problem.prefer == "lexicographic" else (NOT_PREFERRED,)

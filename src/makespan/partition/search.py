@@ -31,18 +31,31 @@ def value_of(bits: int) -> float:
 LARGEST = bits_of(float(np.finfo(np.float64).max))
 
 
-def first_containing(sums: Sums, tasks: int, cap: int) -> Ends | None:
+def first_containing(
+    sums: Sums, tasks: int, cap: int, control: Control | None = None
+) -> Ends | None:
     """Return the ends at the least limit up to ``cap`` between which ``tasks`` lies, or None.
 
     No plan can be cheaper: this is the lower bound. Bisection on the bit pattern of the limit,
     at most 64 probes of both ends of each row, each inside what the last ones left open.
+
+    Raises
+    ------
+    Expired
+        If the time of ``control`` is up first.
     """
+
+    def look() -> None:
+        if control is not None and control.expired():
+            raise Expired(max(0, infeasible))
+
     least = sums.largest_least()
     if least > cap:
         return None
     infeasible, inside, outside = least - 1, None, None
     limit, step = least, ONE_OCTAVE
     while outside is None:
+        look()
         ends = sums.ends(limit, inside, None)
         if ends is not None and ends.contain(tasks):
             outside = ends
@@ -52,6 +65,7 @@ def first_containing(sums: Sums, tasks: int, cap: int) -> Ends | None:
             infeasible, inside = limit, ends
             limit, step = min(limit + step, cap), 2 * step
     while outside.limit - infeasible > 1:
+        look()
         middle = (infeasible + outside.limit) // 2
         ends = sums.ends(middle, inside, outside)
         if ends is not None and ends.contain(tasks):
@@ -142,7 +156,7 @@ class _Search:
 
     def gallop(self, cap: int, step: int) -> bool:
         """Go up from the lower bound in growing steps; return whether a limit is feasible."""
-        lower = first_containing(self._sums, self._tasks, cap)
+        lower = first_containing(self._sums, self._tasks, cap, self._control)
         if lower is None:
             return False
         self._decide(lower)

@@ -10,6 +10,7 @@ the narrower side is taken. At the least limit whose greatest counts suffice, ``
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,13 +18,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices, least_of_block
 
 FEW = 1 << 14
-LONG = 1 << 14
-"""Sets of more sums than this are added in slices of rows, between which the clock is read."""
-SLICE = 8
+BUDGET = 1 << 24
+"""After so many words of sets the clock is read."""
+LARGE_SET = 1 << 16
 NO_COUNTS = np.empty(0, dtype=np.int64)
 NO_COUNTS.flags.writeable = False
 
@@ -99,15 +101,16 @@ def sums_of(choices: Choices, bits: Integers | None = None, control: Control | N
     """
     if choices.is_large:
         return CompiledSums(choices, bits, control)
-    return PlainSums(choices, choices.bits if bits is None else bits)
+    return PlainSums(choices, choices.bits if bits is None else bits, control)
 
 
 class PlainSums:
     """The twin for small tables: sets of sums are Python integers, bit t for sum t."""
 
-    def __init__(self, choices: Choices, bits: Integers) -> None:
+    def __init__(self, choices: Choices, bits: Integers, control: Control | None = None) -> None:
         self.choices = choices
         self.bits = bits
+        self.control = control
 
     def largest_least(self) -> int:
         return max(0, *(int(self.bits[low:high].min()) for low, high in self._windows))
@@ -132,7 +135,7 @@ class PlainSums:
         target, reached = width // unit, 1
         for row in range(len(self.choices)):
             steps = self._steps(row, ends, width, ends.from_top(tasks), unit)
-            reached = added_sums(reached, steps, target)
+            reached = self._added(reached, steps, target)
             if reached >> target & 1:
                 return True
         return False
@@ -142,7 +145,7 @@ class PlainSums:
         reached = 1
         for row in range(len(self.choices)):
             steps = self._steps(row, ends, width, from_top, unit)
-            reached = added_sums(reached, steps, width // unit)
+            reached = self._added(reached, steps, width // unit)
         return (reached.bit_length() - 1) * unit
 
     def trace(self, ends: Ends, tasks: int) -> Integers | None:
@@ -156,7 +159,7 @@ class PlainSums:
         steps = [self._steps(row, ends, width, top, unit) for row in range(len(self.choices))]
         later = [1]
         for row_steps in reversed(steps):
-            later.append(added_sums(later[-1], row_steps, rest))
+            later.append(self._added(later[-1], row_steps, rest, len(steps)))
         if not later.pop() >> rest & 1:
             return None
         counts = self.choices.table.counts_at(ends.last if top else ends.first)
@@ -171,6 +174,15 @@ class PlainSums:
     def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
         inside = np.concatenate([self.bits[low:high] for low, high in self._windows])
         return _distinct(inside[(inside > infeasible) & (inside <= ends.limit)]), True
+
+    def _added(self, reached: int, steps: list[int], target: int, kept: int = 3) -> int:
+        """Return the sums with one more row, of which ``kept`` sets are held at a time."""
+        claim(kept * target / 8, f"sets of sums up to {target:,}")
+        return added_sums(reached, steps, target, self._look)
+
+    def _look(self) -> None:
+        if self.control is not None and self.control.expired():
+            raise Expired(self.largest_least())
 
     def _unit(self, ends: Ends, width: int, from_top: bool) -> int:
         """Return the greatest common divisor of all steps up to ``width``."""
@@ -194,14 +206,19 @@ class PlainSums:
         return found
 
 
-def added_sums(reached: int, steps: list[int], target: int) -> int:
+def added_sums(
+    reached: int, steps: list[int], target: int, look: Callable[[], None] | None = None
+) -> int:
     """Return the sums of ``reached`` and one of ``steps``, up to ``target``.
 
-    Arithmetic progressions of steps are added by doubling shifts.
+    Arithmetic progressions of steps are added by doubling shifts. Between two shifts of large
+    sets, ``look`` may end it by an exception.
     """
     mask = (2 << target) - 1
     result, k = reached, 1
     while k < len(steps):
+        if look is not None and target > LARGE_SET:
+            look()
         length = 1
         gap = steps[k + 1] - steps[k] if k + 1 < len(steps) else 0
         while k + length < len(steps) and steps[k + length] - steps[k + length - 1] == gap:
@@ -319,23 +336,20 @@ class CompiledSums:
         unit = int(common_divisor(*arguments, steps)) or 1
         if divides and width % unit:
             return None
-        target = width // unit
-        reached = np.zeros((target >> 6) + 1, dtype=np.uint64)
+        target, rows = width // unit, len(self.choices)
+        words = (target >> 6) + 1
+        claim(8 * words * (3 + (0 if room is None else rows)), f"sets of sums up to {target:,}")
+        reached = np.zeros(words, dtype=np.uint64)
         reached[0] = 1
-        rows = len(self.choices)
         stored = np.empty((1, 1), np.uint64)
         if room is not None:
-            stored = np.zeros((rows + 1, len(reached)), np.uint64)
+            stored = np.zeros((rows + 1, words), np.uint64)
             stored[-1, 0] = 1
             room.append(stored)
-        state = np.array([0, target + 1], dtype=np.int64)
-        slice_ = SLICE if target > LONG and self.control is not None else rows
-        for last in range(rows, 0, -slice_):
-            part = max(0, last - slice_), last
-            done = reaches(*arguments, unit, steps, reached, stored, state, *part, early)
-            if early and done:
-                break
-            if early and part[0] > 0 and self.control is not None and self.control.expired():
+        old, run = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+        state = np.array([0, target + 1, rows, 0, 0, 0, 0, 0], dtype=np.int64)
+        while not reaches(*arguments, unit, steps, reached, stored, old, run, state, early, BUDGET):
+            if self.control is not None and self.control.expired():
                 raise Expired(self.largest_least())
         return _Reached(bits=reached, unit=unit, target=target)
 

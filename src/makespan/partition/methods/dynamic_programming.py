@@ -7,19 +7,23 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.partition.aim import aim_of, cap_of, explanation
 from makespan.partition.choices import Choices
+from makespan.partition.late import late_plan
 from makespan.partition.needs import LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.sums import NO_COUNTS, sums_of
+from makespan.partition.sums import NO_COUNTS, Expired, sums_of
 from makespan.partition.table import Flags
 
 COMPILED_FROM = 1_000_000
 """From this many steps on, the compiled loop is worth loading."""
+STEPS = 50_000_000
+"""After so many steps the clock is read."""
 
 
 @register(
@@ -38,14 +42,17 @@ def dynamic_programming(problem: Partition, control: Control) -> Solution:
     The resources are taken from the last to the first, and only the values are kept, so that
     the plan is the lexicographically least among the optima.
     """
-    sums = sums_of(problem.choices)
-    aim = aim_of(problem, sums, control)
+    sums = sums_of(problem.choices, control=control)
+    try:
+        aim = aim_of(problem, sums, control)
+    except Expired as expired:
+        return late_plan(problem, None, expired)
     if aim.infeasible is not None:
         return no_plan(aim.infeasible)
     summed = problem.objective == "total"
     table = _table(problem.choices, aim.tasks, cap_of(problem), summed, control)
     if table is None:
-        return Solution(schedule=None)
+        return late_plan(problem, aim, Expired(0))
     value = float(table[0][aim.tasks])
     if value == np.inf:
         return no_plan(explanation(problem, sums, control))
@@ -66,7 +73,8 @@ def _table(
     """
     least = np.concatenate([[0], np.cumsum(choices.least_counts)]).tolist()
     most = np.concatenate([[0], np.cumsum(choices.greatest_counts)]).tolist()
-    row_function = _row_function(choices, tasks)
+    claim(8 * (len(choices) + 1) * (tasks + 1), f"a table of {len(choices):,} x {tasks:,} totals")
+    row_function = _row_function(choices, tasks, control)
     values = np.full(tasks + 1, np.inf)
     values[0] = 0.0 if summed else -np.inf
     rows = [values]
@@ -77,6 +85,8 @@ def _table(
         values = np.full(tasks + 1, np.inf)
         if high >= low:
             row_function(row, rows[-1], cap, low, high, summed, values)
+            if control.expired():
+                return None
         rows.append(values)
     return rows[::-1]
 
@@ -84,22 +94,27 @@ def _table(
 RowFunction = Callable[[int, Floats, int, int, int, bool, Floats], None]
 
 
-def _row_function(choices: Choices, tasks: int) -> RowFunction:
+def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction:
+    """Return what fills one row; where the time is up, the row is left unfinished."""
     if choices.size * (tasks + 1) < COMPILED_FROM:
         return lambda *arguments: _plain_row(choices, *arguments)
     from makespan.partition.sum_kernels import table_row
 
     table = choices.table
     counts = NO_COUNTS if table.counts is None else table.counts
+    slice_ = max(1, STEPS // (tasks + 1))
 
     def compiled(
         row: int, old: Floats, cap: int, low: int, high: int, summed: bool, new: Floats
     ) -> None:
-        window = int(choices.low[row]), int(choices.high[row])
-        table_row(
-            old, table.values, choices.bits, cap, counts, int(table.base[row]), *window,
-            low, high, summed, new,
-        )  # fmt: skip
+        for begin in range(int(choices.low[row]), int(choices.high[row]), slice_):
+            end = min(begin + slice_, int(choices.high[row]))
+            table_row(
+                old, table.values, choices.bits, cap, counts, int(table.base[row]), begin, end,
+                low, high, summed, new,
+            )  # fmt: skip
+            if control.expired():
+                return
 
     return compiled
 

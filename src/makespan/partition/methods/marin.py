@@ -7,6 +7,7 @@ import math
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
+from makespan.core.schedule import Integers
 from makespan.partition.needs import (
     CONVEX,
     EVERY_TASK,
@@ -16,7 +17,11 @@ from makespan.partition.needs import (
 )
 from makespan.partition.plan import no_plan, plan_of_counts
 from makespan.partition.problem import Partition
+from makespan.partition.relaxation import relaxation_at
+from makespan.partition.search import LARGEST
 from makespan.partition.unit_tasks import handed_out
+
+NOT_CONVEX = "the costs grow more slowly somewhere by less than rounding, and that matters"
 
 
 @register(
@@ -37,5 +42,16 @@ def marin(problem: Partition, control: Control) -> Solution:
     if amounts is None:
         return Solution(schedule=None)
     value = math.fsum(problem.costs_of(amounts).tolist())
-    objective = Objective(name="total", value=value, bound=value)
-    return plan_of_counts(problem, amounts, optimal=True, objective=objective)
+    proved = _is_least(problem, amounts)
+    objective = Objective(name="total", value=value, bound=value if proved else None)
+    notes = () if proved else (NOT_CONVEX,)
+    return plan_of_counts(problem, amounts, optimal=proved, objective=objective, notes=notes)
+
+
+def _is_least(problem: Partition, amounts: Integers) -> bool:
+    """Whether at the price of the last task no count of any resource would be better."""
+    choices, weights = problem.choices, problem.choices.table.values
+    entries = choices.low + (amounts - choices.least_counts)
+    taken = entries[entries > choices.low]
+    price = float((weights[taken] - weights[taken - 1]).max(initial=0.0))
+    return relaxation_at(choices, weights, LARGEST, problem.tasks, entries, price).supported

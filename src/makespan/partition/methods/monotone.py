@@ -47,6 +47,21 @@ def monotone(problem: Partition, control: Control) -> Solution:
     return _solve(problem, costs, lower, upper, structure, control)
 
 
+def counts_of_curves(problem: Partition, control: Control) -> Integers | str:
+    """Return counts with a low makespan of functions, or why there is no plan."""
+    assert isinstance(problem.costs, Curves)
+    costs = problem.costs.evaluator()
+    lower, upper = np.array(problem.costs.lower), np.array(problem.costs.upper)
+    upper = np.minimum(upper, problem.tasks)
+    tasks = _tasks(problem, costs, lower, upper)
+    if isinstance(tasks, str):
+        return tasks
+    found = least_threshold(costs, lower, upper, tasks, control)
+    if problem.deadline is not None and found.value > problem.deadline:
+        return f"no plan by the deadline {problem.deadline!r} was found"
+    return lexicographic(lower, found.counts, tasks)
+
+
 def _solve(
     problem: Partition,
     costs: Callable[[Integers], Floats],
@@ -56,27 +71,16 @@ def _solve(
     control: Control,
 ) -> Solution:
     upper = np.minimum(upper, problem.tasks)
-    if (lower > upper).any():
-        return no_plan(_no_count(problem, int(np.argmax(lower > upper))))
-    if problem.deadline is not None:
-        beyond = np.flatnonzero(costs(lower[:, None])[:, 0] > problem.deadline)
-        if len(beyond):
-            name = problem.machines[int(beyond[0])]
-            return no_plan(f"{name!r} can't meet the deadline {problem.deadline!r} with any count")
-    tasks, notes = problem.tasks, [structure]
-    least, most = int(lower.sum()), int(upper.sum())
-    if least > tasks:
-        return no_plan(f"the least allowed counts add up to {least}, above the {tasks} tasks")
-    if problem.require == "most":
-        tasks = _most(problem, costs, lower, upper)
-        if tasks < problem.tasks:
-            notes.append(f"{tasks} of {problem.tasks} tasks can be split at most")
-    elif most < tasks:
-        return no_plan(f"the greatest allowed counts add up to {most}, below the {tasks} tasks")
+    tasks = _tasks(problem, costs, lower, upper)
+    if isinstance(tasks, str):
+        return no_plan(tasks)
+    notes = [structure]
+    if tasks < problem.tasks:
+        notes.append(f"{tasks} of {problem.tasks} tasks can be split at most")
     found = least_threshold(costs, lower, upper, tasks, control)
-    if found is None:
-        return Solution(schedule=None)
     if problem.deadline is not None and found.value > problem.deadline:
+        if not found.proved:
+            return Solution(schedule=None, lower_bound=found.bound)
         return no_plan(
             f"the least makespan is {found.value!r}, above the deadline {problem.deadline!r}"
         )
@@ -84,10 +88,32 @@ def _solve(
     return plan_of_counts(
         problem,
         amounts,
-        optimal=True,
+        optimal=found.proved,
+        lower_bound=found.bound,
         notes=tuple(notes),
         details={"structure": structure.removeprefix("costs: ")},
     )
+
+
+def _tasks(
+    problem: Partition, costs: Callable[[Integers], Floats], lower: Integers, upper: Integers
+) -> int | str:
+    """Return how many tasks are to be split, or why that is impossible."""
+    if (lower > upper).any():
+        return _no_count(problem, int(np.argmax(lower > upper)))
+    if problem.deadline is not None:
+        beyond = np.flatnonzero(costs(lower[:, None])[:, 0] > problem.deadline)
+        if len(beyond):
+            name = problem.machines[int(beyond[0])]
+            return f"{name!r} can't meet the deadline {problem.deadline!r} with any count"
+    least, most = int(lower.sum()), int(upper.sum())
+    if least > problem.tasks:
+        return f"the least allowed counts add up to {least}, above the {problem.tasks} tasks"
+    if problem.require == "most":
+        return _most(problem, costs, lower, upper)
+    if most < problem.tasks:
+        return f"the greatest allowed counts add up to {most}, below the {problem.tasks} tasks"
+    return problem.tasks
 
 
 def _most(

@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.partition.aim import Aim, aim_of, explanation
+from makespan.partition.late import late_plan, objective_of
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.pairs import front
 from makespan.partition.plan import no_plan, plan
@@ -32,7 +33,8 @@ def pareto(problem: Partition, control: Control) -> Solution:
     """
     sums = sums_of(problem.choices, control=control)
     points: list[dict[str, Any]] = []
-    last, proved, aim = None, True, Aim(tasks=0)
+    last, proved = None, True
+    aim: Aim | None = None
     names = problem.machines
     try:
         aim = aim_of(problem, sums, control)
@@ -51,11 +53,11 @@ def pareto(problem: Partition, control: Control) -> Solution:
             if control.expired():
                 proved = False
                 break
-    except Expired:
+    except Expired as expired:
+        if last is None:
+            return late_plan(problem, aim, expired)
         proved = False
     if last is None:
-        if not proved:
-            return Solution(schedule=None)
         return no_plan(explanation(problem, sums, control))
     number = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front"
     late = () if proved else ("the time was up: only the slower end of the front is complete",)
@@ -63,6 +65,7 @@ def pareto(problem: Partition, control: Control) -> Solution:
         problem,
         last.entries,
         optimal=proved,
-        notes=(*aim.notes, number, *late),
+        objective=None if proved else objective_of(problem, last.entries),
+        notes=(*(() if aim is None else aim.notes), number, *late),
         details={"front": points[::-1]},
     )

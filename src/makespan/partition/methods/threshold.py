@@ -37,9 +37,9 @@ def threshold(problem: Partition, control: Control) -> Solution:
         if aim.infeasible is not None:
             return no_plan(aim.infeasible)
         ends = least_feasible(sums, aim.tasks, aim.cap, control)
+        if ends is None:
+            return no_plan(explanation(problem, sums, control))
+        entries, notes = preferred(problem, sums, ends, aim.tasks, control)
     except Expired as expired:
         return late_plan(problem, aim, expired)
-    if ends is None:
-        return no_plan(explanation(problem, sums, control))
-    entries, notes = preferred(problem, sums, ends, aim.tasks, control)
     return plan(problem, entries, optimal=True, notes=(*aim.notes, *notes))

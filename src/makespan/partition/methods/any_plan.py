@@ -1,0 +1,40 @@
+"""Some plan, quickly: for problems that are too large for everything else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.result import Objective, Solution
+from makespan.partition.curves import Curves
+from makespan.partition.late import quick_plan
+from makespan.partition.methods.monotone import counts_of_curves
+from makespan.partition.plan import plan_of_counts
+from makespan.partition.problem import Partition
+
+NOTHING_PROVED = "some plan: the methods that improve or prove it were too large, or too late"
+
+
+@register(
+    "partition",
+    name="any-plan",
+    complexity="O(table) for each of about ten thresholds; of functions, as monotone",
+    source="common practice: the largest step that is not too much, at growing thresholds",
+)
+def any_plan(problem: Partition, control: Control) -> Solution:
+    """Some plan with a low makespan whatever the objective, in little time and memory."""
+    if not isinstance(problem.costs, Curves):
+        return quick_plan(problem, None, None, (NOTHING_PROVED,))
+    found = counts_of_curves(problem, control)
+    if not isinstance(found, np.ndarray):
+        return Solution(schedule=None)
+    objective = None
+    if problem.objective == "total":
+        value = math.fsum(problem.costs_of(found).tolist())
+        objective = Objective(name="total", value=value)
+    return plan_of_counts(
+        problem, found, optimal=False, notes=(NOTHING_PROVED,), objective=objective
+    )
