@@ -160,6 +160,17 @@ def test_malformed_json_is_refused(content: str, expected: str, tmp_path: Path) 
     assert expected in refusal(path)
 
 
+@pytest.mark.parametrize("key", ["a" + ".a" * 100_000, '"a"' + " . 'b'" * 70_000])
+def test_bottomless_keys_are_refused(key: str, tmp_path: Path) -> None:
+    """A key of many parts nests as deeply as tables in tables, and is found before it is split."""
+    path = tmp_path / "problem.toml"
+    for text in (f"{key} = 1", f"[{key}]\n", f"x = {{ {key} = 1 }}"):
+        path.write_text(text)
+        assert "is nested too deeply; 64 levels are allowed" in refusal(path)
+    path.write_text('x = ["' + 'a", "' * 100_000 + '"]\ny = [' + "1.5, " * 100_000 + "]")
+    assert "kind: is missing" in refusal(path)
+
+
 def test_all_mistakes_come_under_the_name_of_the_file(tmp_path: Path) -> None:
     """The heading counts the mistakes, each on a line of its own."""
     path = tmp_path / "star.toml"

@@ -11,6 +11,9 @@ from makespan.core.errors import FileError
 from makespan.core.mistakes import shown
 
 DEEPEST = 64
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+DOTTED = re.compile(rf"""(?<![\w.'"-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}""")
+"""A key of more parts than there may be levels, for which tomllib takes quadratic time."""
 LONG = re.compile(r"0[xob][0-9a-fA-F_]{3000}")
 MOST_BITS = 10_000  # of a whole number; what has more can't even be printed
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -87,6 +90,8 @@ def _no_constant(constant: str) -> Any:
 
 
 def _from_toml(text: str) -> Any:
+    if DOTTED.search(text):
+        raise RecursionError
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
