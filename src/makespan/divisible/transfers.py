@@ -65,7 +65,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
         if answer.verdict is Verdict.UNBOUNDED:
             return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
         if answer.verdict is Verdict.NOTHING:
-            return Solution(schedule=None)
+            return _equal_chunks(problem, sequence)
         found.append((answer, built))
     answer, built = min(found, key=lambda each: each[0].value)
     if not answer.found:
@@ -147,6 +147,21 @@ def _plan(problem: DivisibleLoad, built: _Built, answer: Answer) -> Plan:
         factor = problem.load / total  # 1 but for rounding
         amount, master = amount * factor, master * factor
     return Plan.of(sequence.worker, amount, master=master, transfers=sequence.transfers)
+
+
+def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
+    """Return a plan with equal chunks, where there was no time for better ones; None if it fails
+    the limits.
+    """
+    if problem.load is None or not sequence.worker:
+        return Solution(schedule=None)
+    worker = np.array(sequence.worker)
+    amount = np.full(len(worker), problem.load / len(worker))
+    schedule = timed(problem, Plan.of(worker, amount, transfers=sequence.transfers))
+    late = problem.deadline is not None and schedule.makespan > problem.deadline
+    if late or (amount > problem.star.memory[worker]).any():
+        return Solution(schedule=None)
+    return Solution(schedule=schedule, notes=("equal chunks: there was no time for better ones",))
 
 
 def _solution(problem: DivisibleLoad, plan: Plan) -> Solution:

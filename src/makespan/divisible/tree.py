@@ -194,12 +194,12 @@ class Tree:
             for index, parent in enumerate(self.parent.tolist())
         )
 
-    @property
+    @cached_property
     def computes(self) -> np.ndarray:
         """Whether each node computes."""
         return np.isfinite(self.compute_per_unit)
 
-    @property
+    @cached_property
     def root(self) -> int:
         """The index of the node that holds the load."""
         return int(np.flatnonzero(self.parent == ROOT)[0])
