@@ -13,3 +13,20 @@ def frozen(array: Array) -> Array:
     """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
+
+
+class Rows(dict[int, list[float]]):
+    """The rows of a table as lists, for loops in Python: each is made when it is first asked for.
+
+    >>> Rows(np.eye(2))[1]
+    [0.0, 1.0]
+    """
+
+    def __init__(self, table: np.ndarray) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, row: int) -> list[float]:
+        found: list[float] = self._table[row].tolist()
+        self[row] = found
+        return found

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.arrays import Rows
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -48,8 +49,8 @@ class Board:
         self._contention = problem.contention
         self._free: dict[int, float] = {}
         self._rows: list[tuple[int, int, int, float, float]] = []
-        self._fixed = routing.fixed_seconds.tolist()
-        self._per_unit = routing.seconds_per_unit.tolist()
+        self._fixed = Rows(routing.fixed_seconds)
+        self._per_unit = Rows(routing.seconds_per_unit)
         self._routes: dict[tuple[int, int], list[tuple[int, int, float, float]]] = {}
         self._size = dag.size.tolist()
         self._source = dag.source.tolist()

@@ -7,6 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.taskgraph.arrays import Rows
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
@@ -45,8 +46,8 @@ class Copying:
         self.ends: Times = [{} for _ in range(len(dag))]
         self._earliest = earliest.tolist()
         self._seconds = problem.seconds
-        self._fixed = routing.fixed_seconds.T.tolist()
-        self._per_unit = routing.seconds_per_unit.T.tolist()
+        self._fixed = Rows(routing.fixed_seconds.T)
+        self._per_unit = Rows(routing.seconds_per_unit.T)
         self._first, self._sources = dag.first_in.tolist(), dag.predecessors.tolist()
         self._sizes = dag.size[dag.in_edges].tolist()
 

@@ -10,6 +10,7 @@ import numpy as np
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph import loops
+from makespan.taskgraph.arrays import Rows
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
@@ -56,8 +57,8 @@ class Insertion:
         self._free: dict[int, Gaps] = {}
         self._rows: list[tuple[int, int, int, float, float]] = []
         self._plain = not problem.is_blocking and problem.contention == "none"
-        self._fixed = routing.fixed_seconds.tolist()
-        self._per_unit = routing.seconds_per_unit.tolist()
+        self._fixed = Rows(routing.fixed_seconds)
+        self._per_unit = Rows(routing.seconds_per_unit)
         self._routes: dict[tuple[int, int], list[_Hop]] = {}
         self._size, self._source = dag.size.tolist(), dag.source.tolist()
         self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()

@@ -8,6 +8,7 @@ from makespan.core.schedule import Floats, Integers
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.routing import is_uniform
 
 
 def weights(
@@ -49,8 +50,9 @@ def weights(
 def _mean_of_pairs(table: Floats) -> float:
     """Return the mean of a table without its diagonal, exact where all entries are equal."""
     count = len(table)
-    others = table[~np.eye(count, dtype=bool)]
-    return float(others[0]) if (others == others[0]).all() else float(others.mean())
+    if is_uniform(table):
+        return float(table[0, 1])
+    return float(table[~np.eye(count, dtype=bool)].mean())
 
 
 def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:

@@ -154,6 +154,24 @@ def highest_ready(first_out, successors, level, waiting, heap, order):  # type: 
     return placed
 
 
+def distances(first, target, hops, queue):  # type: ignore[no-untyped-def]
+    """Write the links on a shortest way from each node to each, in a flat table that holds -1."""
+    count = len(queue)
+    for start in range(count):
+        row = start * count
+        queue[0] = start
+        head, tail = 0, 1
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for position in range(first[node], first[node + 1]):
+                other = target[position]
+                if hops[row + other] < 0:
+                    hops[row + other] = hops[row + node] + 1
+                    queue[tail] = other
+                    tail += 1
+
+
 def path_to_exit(order, first_out, target, task_weight, edge_weight, level):  # type: ignore[no-untyped-def]
     """Write the longest path from each task to an exit task, both ends included.
 

@@ -13,6 +13,7 @@ from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.routing import is_uniform
 
 COMPILE_FROM = 300_000
 """Tries of a task on a machine, and edges, from which loading a compiler pays off."""
@@ -123,7 +124,7 @@ def _compiled(
         dag.work, own_row, dag.durations, network.speed, network.task_setup, first_core,
         dag.first_in, dag.predecessors, dag.size[dag.in_edges], fixed, per_unit,
     )  # fmt: skip
-    uniform = _is_uniform(fixed) and _is_uniform(per_unit)
+    uniform = is_uniform(fixed) and is_uniform(per_unit)
     rows, used = np.full((cores, 16), -1, dtype=np.int32), 0
     gaps = (
         np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
@@ -150,11 +151,3 @@ def _must_end(control: Control, size: int) -> bool:
 def _writable(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the columns as arrays of one kind for the compiler, which tells read-only ones."""
     return tuple(c if c.flags.writeable and c.flags.c_contiguous else c.copy() for c in columns)
-
-
-def _is_uniform(table: Floats) -> bool:
-    """Whether all entries beside the diagonal are equal."""
-    if len(table) == 1:
-        return True
-    others = table[~np.eye(len(table), dtype=bool)]
-    return bool((others == others[0]).all())

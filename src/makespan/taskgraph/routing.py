@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from makespan.core.schedule import Floats, Integers
+from makespan.taskgraph import loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,13 @@ class Routing:
     def _along_routes(self, per_hop: Floats) -> Floats:
         """Sum a table of hops over the routes between all nodes."""
         total = np.zeros(self.rates.shape)
-        for distance in range(1, int(self.hops.max(initial=0)) + 1):
-            start, goal = np.nonzero(self.hops == distance)
+        if self.hops.max(initial=0) <= 1:
+            return np.where(self.hops == 1, per_hop, total)
+        by_hops = np.argsort(self.hops, axis=None, kind="stable")
+        most = int(self.hops.max())
+        first = np.searchsorted(self.hops.ravel()[by_hops], np.arange(1, most + 2))
+        for here, behind in pairwise(first.tolist()):
+            start, goal = np.divmod(by_hops[here:behind], len(total))
             via = self.following[start, goal]
             total[start, goal] = per_hop[start, via] + total[via, goal]
         return total
@@ -110,24 +117,32 @@ class Routing:
         )
 
 
+def is_uniform(table: Floats) -> bool:
+    """Whether all entries beside the diagonal, which is 0, are equal."""
+    count = len(table)
+    if count == 1:
+        return True
+    equal = int(np.count_nonzero(table == table[0, 1]))
+    return equal == (count * count if table[0, 1] == 0 else count * (count - 1))
+
+
 def _hops(linked: np.ndarray) -> Integers:
-    """Return distances between all nodes by breadth-first search from every node at once."""
+    """Return distances between all nodes by breadth-first search from each."""
     count = len(linked)
     hops = np.full((count, count), -1, dtype=np.int64)
     np.fill_diagonal(hops, 0)
     if (linked | np.eye(count, dtype=bool)).all():
         hops[linked] = 1
         return hops
-    out = [np.flatnonzero(row) for row in linked]
-    for start in range(count):
-        frontier, distance = [start], 0
-        row = hops[start]
-        while frontier:
-            distance += 1
-            reached = np.unique(np.concatenate([out[node] for node in frontier]))
-            frontier = reached[row[reached] < 0].tolist()
-            row[frontier] = distance
-    return hops
+    tail, head = np.nonzero(linked)
+    flat = hops.ravel()
+    loops.run(
+        loops.distances,
+        count * (count + len(head)),
+        (np.searchsorted(tail, np.arange(count + 1)), head),
+        (flat, np.zeros(count, dtype=np.int64)),
+    )
+    return flat.reshape(count, count)
 
 
 def _following(linked: np.ndarray, hops: Integers) -> Integers:
