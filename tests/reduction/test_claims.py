@@ -68,6 +68,7 @@ def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
         machines=3, segments=1, collective="all-reduce", transfer=4, reduce=2,
         latency=[[0, 5, 7], [8, 6, 8], [2, 8, 2]],
     )  # fmt: skip
+    assert makespan.lower_bound(problem).value == pytest.approx(27.0)
     result = makespan.solve(problem)
     assert (result.status, result.makespan, result.lower_bound) == ("optimal", 27.0, 27.0)
 

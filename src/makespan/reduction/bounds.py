@@ -103,9 +103,9 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     """Return the bounds on a reduction or a broadcast with the times of a problem, seconds."""
     machines, segments = len(problem.machines), len(sizes)
     costs = _Least.of(problem, sizes, part)
-    length, period, rest, unit = costs.in_units(problem)
+    length, period, first, rest, unit = costs.in_units()
     values = {
-        "growth": _seconds(rest + arrivals(machines, length, period)[-1], unit),
+        "growth": _seconds(rest + arrivals(machines, length, period, first)[-1], unit),
         "capacity": _seconds(capacity(machines, length, period, segments), unit),
     }
     if problem.times is None:
@@ -118,11 +118,12 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
 
 @dataclass(frozen=True, slots=True)
 class _Least:
-    """The least times between machines, those of the least segment, and all segments' size."""
+    """The least times between machines, the least latency at the root, and the sizes."""
 
     latency: Fraction
     transfer: Fraction
     reduce: Fraction
+    to_root: Fraction
     size: Fraction
     total: Fraction
 
@@ -132,20 +133,23 @@ class _Least:
             _least_between(problem.latency),
             _least_between(problem.transfer),
             0.0 if part == "broadcast" else float(np.min(problem.reduce)),  # type: ignore[arg-type]
+            _least_at_root(problem.latency, part),
         ]
         if problem.grid is None:
             total = Fraction(float(sizes.sum()) * (1 - ROUNDING))
-            latency, transfer, reduce = map(Fraction, times)
-            return cls(latency, transfer, reduce, Fraction(float(sizes.min())), total)
+            latency, transfer, reduce, to_root = map(Fraction, times)
+            return cls(latency, transfer, reduce, to_root, Fraction(float(sizes.min())), total)
         unit, parts = problem.grid
-        latency, transfer, reduce = (round(Fraction(value) / unit) * unit for value in times)
+        latency, transfer, reduce, to_root = (
+            round(Fraction(value) / unit) * unit for value in times
+        )
         counts = np.rint(sizes * parts).astype(np.int64)
         least, total = Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts)
-        return cls(latency, transfer, reduce, least, total)
+        return cls(latency, transfer, reduce, to_root, least, total)
 
-    def in_units(self, problem: Reduction) -> tuple[int, int, int, Fraction]:
-        """Return length and period of the least segment, the root's time for the rest, and the
-        unit that they are counted in.
+    def in_units(self) -> tuple[int, int, int, int, Fraction]:
+        """Return length and period of the least segment, the length of the root's own copies, the
+        root's time for the rest, and the unit that they are counted in.
 
         The last segment that the root begins with grows alone, and only after the root's
         bottleneck has let the others pass. The bound grows with the size of that segment: the
@@ -154,9 +158,15 @@ class _Least:
         bottleneck = max(self.transfer, self.reduce)
         length = self.latency + (self.transfer + self.reduce) * self.size
         period, rest = bottleneck * self.size, bottleneck * (self.total - self.size)
-        parts = math.lcm(length.denominator, period.denominator, rest.denominator)
-        whole = (int(length * parts), int(period * parts), int(max(rest, Fraction(0)) * parts))
-        return *whole, Fraction(1, parts)
+        first = self.to_root + (self.transfer + self.reduce) * self.size
+        parts = math.lcm(*(time.denominator for time in (length, period, first, rest)))
+        return (
+            int(length * parts),
+            int(period * parts),
+            int(first * parts),
+            int(max(rest, Fraction(0)) * parts),
+            Fraction(1, parts),
+        )
 
 
 def _least_between(table: Any) -> float:
@@ -167,16 +177,24 @@ def _least_between(table: Any) -> float:
     return float(np.min(table, where=apart, initial=np.inf))
 
 
+def _least_at_root(table: Any, part: Collective) -> float:
+    """Return the least latency to the root, or from it in a broadcast."""
+    if not np.ndim(table):
+        return float(table)
+    return float((table[ROOT, 1:] if part == "broadcast" else table[1:, ROOT]).min())
+
+
 def _seconds(value: int, unit: Fraction) -> float:
     return float(value * unit)
 
 
-def arrivals(machines: int, length: int, period: int) -> list[int]:
+def arrivals(machines: int, length: int, period: int, first: int | None = None) -> list[int]:
     """Return the earliest times at which machine 1, 2, … can have one segment, from 0 on.
 
     The k-th copy of a machine that has it since a arrives at a + length + (k - 1) period. Every
     arrival leads to one ``length`` later, the first copy of its receiver, and to one ``period``
-    later, the next of its sender; either succession is in order.
+    later, the next of its sender; either succession is in order. The root's own copies take
+    ``first``, where that is more than ``length``.
 
     Complexity: O(n).
 
@@ -184,11 +202,11 @@ def arrivals(machines: int, length: int, period: int) -> list[int]:
     [0, 3, 4, 5, 6]
     """
     times = [0]
-    first, again = deque([length]), deque[int]()
+    fresh, again = deque([length if first is None else first]), deque[int]()
     while len(times) < machines:
-        time = (again if again and again[0] < first[0] else first).popleft()
+        time = (again if again and again[0] < fresh[0] else fresh).popleft()
         times.append(time)
-        first.append(time + length)
+        fresh.append(time + length)
         again.append(time + period)
     return times
 

@@ -33,7 +33,7 @@ AN_ALL_REDUCE = Need(
 SENDS_IN_ALL = 2_000_000
 MOST_RESTARTS = 60
 SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
-ALONE = ("chain", "single-segment", "rarest-first", "two-tree")
+ALONE = ("chain", "single-segment", "star", "rarest-first", "two-tree")
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 EXACT_SECONDS = 2.0
@@ -78,9 +78,11 @@ def _alone(part: Reduction, control: Control, *, exact: bool) -> Solution:
     """Return the best plan of a part, by the methods for it."""
     best: Solution | None = None
     whole, before = control.remaining, control.incumbent
-    for name in ALONE + (EXACT if exact and _is_small(part) else ()):
+    small = _is_small(part)
+    for name in ALONE + (EXACT if exact and small else ()):
         method = find_method("reduction", name)
-        if best is not None and (control.expired() or not applicability(method, part).applies):
+        late = control.expired() and not (small and name in ALONE)
+        if best is not None and (late or not applicability(method, part).applies):
             continue
         control.incumbent = best
         with control.limited(EXACT_SECONDS if whole is None else min(EXACT_SECONDS, whole / 4)):

@@ -6,6 +6,7 @@ one that can start first sends next; ties go to the lowest segment, then to the 
 
 from __future__ import annotations
 
+from functools import cache
 from heapq import heappop, heappush
 from typing import Any
 
@@ -38,7 +39,7 @@ def turns(problem: Reduction, parents: Integers) -> tuple[Integers, Integers]:
     works = scaled(problem.reduces[parents], unit) * size
     run: Any = _turns
     if parents.size >= COMPILED_FROM:
-        run = _turns_compiled
+        run = _compiled()
     order = run(parents, delays, lasts, works, problem.order == "backfilling")
     return order[:, 0], order[:, 1]
 
@@ -153,4 +154,6 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
     return order
 
 
-_turns_compiled = kernel(_turns)
+@cache
+def _compiled() -> Any:
+    return kernel(_turns)
