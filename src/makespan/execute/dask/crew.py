@@ -102,8 +102,7 @@ class Crew:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        self._watch.cancel()
-        await asyncio.wait({self._watch})
+        self._watch.cancel()  # not awaited: a loop that ends would interrupt that
         if self._lost and self._task.uncancel() > self._cancelled_before:
             return  # somebody else wants the block to end, too
         if isinstance(error, (Exception, asyncio.CancelledError)):

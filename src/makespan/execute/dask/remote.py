@@ -1,7 +1,8 @@
-"""What happens on a worker: a function meets a chunk. Imports nothing of Dask."""
+"""What happens on a worker: a function meets a chunk. Imports nothing of Dask by itself."""
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import tempfile
 import time
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+STILL_ARRIVING = 0.5  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,16 @@ def work(
     else:
         values, failures = _applied(call, mine, first + low, batched)
     return Outcome(values, failures, start, time.time())
+
+
+async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:
+    """Drop data that nobody has told the scheduler of; what is on its way here has a moment."""
+    from distributed.worker_state_machine import FreeKeysEvent
+
+    await asyncio.sleep(STILL_ARRIVING)
+    there = [key for key in keys if key in dask_worker.state.tasks]
+    stimulus = f"makespan-dropped-{time.time()}"
+    dask_worker.handle_stimulus(FreeKeysEvent(keys=there, stimulus_id=stimulus))
 
 
 @lru_cache(maxsize=8)

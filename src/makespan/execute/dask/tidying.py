@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection
 from typing import Any
 
+from makespan.execute.dask.remote import dropped
+
 LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
+LONGEST_CONNECTING = 5.0  # seconds
 LOOK_AGAIN = 0.02  # seconds between questions whether it has
 WANT_AGAIN = 25  # questions after which what it still knows is released anew
+
+log = logging.getLogger("makespan")
 
 
 async def forgotten(client: Any, keys: Collection[str]) -> None:
@@ -33,3 +39,23 @@ async def forgotten(client: Any, keys: Collection[str]) -> None:
             for key in known:
                 Future(key, client).release()
         await asyncio.sleep(LOOK_AGAIN)
+
+
+def swept(address: str, security: Any, keys: Collection[str]) -> None:
+    """Remove what a client that was closed meanwhile has left, with a client of its own.
+
+    What was being sent then may lie on a worker, with or without the scheduler knowing of it.
+    """
+    from distributed import Client
+
+    try:
+        with Client(
+            address,
+            security=security,
+            set_as_default=False,
+            timeout=LONGEST_CONNECTING,
+        ) as client:
+            client.run(dropped, list(keys), on_error="ignore")
+            client.sync(forgotten, client, keys, callback_timeout=LONGEST_TIDYING)
+    except (OSError, TimeoutError) as error:
+        log.warning("could not see to it that nothing is left on the cluster: %s", error)

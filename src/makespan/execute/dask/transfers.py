@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 import uuid
 from concurrent.futures import CancelledError
@@ -17,7 +18,7 @@ from makespan.execute.dask.cluster import refuse_unpicklable
 from makespan.execute.dask.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
-from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten
+from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten, swept
 
 log = logging.getLogger("makespan")
 
@@ -63,6 +64,7 @@ class Traffic:
         self.crew = crew
         self.client = crew.client
         self.function = function
+        self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
         self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
         self._keys: list[str] = []
@@ -76,8 +78,13 @@ class Traffic:
     async def __aexit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        if kind is not None or self._alive or self._sending or self._untidy:
-            await self._tidy()
+        try:
+            if kind is not None or self._alive or self._sending or self._untidy:
+                await self._tidy()
+        finally:
+            if self.client.status in ("closing", "closed"):
+                # its event loop may be ending, and whoever ends it holds Dask's lock until it has
+                threading.Thread(target=swept, args=(*self._where, self._keys)).start()
 
     def _key(self, what: str) -> str:
         self._keys.append(f"{self._prefix}-{what}-{len(self._keys)}")
