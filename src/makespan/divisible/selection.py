@@ -149,9 +149,10 @@ def _suffix_rates(costs: Costs) -> Floats:
     rates = np.zeros(len(costs) + 1)
     share = np.zeros(len(costs))
     keep = np.ones(len(costs))
+    total = costs.total
     for first in range(len(costs) - 1, -1, -1):
-        share[position[first]] = 1.0 / costs.total[first]
-        keep[position[first]] = costs.compute[first] / costs.total[first]
+        share[position[first]] = 1.0 / total[first]
+        keep[position[first]] = costs.compute[first] / total[first]
         if first % every == 0:
             before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
             rates[first : first + every] = float((before * share).sum())

@@ -7,6 +7,8 @@ import numpy as np
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.sequence import Costs
 
+MANY = 300  # machines
+
 
 def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Integers]:
     """Return the least makespan for whole units in a given order of service, and the loads.
@@ -77,13 +79,15 @@ def end_of_units(costs: Costs, order: Integers, loads: Integers) -> float:
 def rounded(costs: Costs, order: Integers, loads: Floats, units: int) -> Integers:
     """Return whole loads near the given ones: rounded down, then the rest one by one.
 
-    Every unit left goes where the makespan then is least. Complexity: O(n^2), at most n units
-    being left.
+    Every unit left goes where the makespan then is least. Complexity: O(n^3), at most n units
+    being left; of many machines those that would end first take one each, O(n log n).
     """
     whole = np.floor(loads + 1e-9).astype(np.int64)
     while whole.sum() > units:
         whole[int(whole.argmax())] -= 1
     able = _able(costs)
+    if len(able) > MANY:
+        return _shared_out(costs, order, whole, units)
     while whole.sum() < units:
         ends = []
         for place in able:
@@ -91,6 +95,20 @@ def rounded(costs: Costs, order: Integers, loads: Floats, units: int) -> Integer
             ends.append(end_of_units(costs, order, whole))
             whole[place] -= 1
         whole[able[int(np.argmin(ends))]] += 1
+    return whole
+
+
+def _shared_out(costs: Costs, order: Integers, whole: Integers, units: int) -> Integers:
+    """Give the units that are left to those who end first with one more, one to each."""
+    whole[order] += (units - int(whole.sum())) // len(order)
+    while whole.sum() < units:
+        amount = whole[order] + 1
+        used = whole[order] > 0
+        sends = costs.send_fixed[order] + costs.send[order] * amount
+        arrival = np.cumsum(np.where(used, sends, 0.0)) + np.where(used, 0.0, sends)
+        ends = arrival + costs.compute_fixed[order] + costs.compute[order] * amount
+        first = np.argsort(ends, kind="stable")[: units - int(whole.sum())]
+        whole[order[first]] += 1
     return whole
 
 
