@@ -16,7 +16,6 @@ ALLOWED = {DONE, INFEASIBLE, NOTHING_FOUND, USAGE}
 CONTROL = {*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)} - {9, 10}
 
 
-@pytest.mark.xfail(strict=False, reason="not all of them are mended")
 @pytest.mark.parametrize("path", sorted(FOUND.iterdir()), ids=lambda path: path.name)
 def test_ends_in_a_plan_or_a_clear_error(path: Path) -> None:
     code, out, err = outcome("solve", str(path), "--time-limit", "1")
