@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, TaskGraph, methods, solve
-from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph import generators
+from makespan.taskgraph.bounds import bounds, grain
 from tests.oracles.taskgraph_enumeration import best, covers, random_problem
 
 WITHIN = 1e-8
@@ -21,6 +22,8 @@ def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
     least = best(problem) if covers(problem) else None
     if least is None:
         return False
+    whole = grain(problem)
+    assert whole is None or least % whole == 0, seed
     for bound in bounds(problem):
         assert bound.value <= least * (1 + WITHIN), (seed, bound)
     for verdict in methods(problem):
@@ -68,3 +71,22 @@ def test_sequences_decide_between_equal_starts() -> None:
     network = Network([1.0], names=["M"], cores=2)
     result = solve(TaskGraph(dag, network, sequence={"M": ["a", "b", "c"]}))
     assert result.makespan == 7.0
+
+
+def test_whole_times_make_whole_makespans() -> None:
+    """1 where everything is whole, nothing where a hop, a set-up or a duration is not."""
+    dag = Dag({"a": 2.0, "b": [3.0, 5.0]}, [("a", "b", 4.0)])
+    assert grain(TaskGraph(dag, Network([1.0, 2.0], rate=4.0))) == 1.0
+    assert grain(TaskGraph(dag, Network([1.0, 2.0], rate=np.inf))) == 1.0
+    assert grain(TaskGraph(dag, Network([1.0, 3.0]))) is None
+    assert grain(TaskGraph(dag, Network([1.0, 2.0], rate=3.0))) is None
+    assert grain(TaskGraph(dag, Network([1.0, 2.0], message_setup=0.5))) is None
+
+
+@pytest.mark.parametrize("contention", ["none", "ports"])
+@pytest.mark.parametrize("method", ["heft", "peft", "dls", "lookahead", "edge-zeroing"])
+def test_a_plan_is_there_when_the_time_is_up(method: str, contention: str) -> None:
+    """Without time the rest is appended, or all is on one machine: valid, and more than nothing."""
+    dag = generators.layered(2000, rng=1)
+    problem = TaskGraph(dag, Network([1.0, 2.0, 3.0]), contention=contention)
+    assert solve(problem, method=method, time_limit=0.0).schedule is not None

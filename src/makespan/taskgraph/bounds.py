@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from makespan.core.result import Bound
@@ -12,6 +14,9 @@ from makespan.taskgraph.problem import TaskGraph
 
 WIDEST_JOIN = 32
 """Predecessors of a task that are considered for sharing its machine; more only raise the bound."""
+
+MOST_NODES, MOST_RATES = 512, 32
+"""Up to which it is looked whether all times are whole."""
 
 PATH = "every path is executed in sequence, in the least duration of each task"
 AREA = "all cores together work no faster than all speeds together"
@@ -41,6 +46,27 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
         Bound(value=_area(problem, least), name="area", source=AREA),
         Bound(value=_forced(problem, least), name="forced communication", source=FORCED),
     )
+
+
+def grain(problem: TaskGraph) -> float | None:
+    """Return 1 where every duration, hop, set-up and delay is whole, else None.
+
+    The makespan of a plan without needless waiting is a sum of them. Where there are many speeds,
+    rates or machines nothing is said. Complexity: O(n + e).
+    """
+    dag, network = problem.dag, problem.network
+    if len(network.nodes) > MOST_NODES:
+        return None
+    speeds, rates = np.unique(network.speed), np.unique(network.arcs[network.arcs > 0])
+    if max(len(speeds), len(rates)) > MOST_RATES:
+        return None
+    work = np.delete(dag.work, dag.own)
+    columns = chain(
+        (network.task_setup, network.message_setup, network.routing.delay, dag.durations),
+        (work / speed for speed in speeds),
+        (dag.size / rate for rate in rates),
+    )
+    return 1.0 if all((column == np.floor(column)).all() for column in columns) else None
 
 
 def least_durations(problem: TaskGraph) -> Floats:
