@@ -56,8 +56,9 @@ def table(state: State) -> str:
     for name in MODULES:
         if name not in state.tries and name not in state.skipped:
             continue
-        found = state.counts.get(name, Counter())
-        tried = [f"{count:,} {what}" for what, count in sorted(found.items()) if "·" not in what]
+        found, goals = state.counts.get(name, Counter()), part_named(name).goals
+        counted = sorted((what not in goals, what) for what in found if "·" not in what)
+        tried = [f"{what}: {found[what]:,}" for _, what in counted]
         if name in state.skipped:
             tried.append(f"left out: {state.skipped[name]}")
         defects = sum(key.startswith(f"{name}-") for key in state.defects)
