@@ -125,7 +125,7 @@ def test_deadlines_and_refusals():
     late = DivisibleLoad(load=40.0, platform=star_of(workers), rounds="auto", deadline=1.0)
     result = solve(late, method="multi-round", effort=0.03)
     assert result.schedule is None
-    assert "after the deadline" in result.notes[0]
+    assert "the deadline is 1" in result.notes[0]
     small = Star([Worker(send=1.0, compute=2.0, memory=3.0)])
     with pytest.raises(MethodError, match="memory"):
         solve(
