@@ -10,6 +10,16 @@ from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
+SECONDS_BEHIND = 3e-7
+"""What a task or an edge takes afterwards: its row, its timing, its check."""
+
+
+def must_end(problem: TaskGraph, control: Control) -> bool:
+    """Whether only the time is left that it takes to time and check a plan."""
+    left = control.remaining
+    behind = SECONDS_BEHIND * (len(problem.dag) + len(problem.dag.source))
+    return control.expired() or (left is not None and left < behind)
+
 
 def in_time(problem: TaskGraph, control: Control) -> Schedule:
     """Return the best plan known, or else everything on one machine.

@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers, Schedule
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import in_time, must_end
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off
 from makespan.taskgraph.problem import TaskGraph
@@ -22,8 +22,6 @@ QUICK = 5_000
 """Tries of a task on a machine that are made even when the time is up: there is a plan then."""
 SLICE = 500_000
 """Tries of a task on a machine between two looks at the clock."""
-SECONDS_BEHIND = 3e-7
-"""What a task or an edge takes afterwards: its row, its timing, its check."""
 
 Aim = Literal["end", "start"]
 
@@ -131,7 +129,7 @@ def _compiled(
         np.empty((blocks, BLOCK)), np.empty((blocks, BLOCK)), np.full(blocks, -1.0),
     )  # fmt: skip
     step, place = max(1, SLICE // (len(network) + len(dag.source) // count + 1)), 0
-    while place < count and not _must_end(control, count + len(dag.source)):
+    while place < count and not must_end(problem, control):
         rows, used = insert_some(
             order[place : place + step], chosen, extra, aim == "start", *columns, uniform,  # type: ignore[arg-type, call-arg]
             machine, start, end, tail, rows, *gaps, used,
@@ -140,12 +138,6 @@ def _compiled(
     if place < count:
         append_some(order[place:], chosen, *columns, machine, start, end, tail)  # type: ignore[call-arg]
     return planned(problem, machine, start, end)
-
-
-def _must_end(control: Control, size: int) -> bool:
-    """Whether only the time is left that it takes to time and check the plan."""
-    left = control.remaining
-    return control.expired() or (left is not None and left < SECONDS_BEHIND * size)
 
 
 def _writable(*columns: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -15,6 +15,7 @@ from makespan.taskgraph import loops
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.improving import improve
+from makespan.taskgraph.in_time import must_end
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
@@ -54,7 +55,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if problem.duplication:
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
-    if schedule.makespan <= least or control.expired():
+    if schedule.makespan <= least or must_end(problem, control):
         return Solution(schedule=schedule)
     improved = _improved(problem, control, schedule, moves)
     return Solution(schedule=improved if improved.makespan < schedule.makespan else schedule)
