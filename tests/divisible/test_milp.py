@@ -9,7 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, Star, Worker, check, lower_bound, solve
+from makespan import (
+    Affine,
+    DivisibleLoad,
+    Master,
+    Star,
+    Worker,
+    check,
+    lower_bound,
+    read_problem,
+    solve,
+)
+from tests.oracles.divisible_any import best
 from tests.oracles.divisible_lp import one_round
 
 CASES = {
@@ -198,3 +209,24 @@ def test_linear_cases(name, problem, expected):
     wanted = CASES[name]["expected"]["makespan"] if expected is None else expected
     assert result.status == "optimal"
     assert result.makespan == pytest.approx(wanted, rel=1e-9)
+
+
+FOUND = Path(__file__).parent.parent / "cases" / "found"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("whole_units_false_infeasible", 1.0),
+        ("release_false_optimum", 23.824074074074),
+        ("choose_master_with_returns", 20.526315789474),
+    ],
+)
+def test_what_was_claimed_falsely(name, value):
+    """One unit fits; another order ends earlier; a master is chosen though results return."""
+    problem = read_problem(FOUND / f"{name}.toml")
+    result = solve(problem)
+    reached = result.makespan if result.objective is None else result.objective.value
+    assert result.status == "optimal"
+    assert reached == pytest.approx(value, rel=1e-9)
+    assert best(problem) == pytest.approx(value, rel=1e-7)

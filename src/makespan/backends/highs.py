@@ -214,7 +214,7 @@ class Programme:
             return NOTHING
         mixed = bool(np.concatenate(self._integer).any())
         answer = self._run(control, start, gap, presolve=not mixed)
-        if not mixed and answer.verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        if not mixed and answer.verdict is not Verdict.OPTIMAL and not control.expired():
             answer = self._run(control, start, gap, presolve=False)
         return answer
 

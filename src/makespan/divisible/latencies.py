@@ -195,6 +195,7 @@ def _least_solution(planned: _Planned) -> Solution:
         schedule=timed(problem, plan),
         lower_bound=best.bound,
         optimal=proved,
+        stopped=not best.proved,
         notes=notes,
         details={"states": best.states},
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from makespan.backends.highs import Verdict
+from makespan.backends.highs import WITHIN, Verdict
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats
@@ -135,22 +135,23 @@ def solution_of(
     ``of_class`` says that only plans of a kind were compared: then nothing is.
     """
     proved = best.proved and not of_class
+    stopped = not best.proved and best.bound > -np.inf
     if np.isinf(best.value):
         if proved:
             return Solution(schedule=None, infeasible=_why_infeasible(problem))
-        return Solution(schedule=None)
+        return Solution(schedule=None, stopped=stopped)
     amount, own = _fitting(problem, terms, best)
     plan = plan_of(problem, best.orders, amount, own)
     schedule = timed(problem, plan)
     if problem.load is None:
         bound = None if of_class else -best.bound * terms.unit
         return _most(problem, plan, proved, bound)
-    if proved:
+    if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
     if of_class or best.bound <= 0:
-        return with_deadline(problem, Solution(schedule=schedule))
+        return with_deadline(problem, Solution(schedule=schedule, stopped=stopped))
     safe = min(best.bound * terms.second * (1 - PROVED), schedule.makespan)
-    return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe))
+    return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
 
 
 def _most(problem: DivisibleLoad, plan: Plan, proved: bool, bound: float | None) -> Solution:

@@ -70,7 +70,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     answer, built = min(found, key=lambda each: each[0].value)
     if not answer.found:
         return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
-    return _solution(problem, _plan(problem, built, answer))
+    return _solution(problem, _plan(problem, built, answer), built.terms, answer)
 
 
 class _Built:
@@ -164,9 +164,10 @@ def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
     return Solution(schedule=schedule, notes=("equal chunks: there was no time for better ones",))
 
 
-def _solution(problem: DivisibleLoad, plan: Plan) -> Solution:
+def _solution(problem: DivisibleLoad, plan: Plan, terms: Terms, answer: Answer) -> Solution:
     schedule = timed(problem, plan)
     if problem.load is not None:
-        return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+        optimal = answer.proves(schedule.makespan / terms.second)
+        return with_deadline(problem, Solution(schedule=schedule, optimal=optimal))
     objective = Objective(name="load", value=plan.total, bound=plan.total, maximise=True)
     return Solution(schedule=schedule, optimal=True, objective=objective)

@@ -28,6 +28,7 @@ DOUBLINGS = 1100  # the range of floats
 VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
 STEPS = 40
 SHARE = 0.25  # of the time left: checking a plan for a million workers takes as long
+WHOLE = 1e-9  # how far from a whole number the referee lets an amount be
 FASTER = 1e-4  # what another order has to gain to be looked into
 
 
@@ -46,6 +47,9 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     out where the workers behind them do more in their time. Results return in the reverse order
     where that is open. Where the master is open, the fastest machine is it.
     """
+    if problem.integral and abs((problem.load or 0) - round(problem.load or 0)) > WHOLE:
+        why = f"the load, {problem.load!r}, is not a whole number of units"
+        return Solution(schedule=None, infeasible=why)
     if problem.chooses_master:
         problem = problem.with_master(int(np.argmin(problem.star.compute_per_unit)))
     claim(16.0 * len(COLUMNS) * len(problem.star), "the columns of the workers")
