@@ -82,8 +82,13 @@ class Schedule:
         amount: ArrayLike,
         start: ArrayLike,
         end: ArrayLike,
+        copy: bool = True,
     ) -> Schedule:
-        """Build a schedule from columns; a scalar stands for a whole column."""
+        """Build a schedule from columns; a scalar stands for a whole column.
+
+        Arrays that the caller could write to are copied; with ``copy=False`` they become the
+        schedule's, and read-only, where they have the right type.
+        """
         length = max(np.size(column) for column in (kind, machine, peer, item, amount, start, end))
         if any(np.ndim(c) and not np.size(c) for c in (machine, item, amount, start, end)):
             length = 0
@@ -91,7 +96,7 @@ class Schedule:
         def column(values: ArrayLike, dtype: type) -> NDArray[Any]:
             array: NDArray[Any] = np.asarray(values, dtype=dtype)
             if array is values and array.flags.writeable and array.shape == (length,):
-                array = array.copy()  # the caller's array stays the caller's
+                array = array.copy() if copy else array
             elif array.shape != (length,):
                 array = np.array(np.broadcast_to(array, (length,)))
             array.flags.writeable = False
@@ -134,6 +139,7 @@ class Schedule:
         return cls.of_columns(
             parts[0].machines,
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS},
+            copy=False,
         )
 
     def __len__(self) -> int:
@@ -152,7 +158,15 @@ class Schedule:
         """Return the schedule of some rows: indices or a mask."""
         index = np.asarray(rows)
         return Schedule.of_columns(
-            self.machines, **{name: getattr(self, name)[index] for name in COLUMNS}
+            self.machines, **{name: getattr(self, name)[index] for name in COLUMNS}, copy=False
+        )
+
+    def timed(self, start: Floats, end: Floats) -> Schedule:
+        """Return the same activities at other times; the two arrays become read-only."""
+        return Schedule.of_columns(
+            self.machines,
+            **{**{name: getattr(self, name) for name in COLUMNS}, "start": start, "end": end},
+            copy=False,
         )
 
     def rows_of(self, activity: Activity) -> Integers:
@@ -165,6 +179,13 @@ class Schedule:
         if np.all(start[1:] >= start[:-1]) and np.all(end[1:] >= end[:-1]):
             return rows
         return rows[np.lexsort((end, start))]
+
+    def span_of(self, activity: Activity) -> slice | Integers:
+        """Return the rows of one kind as they stand: a slice where they lie side by side."""
+        rows = np.flatnonzero(self.kind == activity)
+        first = int(rows[0]) if len(rows) else 0
+        whole = not len(rows) or int(rows[-1]) - first == len(rows) - 1
+        return slice(first, first + len(rows)) if whole else rows
 
     def renamed(self, machines: Sequence[str]) -> Schedule:
         """Return the same schedule over ``machines``, matched by name.

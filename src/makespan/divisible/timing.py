@@ -13,7 +13,7 @@ from makespan.core.costs import Affine
 from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.divisible.dispatch import Dispatch
-from makespan.divisible.plan import Plan
+from makespan.divisible.plan import NO_CHUNKS, Plan
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.tree_timing import retimed_tree
@@ -33,8 +33,10 @@ def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> 
 
     Complexity: O(chunks), vectorised where every worker gets one chunk and nothing returns.
     """
-    rows, order = _rows(problem, plan)
-    return _earliest(problem, rows, order, factors)
+    rows = _rows(problem, plan)
+    if plan.transfers is None and _is_simple(problem, rows):
+        return _earliest_simple(problem, rows, np.arange(len(plan)), factors)
+    return _earliest(problem, rows, _dispatch_order(problem, plan), factors)
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -47,7 +49,7 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
     if _is_simple(problem, schedule):
-        return _earliest(problem, schedule, schedule.rows_of(Activity.SEND), factors)
+        return _earliest_simple(problem, schedule, schedule.rows_of(Activity.SEND), factors)
     return _earliest(problem, schedule, _order_in_time(schedule), factors)
 
 
@@ -87,69 +89,76 @@ def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> Divisib
     return problem.with_master(names.index(name))
 
 
-def _rows(problem: DivisibleLoad, plan: Plan) -> tuple[Schedule, Integers]:
-    """Return the plan's activities without times, and the order in which they are dispatched."""
+def _rows(problem: DivisibleLoad, plan: Plan) -> Schedule:
+    """Return the plan's activities without times: sends, computations, returns, the master's."""
     chunks = np.arange(len(plan), dtype=np.int64)
-    returned = problem.star.returns[plan.worker]
-    back = chunks[returned]
-    own = np.arange(1 if plan.master > 0 else 0)
+    back = _returned(problem, plan)
+    own = 1 if plan.master > 0 else 0
     machine = plan.worker + 1
-    count = len(plan)
-    schedule = Schedule.of_columns(
+    parts = [len(plan), len(plan), len(back), own]
+    kinds = [Activity.SEND, Activity.COMPUTE, Activity.RETURN, Activity.COMPUTE]
+    no_time = np.zeros(sum(parts))
+    nobody = np.full(len(plan) + own, -1)
+    to_master, on_master = np.full(len(back), MASTER), np.full(own, MASTER)
+    return Schedule.of_columns(
         problem.machines,
-        kind=np.concatenate(
-            [
-                np.full(count, Activity.SEND),
-                np.full(count, Activity.COMPUTE),
-                np.full(len(back), Activity.RETURN),
-                np.full(len(own), Activity.COMPUTE),
-            ]
-        ),
-        machine=np.concatenate([chunks * 0 + MASTER, machine, machine[back], own + MASTER]),
-        peer=np.concatenate([machine, chunks * 0 - 1, back * 0 + MASTER, own - 1]),
-        item=np.concatenate([chunks, chunks, back, own + count]),
+        kind=np.repeat(np.array(kinds, dtype=np.int8), parts),
+        machine=np.concatenate([np.full(len(plan), MASTER), machine, machine[back], on_master]),
+        peer=np.concatenate([machine, nobody[: len(plan)], to_master, nobody[len(plan) :]]),
+        item=np.concatenate([chunks, chunks, back, np.full(own, len(plan))]),
         amount=np.concatenate(
-            [plan.amount, plan.amount, plan.amount[back], np.full(len(own), plan.master)]
+            [plan.amount, plan.amount, plan.amount[back], np.full(own, plan.master)]
         ),
-        start=0.0,
-        end=0.0,
+        start=no_time,
+        end=no_time,
+        copy=False,
     )
-    return schedule, _dispatch_order(plan, chunks, back, len(own))
 
 
-def _dispatch_order(plan: Plan, chunks: Integers, back: Integers, own: int) -> Integers:
+def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:
+    """Return the chunks whose results return."""
+    if not problem.has_returns:
+        return NO_CHUNKS
+    return np.flatnonzero(problem.star.returns[plan.worker])
+
+
+def _dispatch_order(problem: DivisibleLoad, plan: Plan) -> Integers:
     """Return the rows in the order of transfers, each computation right behind its send."""
-    count = len(chunks)
+    count = len(plan)
+    back = _returned(problem, plan)
     transfers = plan.transfers
     if transfers is None:
-        transfers = np.concatenate([chunks, -1 - back])
+        transfers = np.concatenate([np.arange(count), -1 - back])
     row_of_return = np.full(count, -1, dtype=np.int64)
     row_of_return[back] = 2 * count + np.arange(len(back))
     sends = transfers >= 0
     first = np.where(sends, transfers, row_of_return[np.where(sends, 0, -1 - transfers)])
     second = np.where(sends, transfers + count, -1)
     pairs = np.stack([first, second], axis=1).ravel()
-    master = np.arange(2 * count + len(back), 2 * count + len(back) + own)
+    master = np.arange(2 * count + len(back), 2 * count + len(back) + (plan.master > 0))
     return np.concatenate([pairs[pairs >= 0], master])
 
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
     """Return the nominal seconds of every row of a schedule."""
     star = problem.star
-    worker = np.where(schedule.kind == Activity.SEND, schedule.peer, schedule.machine) - 1
-    result = np.empty(len(schedule))
-    for activity, of in (
-        (Activity.SEND, "send"),
-        (Activity.COMPUTE, "compute"),
-        (Activity.RETURN, "return"),
+    own = master_cost(star)
+    result = own.fixed + own.per_unit * schedule.amount
+    for activity, of, far in (
+        (Activity.SEND, "send", schedule.peer),
+        (Activity.COMPUTE, "compute", schedule.machine),
+        (Activity.RETURN, "return", schedule.machine),
     ):
-        rows = np.flatnonzero((schedule.kind == activity) & (worker >= 0))
-        fixed = getattr(star, f"{of}_fixed")[worker[rows]]
-        per_unit = getattr(star, f"{of}_per_unit")[worker[rows]]
-        result[rows] = fixed + per_unit * schedule.amount[rows]
-    own = np.flatnonzero(worker < 0)
-    cost = master_cost(star)
-    result[own] = cost.fixed + cost.per_unit * schedule.amount[own]
+        rows = schedule.span_of(activity)
+        worker = far[rows] - 1
+        if (worker < 0).any():
+            rows = np.flatnonzero((schedule.kind == activity) & (far > MASTER))
+            worker = far[rows] - 1
+        fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
+        lasts = per_unit[worker] * schedule.amount[rows]
+        if fixed.any():
+            lasts += fixed[worker]
+        result[rows] = lasts
     return result
 
 
@@ -159,49 +168,44 @@ def master_cost(star: Star) -> Affine:
     return cost if isinstance(cost, Affine) else Affine()
 
 
-def _lasting(problem: DivisibleLoad, rows: Schedule) -> Floats:
+def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = None) -> Floats:
     """Return the seconds that rows last; under an uplink sends stay as slow as they are."""
     duration = durations(problem, rows)
     master = problem.star.master
     if isinstance(master, Master) and master.uplink is not None:
         sends = rows.kind == Activity.SEND  # their rates are decisions
         duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
+    if factors is not None:
+        duration *= factors
     return duration
 
 
 def _earliest(
     problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
 ) -> Schedule:
-    duration = _lasting(problem, rows)
-    if factors is not None:
-        duration = duration * factors
-    if _is_simple(problem, rows):
-        sends = order[rows.kind[order] == Activity.SEND]
-        start = _simple_starts(problem, rows, sends, duration)
-    else:
-        start = Dispatch.of(problem, rows, order).starts(duration)
-    return Schedule.of_columns(
-        rows.machines,
-        kind=rows.kind,
-        machine=rows.machine,
-        peer=rows.peer,
-        item=rows.item,
-        amount=rows.amount,
-        start=start,
-        end=start + duration,
-    )
+    """Return the rows at their earliest, dispatched in the order given."""
+    duration = _lasting(problem, rows, factors)
+    start = Dispatch.of(problem, rows, order).starts(duration)
+    return rows.timed(start, start + duration)
+
+
+def _earliest_simple(
+    problem: DivisibleLoad, rows: Schedule, sends: Integers, factors: Floats | None
+) -> Schedule:
+    """Return simple rows at their earliest, sent in the order given."""
+    duration = _lasting(problem, rows, factors)
+    start = _simple_starts(problem, rows, sends, duration)
+    duration += start
+    return rows.timed(start, duration)
 
 
 def _is_simple(problem: DivisibleLoad, rows: Schedule) -> bool:
     """Whether there is one chunk per worker, computed after it came, and nothing returns."""
-    sends = rows.kind == Activity.SEND
-    computes = rows.kind == Activity.COMPUTE
-    return (
-        problem.ports in (1, 2)
-        and np.count_nonzero(sends) + np.count_nonzero(computes) == len(rows)
-        and _all_different(rows.machine[computes])
-        and _all_different(rows.peer[sends])
-    )
+    known = (rows.kind == Activity.SEND) | (rows.kind == Activity.COMPUTE)
+    if problem.ports not in (1, 2) or not known.all():
+        return False
+    sends, computes = rows.span_of(Activity.SEND), rows.span_of(Activity.COMPUTE)
+    return _all_different(rows.machine[computes]) and _all_different(rows.peer[sends])
 
 
 def _all_different(machines: Integers) -> bool:
@@ -217,8 +221,11 @@ def _simple_starts(
     start[sends[1:]] = ends[:-1]
     arrival = np.zeros(len(problem.machines))
     arrival[rows.peer[sends]] = ends
-    release = np.concatenate([[0.0], problem.star.release])
-    computes = rows.kind == Activity.COMPUTE
+    computes = rows.span_of(Activity.COMPUTE)
     machine = rows.machine[computes]
-    start[computes] = np.maximum(arrival[machine], release[machine])
+    begun = arrival[machine]
+    if problem.star.release.any():
+        release = np.concatenate([[0.0], problem.star.release])
+        np.maximum(begun, release[machine], out=begun)
+    start[computes] = begun
     return start

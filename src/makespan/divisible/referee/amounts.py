@@ -26,14 +26,15 @@ def conservation(reading: Reading) -> Iterator[Violation]:
 
 def loads(reading: Reading) -> Iterator[Violation]:
     """Each machine computes its given load; one that is not named computes nothing."""
-    given = reading.problem.loads
+    given, master = reading.problem.loads, reading.problem.star.master
     if given is None:
         return
+    assert not isinstance(master, str)
     names, rows = reading.problem.machines, reading.computes
     computed = np.bincount(
         reading.schedule.machine[rows], reading.schedule.amount[rows], minlength=len(names)
     )
-    wanted = np.array([float(given.get(name, 0.0)) for name in names])
+    wanted = np.concatenate([[float(given.get(master.name, 0.0))], reading.problem.given_amounts])
     difference = np.abs(computed - wanted)
     for index in np.flatnonzero(difference > reading.units).tolist():
         yield Violation(

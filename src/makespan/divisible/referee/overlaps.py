@@ -34,12 +34,16 @@ def overlaps(
 
     Complexity: O(n log n), vectorised.
     """
-    shared = np.bincount(group)[group] > 1 if len(group) else np.zeros(0, dtype=bool)
-    rows, group = rows[shared], group[shared]
-    if not len(rows):
+    often = np.bincount(group) > 1
+    if not often.any():
         return
+    shared = often[group]
+    rows, group = rows[shared], group[shared]
     order = _by_start(schedule.start[rows], group)
     rows, group = rows[order], group[order]
+    in_turn = (schedule.start[rows[1:]] >= schedule.end[rows[:-1]]) | (group[1:] != group[:-1])
+    if in_turn.all():
+        return
     if side is None:
         everything = np.ones(len(rows), dtype=bool)
         yield from _against_latest(

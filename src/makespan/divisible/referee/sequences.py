@@ -37,11 +37,12 @@ def in_line(reading: Reading, rows: Integers) -> Line:
     start, end = reading.schedule.start[rows], reading.schedule.end[rows]
     if reading.problem.ports == "many":
         end = np.zeros(len(rows))
-    order = np.lexsort((rows, end, start))
-    start, end = start[order], end[order]
+    if not all(bool(np.all(key[1:] >= key[:-1])) for key in (start, end, rows)):
+        order = np.lexsort((rows, end, start))
+        rows, start, end = rows[order], start[order], end[order]
     later = (start[1:] > start[:-1]) | (end[1:] > end[:-1])
     level = np.concatenate([[0], np.cumsum(later)])[: len(rows)]
-    return Line(rows[order], level)
+    return Line(rows, level)
 
 
 def rounds(reading: Reading) -> Iterator[Violation]:
@@ -109,6 +110,8 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     A round from ``first`` ends before the first chunk whose worker had its last chunk at or
     after ``first``. Complexity: O(n log n + rounds log n).
     """
+    if len(workers) and int(np.bincount(workers).max()) == 1:
+        return [0]
     by_worker = np.argsort(workers, kind="stable")
     same = workers[by_worker[1:]] == workers[by_worker[:-1]]
     previous = np.full(len(workers), -1, dtype=np.int64)

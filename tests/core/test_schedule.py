@@ -1,0 +1,47 @@
+"""Schedules: whose the columns are, and the rows of one kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import Schedule
+from makespan.core.schedule import COLUMNS, Activity
+
+ROWS = [
+    ("send", 0, 1, 0, 2.0, 0.0, 2.0),
+    ("send", 0, 2, 1, 3.0, 2.0, 5.0),
+    ("compute", 1, -1, 0, 2.0, 2.0, 8.0),
+    ("send", 0, 1, 2, 1.0, 5.0, 6.0),
+]
+
+
+def test_the_callers_arrays_stay_the_callers():
+    """A column is a copy of what can be written to, unless it is handed over."""
+    amount = np.ones(2)
+    given = dict(kind=[0, 0], machine=0, peer=1, item=[0, 1], start=0.0, end=[1.0, 2.0])
+    kept = Schedule.of_columns(["A", "B"], amount=amount, **given)
+    amount[0] = 7.0
+    assert kept.amount.tolist() == [1.0, 1.0]
+    taken = Schedule.of_columns(["A", "B"], amount=amount, copy=False, **given)
+    assert taken.amount is amount
+    with pytest.raises(ValueError, match="read-only"):
+        amount[0] = 1.0
+
+
+def test_other_times():
+    """Only start and end change."""
+    schedule = Schedule.of_rows(["A", "B", "C"], ROWS)
+    later = schedule.timed(schedule.start + 1, schedule.end + 1)
+    assert later.makespan == schedule.makespan + 1
+    for name in set(COLUMNS) - {"start", "end"}:
+        assert getattr(later, name) is getattr(schedule, name)
+
+
+@pytest.mark.parametrize("activity", list(Activity))
+@pytest.mark.parametrize("rows", [[0, 1], [0, 1, 2, 3], [2], [1, 2], [2, 3, 2]])
+def test_the_span_of_a_kind_is_its_rows(activity, rows):
+    """As a slice or as indices, wherever the rows stand."""
+    schedule = Schedule.of_rows(["A", "B", "C"], ROWS).take(rows)
+    expected = np.flatnonzero(schedule.kind == activity).tolist()
+    assert np.arange(len(schedule))[schedule.span_of(activity)].tolist() == expected
