@@ -37,7 +37,7 @@ def attempt(trial: Trial) -> None:
     if not oracle.covers(problem):
         trial.count("beyond the oracle")
         return
-    trial.input = ("problem.json", as_text(problem, ".json").encode())
+    trial.holds("input.json", as_text(problem, ".json").encode())
     value = oracle.best(problem)
     best = None if value is None else float(value)
     if best is None and problem.kind in CAN_ALWAYS_BE_PLANNED:

@@ -138,7 +138,7 @@ def one_more_machine(document: Document, rng: random.Random) -> float | None:
         return None if has_energy or document.get("require") == "most" else 1.0
     if kind == "divisible":
         workers = document["platform"].get("workers")
-        fixed = any(document.get(key) for key in (*SEQUENCES, "loads", "budget"))
+        fixed = any(document.get(key) is not None for key in (*SEQUENCES, "loads", "budget"))
         if not isinstance(workers, list) or fixed or document.get("use") == "all":
             return None
         send = {} if document["platform"].get("topology") == "bus" else {"send": 1.0}

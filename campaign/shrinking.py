@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from campaign.part import Part, Trial
-from campaign.structure import attempt as read_and_plan, made
+from campaign.structure import PART as STRUCTURE, attempt as read_and_plan, made
 
 EXAMPLES = 50
 
@@ -41,4 +41,5 @@ PART = Part(
     goals={"inputs": 10_000},
     share=0.4,
     patience=60.0,
+    prepare=STRUCTURE.prepare,
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import DivisibleLoad, Master, ProblemError, Star, Worker
+from makespan.divisible.file import read
 
 
 def mistakes_of(**fields):
@@ -97,3 +98,11 @@ def test_columns_are_read_only_copies():
     assert star.send_per_unit.tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match="read-only"):
         star.send_per_unit[0] = 5.0
+
+
+def test_a_master_may_not_have_a_workers_name() -> None:
+    """Not one that was given, nor one that was made up for columns."""
+    columns = {"send_per_unit": [1.0, 2.0], "compute_per_unit": [2.0, 3.0]}
+    platform = {"topology": "star", "columns": columns, "master": {"name": "P2"}}
+    with pytest.raises(ProblemError, match=r"platform\.master\.name: 'P2' is also a worker's"):
+        read({"kind": "divisible", "load": 1.0, "platform": platform})

@@ -370,6 +370,9 @@ class Star:
 
     def _check_names(self, mistakes: Mistakes) -> None:
         if isinstance(self.names, Numbered):
+            if isinstance(self.master, Master) and self.master.name in self.names:
+                place = "platform.master.name"
+                mistakes.add(place, f"{self.master.name!r} is also a worker's; names are unique")
             return
         seen = {self.master.name: "platform.master"} if isinstance(self.master, Master) else {}
         for index, name in enumerate(self.names):
