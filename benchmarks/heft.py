@@ -67,7 +67,7 @@ def heft(given: TaskGraph, **options: Any) -> Any:
 def plain(given: TaskGraph) -> Any:
     """Plan by the plain twin."""
     order = by_level(given.dag, levels(given.dag, *weights(given)))
-    return plainly_inserted(given, order)
+    return plainly_inserted(given, Control(), order)
 
 
 def large() -> None:

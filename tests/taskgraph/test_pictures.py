@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from makespan import Dag, Network, TaskGraph, plot, solve
+from makespan import Dag, Network, Schedule, TaskGraph, check, plot, solve
 from makespan.core.picture import Role
 from makespan.taskgraph import generators
 from makespan.taskgraph.clustering import clustering_of
@@ -110,3 +110,17 @@ def test_lines_and_taken() -> None:
     assert result.answer["taken"] == {"a": 0.0, "b": 1.0}
     assert result.answer["start"] == {"a": 0.0, "b": 3.0}
     assert "2 of 2 machines, 1 transfers" in str(result)
+
+
+def test_machines_are_those_of_the_problem_whatever_a_schedule_lists() -> None:
+    """A schedule made elsewhere lists machines in another order, and some that it does not use."""
+    dag = Dag({"a": 1.0, "b": 1.0}, [("a", "b", 2.0)])
+    problem = TaskGraph(dag, Network([1.0, 1.0]), assignment={"a": "M1", "b": "M2"})
+    rows = [
+        ("compute", 3, -1, 0, 1.0, 0.0, 1.0),
+        ("transfer", 3, 2, 0, 2.0, 1.0, 3.0),
+        ("compute", 2, -1, 1, 1.0, 3.0, 4.0),
+    ]
+    elsewhere = Schedule.of_rows(["X", "Y", "M2", "M1"], rows)
+    assert check(problem, elsewhere).ok
+    assert picture(problem, elsewhere).bars.row.tolist() == [0, 0, 1, 1]

@@ -15,6 +15,11 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def readonly(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return read-only views, one after another in memory: one type for the compiler."""
+    return tuple(frozen(np.ascontiguousarray(column).view()) for column in columns)
+
+
 class Rows(dict[int, list[float]]):
     """The rows of a table as lists, for loops in Python: each is made when it is first asked for.
 

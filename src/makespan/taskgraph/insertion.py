@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph import loops
-from makespan.taskgraph.arrays import Rows
+from makespan.taskgraph.arrays import Rows, frozen
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
@@ -243,24 +243,32 @@ def planned(
     start: Sequence[float] | Floats,
     end: Sequence[float] | Floats,
 ) -> Schedule:
-    """Return the plan with these tasks and transfers that wait for nothing.
+    """Return the plan with these tasks and transfers that wait for nothing, each behind another.
 
-    Complexity: O(n + e h), vectorised; h the hops of the longest route.
+    Complexity: O(n + e h), h the hops of the longest route; compiled for large graphs.
     """
-    dag, routing = problem.dag, problem.network.routing
+    dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
     place, ends = np.asarray(machine, dtype=np.int64), np.asarray(end, dtype=np.float64)
-    tail, goal = place[dag.source], place[dag.target]
-    edge = np.flatnonzero(problem.needs_rows(np.arange(len(tail)), tail, goal))
-    tail, goal, begin = tail[edge], goal[edge], ends[dag.source[edge]]
-    parts: list[tuple[np.ndarray, ...]] = []
-    while len(edge):
-        head = routing.following[tail, goal]
-        until = begin + (dag.size[edge] / routing.rates[tail, head] + routing.setup[tail])
-        parts.append((edge, tail, head, begin, until))
-        on = np.flatnonzero(head != goal)
-        edge, tail, goal, begin = edge[on], head[on], goal[on], until[on]
-    columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
-    return _joined(problem, (place, start, ends), columns or (np.zeros(0),) * 5)
+    steps = count + 4 * len(dag.source) + routing.rates.size
+    sent = (
+        dag.source, dag.target, dag.size, place, ends, routing.fixed_seconds.ravel(),
+        routing.following.ravel(), routing.rates.ravel(), routing.setup,
+    )  # fmt: skip
+    numbers = len(routing.delay), len(routing.rates)
+    room = (
+        0 if len(routing.rates) == 1 else loops.run(loops.count_hops, steps, sent[:7], (), numbers)
+    )
+    whole = [np.empty(count + room, dtype=np.int64) for _ in range(3)]
+    real = [np.empty(count + room) for _ in range(3)]
+    tasks = (place, -1, np.arange(count), dag.work, start, ends)
+    for column, values in zip((*whole, *real), tasks, strict=True):
+        column[:count] = values
+    loops.run(loops.transfer_rows, steps, sent, (*whole, *real), (*numbers, count))
+    kind = np.full(count + room, Activity.TRANSFER, dtype=np.int8)
+    kind[:count] = Activity.COMPUTE
+    names = ("machine", "peer", "item", "amount", "start", "end")
+    columns = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
+    return Schedule.of_columns(problem.machines, kind=frozen(kind), **columns)
 
 
 def _joined(
@@ -270,7 +278,7 @@ def _joined(
     dag, count = problem.dag, len(problem.dag)
     edge, tail, head = (column.astype(np.int64, copy=False) for column in transfers[:3])
     machine, start, end = (np.asarray(column) for column in tasks)
-    kind = np.full(count + len(edge), Activity.TRANSFER)
+    kind = np.full(count + len(edge), Activity.TRANSFER, dtype=np.int8)
     kind[:count] = Activity.COMPUTE
     return Schedule.of_columns(
         problem.machines,

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from makespan.taskgraph.arrays import readonly
+
 Column = Callable[[Any], Any]
 
 COMPILE_FROM = 2_000_000
@@ -47,7 +49,7 @@ def run(
         Scalars that the loop takes after them.
     """
     if pays_off(steps):
-        return compiled(loop)(*inputs, *outputs, *numbers)
+        return compiled(loop)(*readonly(*inputs), *outputs, *numbers)
     lists = [column.tolist() for column in outputs]
     value = loop(*(column.tolist() for column in inputs), *lists, *numbers)
     for column, values in zip(outputs, lists, strict=True):
@@ -227,6 +229,58 @@ def in_sequence(  # type: ignore[no-untyped-def]
         end[task] = begin + seconds[task]
         if core >= 0:
             core_free[core] = end[task]
+
+
+def count_hops(source, target, size, place, end, fixed, following, machines, nodes):  # type: ignore[no-untyped-def]
+    """Return how many rows the transfers of a plan take; see :func:`transfer_rows`."""
+    count = 0
+    for edge in range(len(source)):
+        at, goal = place[source[edge]], place[target[edge]]
+        if at != goal and (size[edge] > 0.0 or fixed[at * machines + goal] > 0.0):
+            while at != goal:
+                at = following[at * nodes + goal]
+                count += 1
+    return count
+
+
+def transfer_rows(  # type: ignore[no-untyped-def]
+    source, target, size, place, end, fixed, following, rates, setup,
+    tail, head, item, amount, start, until,
+    machines, nodes, row,
+):  # fmt: skip
+    """Write the hops of all transfers, from ``row`` on, each as soon as its data are there.
+
+    ``place`` and ``end`` are those of tasks; tables are flat.
+    """
+    for edge in range(len(source)):
+        at, goal = place[source[edge]], place[target[edge]]
+        if at != goal and (size[edge] > 0.0 or fixed[at * machines + goal] > 0.0):
+            time = end[source[edge]]
+            while at != goal:
+                via = following[at * nodes + goal]
+                tail[row], head[row], item[row] = at, via, edge
+                amount[row], start[row] = size[edge], time
+                time += size[edge] / rates[at * nodes + via] + setup[at]
+                until[row] = time
+                at = via
+                row += 1
+
+
+def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-def]
+    """Write the rows by the ``rank`` of the tasks that own them, computations first.
+
+    ``place`` is room: zeros, two more than there are ranks.
+    """
+    for row in range(len(owner)):
+        place[rank[owner[row]] + 2] += 1
+    for index in range(2, len(place)):
+        place[index] += place[index - 1]
+    for transfers in range(2):
+        for row in range(len(owner)):
+            if computes[row] == (transfers == 0):
+                index = rank[owner[row]] + 1
+                order[place[index]] = row
+                place[index] += 1
 
 
 def earliest(  # type: ignore[no-untyped-def]

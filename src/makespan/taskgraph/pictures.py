@@ -35,6 +35,7 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     What happens at the same time stands in lanes of its own, up to four of a role. Copies of a
     task are marked, but for the one that ends first.
     """
+    schedule = schedule.renamed(problem.machines)
     _refuse_unknown(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     computes = np.flatnonzero(schedule.kind == Activity.COMPUTE)
@@ -85,7 +86,7 @@ def _later_copies(problem: TaskGraph, schedule: Schedule) -> list[int]:
     """Return the rows of the copies of tasks of which another one ends first."""
     if not problem.duplication:
         return []
-    copies = Copies(problem, schedule.renamed(problem.machines))
+    copies = Copies(problem, schedule)
     later: list[int] = np.delete(copies.row, copies.earliest[copies.earliest >= 0]).tolist()
     return later
 

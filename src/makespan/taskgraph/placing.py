@@ -9,6 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.taskgraph.arrays import readonly
 from makespan.taskgraph.in_time import in_time, must_end
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off
@@ -115,7 +116,7 @@ def _compiled(
     np.cumsum(problem.cores, out=first_core[1:])
     machine = np.full(count, -1, dtype=np.int64)
     start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
-    order, chosen, extra, *columns = _writable(
+    order, chosen, extra, *columns = readonly(
         order,
         np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
         np.zeros((0, 0)) if bias is None else bias,
@@ -138,8 +139,3 @@ def _compiled(
     if place < count:
         append_some(order[place:], chosen, *columns, machine, start, end, tail)  # type: ignore[call-arg]
     return planned(problem, machine, start, end)
-
-
-def _writable(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the columns as arrays of one kind for the compiler, which tells read-only ones."""
-    return tuple(c if c.flags.writeable and c.flags.c_contiguous else c.copy() for c in columns)

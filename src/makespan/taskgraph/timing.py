@@ -12,6 +12,7 @@ import numpy as np
 
 from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.taskgraph import loops
 from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.copies import Copies
@@ -40,8 +41,8 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
         peer=schedule.peer,
         item=schedule.item,
         amount=schedule.amount,
-        start=start,
-        end=end,
+        start=frozen(start),
+        end=frozen(end),
     )
 
 
@@ -125,7 +126,28 @@ class _Rows:
         start, end = self.schedule.start, self.schedule.end
         if self.problem.given.sequences:
             end = 0.0 * end  # at one time, sequences say what goes first
-        return np.lexsort((-self.hops_left, self.computes, self.position, end, start))
+        if not self._waits and self.hops_left.max(initial=0) <= 1:
+            return self._behind_sources(start, end)
+        return sorted_by(start, end, self.position, self.computes, -self.hops_left)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether transfers wait for one another, or tasks for their own."""
+        return self.problem.contention != "none" or self.problem.is_blocking
+
+    def _behind_sources(self, start: Floats, end: Floats) -> Integers:
+        """Return the tasks by start, each before the transfers that wait for nothing but it."""
+        count, rows = len(self.machine_of), np.flatnonzero(self.computes)
+        tasks = self.task[rows[sorted_by(start[rows], end[rows], self.position[rows])]]
+        rank = np.full(count, len(tasks), dtype=np.int64)
+        rank[tasks] = np.arange(len(tasks))
+        owner = self.task
+        if len(rows) < len(owner):
+            owner = np.where(self.computes, owner, self.graph[2][self.edge])
+        order = np.zeros(len(owner), dtype=np.int64)
+        place = np.zeros(len(tasks) + 3, dtype=np.int64)
+        loops.run(loops.by_owner, 4 * len(owner), (rank, self.computes, owner), (place, order))
+        return order
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
         """Return the things that transfers occupy as indices, -1 for none, and their number."""

@@ -8,9 +8,11 @@ import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.taskgraph.problem import TaskGraph
 
 TOLERANCE = 1e-9
+SHORT = 2**16  # integers below are sorted in linear time
 
 
 class Rows:
@@ -136,7 +138,9 @@ def overlaps(
     is never in the way.
     """
     lasting = np.flatnonzero(end > start)
-    order = lasting[np.lexsort((end[lasting], start[lasting], group[lasting]))]
+    order = lasting[sorted_by(start[lasting], end[lasting])]
+    groups = group[order].astype(np.uint16 if group.max(initial=0) < SHORT else np.int64)
+    order = order[np.argsort(groups, kind="stable")]
     same = group[order[1:]] == group[order[:-1]]
     excess = end[order[:-1]] - start[order[1:]]
     for index in np.flatnonzero(same & (excess > tolerance)).tolist():
