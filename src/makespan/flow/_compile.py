@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import MakespanError
@@ -16,7 +17,8 @@ from makespan.flow._simulate import simulate
 from makespan.flow._solve import solve
 
 SECONDS = 0.2  # of search for each method and sample, once its kernels are compiled
-REPETITIONS = 40
+REPETITIONS = 300
+POLICIES = ("self-scheduling", "guided")
 SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
     "divisible": (
         ({"workers": 6}, {}),
@@ -28,9 +30,17 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
         ({"workers": 40, "topology": "tree"}, {}),
         ({"workers": 40}, {"integral": True}),
         ({"workers": 40, "latency": 0.2}, {"ports": "many"}),
+        ({"workers": 12, "latency": 0.02}, {"rounds": 400}),
+        ({"workers": 12}, {"activation": [f"P{1 + chunk % 12}" for chunk in range(2400)]}),
         ({"workers": 6000}, {}),
+        ({"workers": 6000}, {"order": [f"P{worker}" for worker in range(6000, 0, -1)]}),
+        ({"workers": 6000, "topology": "bus", "master_computes": True}, {}),
     ),
-    "independent": (({"tasks": 30}, {}), ({"tasks": 3000}, {})),
+    "independent": tuple(
+        ({"tasks": tasks, "preemptive": preemptive}, {})
+        for tasks in (30, 200_000)
+        for preemptive in (False, True)
+    ),
     "partition": tuple(
         ({"resources": 100, "tasks": 10_000, "energy": energy, "objective": objective}, {})
         for energy, objective in (
@@ -38,11 +48,15 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
             *((True, "time-then-energy"), (True, "energy-then-time"), (True, "pareto")),
         )
     ),
-    "reduction": tuple(
-        ({"machines": machines, "segments": segments, "collective": collective, **more}, {})
-        for machines, segments in ((4, 3), (8, 6), (150, 150))
-        for collective in ("reduce", "broadcast", "all-reduce")
-        for more in ({}, {"spread": 0.5})
+    "reduction": (
+        ({"machines": 4, "segments": 5}, {"order": "greedy"}),
+        ({"machines": 60, "segments": 60}, {"order": "greedy"}),
+        *(
+            ({"machines": machines, "segments": segments, "collective": collective, **more}, {})
+            for machines, segments in ((4, 3), (8, 6), (150, 150))
+            for collective in ("reduce", "broadcast", "all-reduce")
+            for more in ({}, {"spread": 0.5})
+        ),
     ),
     "taskgraph": tuple(
         ({"size": size, "contention": contention, "communication": communication}, {})
@@ -85,13 +99,15 @@ def _samples(kind: Kind) -> Iterator[Problem]:
 
 
 def _enter(problem: Problem) -> None:
-    """Run every method on ``problem``, and a few disturbed runs of a plan."""
-    plan = None
+    """Run every method on ``problem``, ``auto`` in time and out of it, and disturbed runs."""
+    solve(problem, time_limit=0.0)
     for verdict in methods(problem):
         if verdict.applies:
-            try:
-                plan = solve(problem, method=verdict.name, time_limit=SECONDS)
-            except MakespanError:  # of a method that is not for this size
-                continue
-    if plan is not None and plan.schedule is not None:
+            with suppress(MakespanError):  # of a method that is not for this size
+                solve(problem, method=verdict.name, time_limit=SECONDS)
+    plan = solve(problem, time_limit=SECONDS)
+    if plan.schedule is not None:
         simulate(plan, noise=0.1, repetitions=REPETITIONS)
+    for name in POLICIES:
+        with suppress(MakespanError):  # of a policy that is not for this problem
+            simulate(problem, name, noise=0.1, repetitions=REPETITIONS)
