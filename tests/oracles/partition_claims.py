@@ -124,13 +124,17 @@ def _not_preferred(
     prefer = truth.problem.prefer
     if any("time was up" in note for note in result.notes):
         return
+    if any("'prefer' was not looked at" in note for note in result.notes):
+        if result.method not in ("olar", "any-plan"):
+            yield f"{result.method} did not look at 'prefer'"
+        return
     if prefer == "fewest-resources" and _used(counts) > min(map(_used, fastest)):
         yield f"{_used(counts)} resources; {min(map(_used, fastest))} are enough"
     if prefer == "least-total":
         total = min(map(truth.total, fastest))
         if truth.total(counts) > total * (1 + CLOSE):
             yield f"a total of {float(truth.total(counts))!r}; {float(total)!r} is possible"
-    if prefer == "lexicographic" and result.method != "olar" and counts != fastest[0]:
+    if prefer == "lexicographic" and counts != fastest[0]:
         yield f"{counts}, but {fastest[0]} comes before"
 
 

@@ -37,6 +37,12 @@ def test_nothing_false_is_claimed_without_time():
         assert false_claims(seed, 0.0) == [], seed
 
 
+@pytest.mark.parametrize("seed", [20230, 20284])
+def test_makespans_that_differ_in_the_last_places_are_told_apart(seed):
+    """A plan a few last places above the bound is not called optimal."""
+    assert false_claims(seed) == []
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("loops")
 def test_nothing_false_is_claimed_of_thousands():

@@ -65,6 +65,8 @@ def test_every_form_of_a_resource_in_toml(tmp_path):
         {"costs": [[0.0, inf, 2.0], [1.0]], "first": [0, 3], "upper": [2, 9]},
         {"costs": [{0: 0.0, 7: 2.0}, {1: 1.0}], "energy": [{0: 0.0, 7: 1.0}, {1: 3.0}]},
         {"costs": {"a": Affine(1.0, 2.0), "b": Affine(0.0, 1.0)}, "lower": 1, "require": "most"},
+        {"costs": [{0: 1.0, 2: 2.0}, {}]},
+        {"costs": [{0: 1.0, 2: 2.0}, [1.0], {}], "energy": [{0: 1.0, 2: 1.0}, [1.0], {}]},
         {"costs": [[0.0, 1.0]] * 2, "objective": "total", "prefer": "least-total", "deadline": 3.0},
     ],
 )

@@ -13,6 +13,8 @@ import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import arrivals, bounds, grain, last_arrival
 from makespan.reduction.exact import common_unit, common_unit_of
+from makespan.reduction.sends import Sends
+from makespan.reduction.timing import in_order
 from tests.oracles import reduction_brute as oracle
 
 CLOSE = 1e-9
@@ -71,6 +73,49 @@ def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
     assert makespan.lower_bound(problem).value == pytest.approx(27.0)
     result = makespan.solve(problem)
     assert (result.status, result.makespan, result.lower_bound) == ("optimal", 27.0, 27.0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_time_an_all_reduce_is_no_later_than_its_parts(seed: int) -> None:
+    """Small parts are planned by all heuristics, and their plans run one after the other."""
+    rng = np.random.default_rng(seed)
+    machines, segments = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    parts: Any = {
+        "machines": machines, "segments": segments, "transfer": 3, "reduce": int(rng.integers(3)),
+        "latency": rng.integers(0, 9, (machines, machines)).tolist(),
+    }  # fmt: skip
+    whole, reduced, spread = (
+        makespan.solve(Reduction(**parts, collective=collective), time_limit=0.0)
+        for collective in ("all-reduce", "reduce", "broadcast")
+    )
+    assert whole.makespan <= reduced.makespan + spread.makespan + CLOSE
+
+
+@pytest.mark.parametrize("collective", ["reduce", "broadcast", "all-reduce"])
+def test_plans_with_very_unequal_latencies_are_timed(collective: Any) -> None:
+    """Starts that wait for each other over hundreds of segments: every method has its plan."""
+    rng = np.random.default_rng(3)
+    problem = Reduction(
+        machines=3, segments=300, transfer=1.0, reduce=1.0, collective=collective,
+        latency=np.round(10.0 ** rng.uniform(0, 4, (3, 3))),
+    )  # fmt: skip
+    for method in makespan.methods(problem):
+        if method.applies and method.name != "cp-sat":
+            result = makespan.solve(problem, method=method.name, time_limit=0.1)
+            assert result.makespan >= result.lower_bound
+
+
+def test_orders_that_contradict_each_other_are_not_both_kept() -> None:
+    """Where receivers can't take in the order asked for, they take in the order of the starts."""
+    problem = Reduction(machines=2, segments=2, latency=1, transfer=1, reduce=1)
+    sends = Sends(
+        sender=np.array([1, 1]), receiver=np.array([0, 0]), segment=np.array([0, 1]),
+        final=np.zeros(2, dtype=bool),
+    )  # fmt: skip
+    asked, taken = (in_order(problem, sends, arrivals) for arrivals in (np.array([1, 0]), None))
+    assert asked is not None
+    assert taken is not None
+    assert asked.makespan == taken.makespan == 4.0
 
 
 @pytest.mark.parametrize("period", [0, 1, 3, 7, 20])

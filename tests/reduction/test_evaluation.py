@@ -55,9 +55,10 @@ def test_deadlock_is_told_with_its_cycle() -> None:
     with pytest.raises(ProblemError, match=r"deadlock: machine 2 waits .* machine 3 waits"):
         evaluate(plan, 1, 1, 1)
     problem = Reduction(machines=3, segments=2, transfer=1, sequences=plan)
-    result = makespan.solve(problem)
-    assert result.status == "infeasible"
-    assert "deadlock" in result.notes[0]
+    for method in ("auto", "cp-sat"):
+        result = makespan.solve(problem, method=method)
+        assert result.status == "infeasible"
+        assert "deadlock" in result.notes[0]
 
 
 def test_given_sequences_keep_their_order() -> None:

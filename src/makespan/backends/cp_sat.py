@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
+from makespan.core.startup import startup
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver
@@ -175,6 +176,13 @@ def _power_of_two(logarithm: float, room: int) -> Scaling:
     return Scaling(1, 2**-exponent, False)
 
 
+def library() -> Any:
+    """Import CP-SAT: about half a second of start-up, which does not count against limits."""
+    with startup():
+        from ortools.sat.python import cp_model
+    return cp_model
+
+
 class Outcome(StrEnum):
     """How a search ended."""
 
@@ -236,8 +244,7 @@ def search(
     The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to
     the main thread, between its own steps.
     """
-    from ortools.sat.python import cp_model
-
+    cp_model = library()
     if control.expired():
         return Found(Outcome.UNKNOWN, None, None, _nothing)
     solver = cp_model.CpSolver()
@@ -292,11 +299,10 @@ def _watched(
 
     Returns the status and the last bound that was told.
     """
-    from ortools.sat.python import cp_model
-
+    cp_model = library()
     latest: dict[str, float] = {}
 
-    class Note(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
+    class Note(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
         def on_solution_callback(self) -> None:
             latest["incumbent"] = self.objective_value
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers
+from makespan.core.startup import startup
 
 WITHIN = 1e-8
 """How near the value of a linear programme is to the truth, relative to 1 or its value. Rows are
@@ -219,7 +220,8 @@ class Programme:
         return answer
 
     def _run(self, control: Control, start: Floats | None, gap: float, *, presolve: bool) -> Answer:
-        import highspy
+        with startup():
+            import highspy
 
         highs = highspy.Highs()
         highs.silent()

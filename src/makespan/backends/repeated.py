@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Floats
+from makespan.core.startup import startup
 
 TOLERANCE = 1e-10
 
@@ -54,7 +55,8 @@ class Repeated:
         return self._value()
 
     def _begin(self, matrix: Floats, high: Floats, upper: Floats) -> None:
-        import highspy
+        with startup():
+            import highspy
 
         highs = highspy.Highs()
         highs.silent()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Policy = Callable[..., Any]
 """``(problem, noise, repetitions, generator)`` gives the makespans and the one without noise."""
 
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -33,6 +35,7 @@ class Kind:
     | referee | ``violations(problem, schedule)`` | yields what breaks the statement |
     | bounds | ``bounds(problem)`` | lower bounds, each cited; quick at any size |
     | | ``grain(problem)`` | what some optimal makespan is a whole multiple of; may be missing |
+    | | ``MET_WITHIN`` | 0 where makespans are compared exactly; may be missing: 1e-9 |
     | timing | ``retimed(problem, schedule, factors)`` | the same decisions, as early as possible |
     | answer | ``answer(problem, schedule)`` | what people read |
     | pictures | ``picture(problem, schedule)`` | rows and bars |
@@ -61,6 +64,12 @@ class Kind:
         room = self._room("bounds")
         found: float | None = room.grain(problem) if hasattr(room, "grain") else None
         return found
+
+    @property
+    def met_within(self) -> float:
+        """The share of its makespan by which a plan may be above a bound and still meet it."""
+        within: float = getattr(self._room("bounds"), "MET_WITHIN", ROUNDING)
+        return within
 
     def retimed(self, problem: Problem, schedule: Schedule) -> Schedule:
         timed: Schedule = self._room("timing").retimed(problem, schedule)

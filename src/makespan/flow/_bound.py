@@ -10,7 +10,6 @@ from makespan.core.problem import Problem
 from makespan.core.result import Bound, Solution
 from makespan.flow._kinds import kind_of
 
-MET = 1e-9  # relative: a makespan this near to a bound meets it
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
 MOST_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
 GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
@@ -65,7 +64,7 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
     if not sound:
         return Proof(value=None, notes=tuple(doubts))
     value, name = max(sound)
-    if makespan - value <= MET * makespan:
+    if makespan - value <= kind.met_within * makespan:
         return Proof(
             value=makespan, met=True, notes=(*doubts, f"optimal: the bound {name!r} is met")
         )

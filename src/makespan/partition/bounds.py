@@ -13,6 +13,8 @@ from makespan.partition.sums import sums_of
 CHEAPEST = "every resource takes one of its counts, and the dearest of the cheapest ends last"
 ENDS = "at a lower threshold the greatest (least) allowed counts add up to less (more) than tasks"
 
+MET_WITHIN = 0.0  # a makespan is one of the given costs: nothing is rounded
+
 
 def bounds(problem: Partition) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; only that of the cheapest counts with "most"."""

@@ -282,7 +282,7 @@ def _sampled(
             f"{place}.granularity",
             f"{shown(unit)} is not a whole number from 1 to {LARGEST_COUNT:,}",
         )
-    if not len(counts):
+    if not len(counts) and not exact:  # nothing measured, nothing allowed: only that is exact
         mistakes.add(f"{place}.counts", "is empty; at least one sample is needed")
     columns = [("costs", costs)]
     if samples.energies is not None:

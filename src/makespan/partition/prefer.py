@@ -15,6 +15,7 @@ from makespan.partition.sums import Ends, Expired, Sums
 NOT_PREFERRED = (
     "the time was up, or the memory too small, before the preferred of the optimal plans was found"
 )
+NOT_LOOKED_AT = "'prefer' was not looked at: other plans may have the same makespan"
 
 
 def preferred(

@@ -21,7 +21,9 @@ from makespan.reduction.sends import (
 )
 
 COMPILED_FROM = 20_000
-MOST_PASSES = 100
+PLAIN_PASSES = 10
+LEAST_PASSES = 100
+ROWS_IN_ALL = 20_000_000
 
 
 def retimed(problem: Reduction, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -108,16 +110,19 @@ def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None)
     sends
         Every machine sends in the order of the rows.
     arrivals
-        The rows in the order in which receivers take them; None: in the order of the rows.
+        The rows in the order in which receivers take them; None: in the order of the rows, which
+        is also taken where no start times were found that keep to both orders.
 
-    Returns None where no start times keep to both orders.
+    Returns None where a segment is sent on before it is there.
     """
     costs = costs_of(problem, sends)
-    before = _predecessors(sends, np.arange(len(sends)) if arrivals is None else arrivals)
-    settled = _settle(before, costs)
-    if settled is None:
-        return None
-    return schedule_of(problem, sends, costs, *settled)
+    by_start = np.arange(len(sends))
+    settled = None
+    if arrivals is not None:
+        settled = _settle(_predecessors(sends, arrivals), costs)
+    if settled is None:  # what every send waits for is before it: one pass is enough
+        settled = _settle(_predecessors(sends, by_start), costs)
+    return None if settled is None else schedule_of(problem, sends, costs, *settled)
 
 
 class Before(NamedTuple):
@@ -167,22 +172,28 @@ def _bring(bringing: Integers, sends: Sends, arrivals: Integers) -> None:
 
 
 def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
-    """Return the earliest start of every send and the end of its combination, or None."""
+    """Return the earliest start of every send and the end of its combination, or None.
+
+    Orders that contradict each other never settle; others may take as many passes as there are
+    segments.
+    """
     count = len(before.sending)
     columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
     dtype: Any = np.asarray(costs.latency).dtype
     state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
     sweep: Any = settle_once
-    if count >= COMPILED_FROM:
-        from makespan.reduction.kernels import settle_once_compiled as sweep
-    else:
-        columns = [column.tolist() for column in columns]
-        state = [column.tolist() for column in state]
-    for _ in range(MOST_PASSES):
+    if count < COMPILED_FROM:
+        plain = [column.tolist() for column in state]
+        given = [column.tolist() for column in columns]
+        for _ in range(PLAIN_PASSES):
+            if not sweep(*given, *plain):
+                return np.asarray(plain[0], dtype=dtype), np.asarray(plain[2], dtype=dtype)
+        state = [np.array(column, dtype=dtype) for column in plain]
+    from makespan.reduction.kernels import settle_once_compiled as sweep
+
+    for _ in range(max(LEAST_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
         if not sweep(*columns, *state):
-            start: Whole = np.asarray(state[0], dtype=dtype)
-            combined: Whole = np.asarray(state[2], dtype=dtype)
-            return start, combined
+            return state[0], state[2]
     return None
 
 

@@ -155,9 +155,10 @@ def _model(
     That machines are interchangeable CP-SAT finds by itself; constraints that break the symmetry
     made it slower.
     """
-    from ortools.sat.python.cp_model import CpModel, LinearExpr
+    from makespan.backends.cp_sat import library
 
-    model = CpModel()
+    cp_model = library()
+    model, linear = cp_model.CpModel(), cp_model.LinearExpr
     end = model.new_int_var(lower, upper, "makespan")
     machines = range(counted.machines)
     counts = []
@@ -166,7 +167,7 @@ def _model(
     ):
         most = min(size, upper // units)
         row = [model.new_int_var(0, most, f"{group}_{machine}") for machine in machines]
-        model.add(LinearExpr.sum(row) == size)
+        model.add(linear.sum(row) == size)
         for machine in machines:
             model.add_hint(row[machine], int(hint[group, machine]))
         counts.append(row)
@@ -174,7 +175,7 @@ def _model(
             return model, counts
     weights = counted.units.tolist()
     for machine in machines:
-        model.add(LinearExpr.weighted_sum([row[machine] for row in counts], weights) <= end)
+        model.add(linear.weighted_sum([row[machine] for row in counts], weights) <= end)
     model.add_hint(end, upper)
     model.minimize(end)
     return model, counts

@@ -13,9 +13,10 @@ from makespan.partition.curves import Curves
 from makespan.partition.late import quick_plan
 from makespan.partition.methods.monotone import counts_of_curves
 from makespan.partition.plan import plan_of_counts
+from makespan.partition.prefer import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
 
-NOTHING_PROVED = "some plan: the methods that improve or prove it were too large, or too late"
+NOTHING_PROVED = "some plan: no better one was searched for"
 
 
 @register(
@@ -25,9 +26,15 @@ NOTHING_PROVED = "some plan: the methods that improve or prove it were too large
     source="common practice: the largest step that is not too much, at growing thresholds",
 )
 def any_plan(problem: Partition, control: Control) -> Solution:
-    """Some plan with a low makespan whatever the objective, in little time and memory."""
+    """Some plan with a low makespan whatever the objective, in little time and memory.
+
+    Where it meets a bound it is optimal, but not the preferred of such plans.
+    """
+    notes = (
+        (NOTHING_PROVED, NOT_LOOKED_AT) if problem.objective == "makespan" else (NOTHING_PROVED,)
+    )
     if not isinstance(problem.costs, Curves):
-        return quick_plan(problem, None, None, (NOTHING_PROVED,))
+        return quick_plan(problem, None, None, notes)
     found = counts_of_curves(problem, control)
     if not isinstance(found, np.ndarray):
         return Solution(schedule=None)
@@ -35,6 +42,4 @@ def any_plan(problem: Partition, control: Control) -> Solution:
     if problem.objective == "total":
         value = math.fsum(problem.costs_of(found).tolist())
         objective = Objective(name="total", value=value)
-    return plan_of_counts(
-        problem, found, optimal=False, notes=(NOTHING_PROVED,), objective=objective
-    )
+    return plan_of_counts(problem, found, optimal=False, notes=notes, objective=objective)

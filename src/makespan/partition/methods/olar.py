@@ -13,6 +13,7 @@ from makespan.partition.needs import (
     NO_DEADLINE,
 )
 from makespan.partition.plan import no_plan, plan_of_counts
+from makespan.partition.prefer import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
 from makespan.partition.unit_tasks import handed_out
 
@@ -38,4 +39,4 @@ def olar(problem: Partition, control: Control) -> Solution:
         return no_plan(amounts)
     if amounts is None:
         return Solution(schedule=None)
-    return plan_of_counts(problem, amounts, optimal=True)
+    return plan_of_counts(problem, amounts, optimal=True, notes=(NOT_LOOKED_AT,))

@@ -88,12 +88,12 @@ def _rising(problem: Reduction, control: Control, start: Solution) -> Solution:
     most = round(schedule.makespan / float(unit))
     end = max(in_units(best_bound(problem), unit), in_units(start.lower_bound or 0.0, unit))
     if control.expired():
-        return Solution(schedule=schedule, lower_bound=float(end * unit))
+        return Solution(schedule=schedule, lower_bound=float(end * unit), stopped=True)
     search = _Search(problem, most)
     while end < most:
         answer = search.can_end_by(end, control)
         if answer is None:
-            return Solution(schedule=schedule, lower_bound=float(end * unit))
+            return Solution(schedule=schedule, lower_bound=float(end * unit), stopped=True)
         if answer:
             found = schedule_from_copies(problem, *search.copies())
             return Solution(schedule=found, optimal=True)

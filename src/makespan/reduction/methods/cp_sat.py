@@ -60,10 +60,12 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     from makespan.backends.cp_sat import search
 
     incumbent = control.incumbent.schedule if control.incumbent else None
-    if incumbent is None and problem.destinations is None and problem.sequences is None:
-        from makespan.reduction.methods.rarest_first import rarest_first
-
-        incumbent = rarest_first(problem, control, restarts=20, rebuilds=0).schedule
+    if incumbent is None:
+        start = _first(problem, control)
+        if start.infeasible is not None:
+            return start
+        incumbent = start.schedule
+    assert incumbent is not None
     unit = float(problem.unit or 1)
     solution = Solution(schedule=incumbent)
     for in_order_of_arrival in (False, True):
@@ -79,20 +81,31 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
         )
         bound = None if found.bound is None else _in_seconds(problem, found.bound)
         if not found.solved:
-            return replace(solution, lower_bound=bound or solution.lower_bound)
+            return replace(solution, lower_bound=bound or solution.lower_bound, stopped=True)
         schedule = model.schedule(problem, found.value)
         assert found.objective is not None
         reached = schedule.makespan <= _in_seconds(problem, round(found.objective)) * (1 + 1e-12)
-        if incumbent is None or schedule.makespan < incumbent.makespan:
+        if schedule.makespan < incumbent.makespan:
             incumbent = schedule
         solution = Solution(
             schedule=incumbent,
             lower_bound=bound,
             optimal=found.outcome == "optimal" and reached,
+            stopped=found.stopped,
         )
         if reached or control.expired():
             break
     return solution
+
+
+def _first(problem: Reduction, control: Control) -> Solution:
+    """Return a plan to start from, or that the given one never ends."""
+    from makespan.reduction.methods.given_plan import given_plan
+    from makespan.reduction.methods.rarest_first import rarest_first
+
+    if problem.destinations is None and problem.sequences is None:
+        return rarest_first(problem, control, restarts=20, rebuilds=0)
+    return given_plan(problem, control)
 
 
 def _nothing(problem: Reduction) -> Schedule:
@@ -139,12 +152,12 @@ class _Model:
         cls,
         problem: Reduction,
         control: Control,
-        incumbent: Schedule | None,
+        incumbent: Schedule,
         in_order_of_arrival: bool,
     ) -> _Model:
-        from ortools.sat.python import cp_model
+        from makespan.backends.cp_sat import library
 
-        builder = _Builder(problem, control, cp_model.CpModel(), incumbent)
+        builder = _Builder(problem, control, library().CpModel(), incumbent)
         return builder.build(in_order_of_arrival)
 
     def schedule(self, problem: Reduction, value: Any) -> Schedule:
@@ -165,7 +178,7 @@ class _Model:
 
 class _Builder:
     def __init__(
-        self, problem: Reduction, control: Control, model: CpModel, incumbent: Schedule | None
+        self, problem: Reduction, control: Control, model: CpModel, incumbent: Schedule
     ) -> None:
         self.problem, self.model, self.incumbent = problem, model, incumbent
         self.control, self.built = control, 0
@@ -178,11 +191,7 @@ class _Builder:
         self.size = tables.size
         unit = float(problem.unit or 1)
         self.least = round(best_bound(problem) / unit)
-        if incumbent is not None:
-            self.most = round(incumbent.makespan / unit)
-        else:
-            longest = self.latency.max() + (self.transfer.max() + self.prepare.max())
-            self.most = int(longest * self.size.sum() * self.machines)
+        self.most = round(incumbent.makespan / unit)
 
     def _look(self) -> None:
         """Give up where the time is up."""
@@ -217,8 +226,7 @@ class _Builder:
         if self.problem.times is not None and self.problem.destinations is None:
             self._symmetry(result)
         model.minimize(end)
-        if self.incumbent is not None:
-            self._hint(result, end)
+        self._hint(result, end)
         return result
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
@@ -302,7 +310,6 @@ class _Builder:
             self.model.add(one <= two)
 
     def _hint(self, plan: _Model, end: IntVar) -> None:
-        assert self.incumbent is not None
         copies = copies_from_schedule(self.problem, self.incumbent)
         unit = float(self.problem.unit or 1)
         sends, rows = _rows(self.problem, self.incumbent)

@@ -114,7 +114,7 @@ def rarest_first(
     if spreader.end == spreader.huge:  # not even one run was through
         return classical.pipelined(problem, classical.chain, control)
     schedule = schedule_from_copies(problem, spreader.copies, spreader.times)
-    return Solution(schedule=schedule, lower_bound=lower_bound)
+    return Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
 
 
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:

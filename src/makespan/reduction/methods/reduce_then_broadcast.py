@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -33,10 +33,11 @@ AN_ALL_REDUCE = Need(
 SENDS_IN_ALL = 2_000_000
 MOST_RESTARTS = 60
 SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
-ALONE = ("chain", "single-segment", "star", "rarest-first", "two-tree")
+QUICK = ("single-segment", "star", "two-tree")
+FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
-EXACT_SECONDS = 2.0
+SECONDS = 2.0  # for a part, by one method
 
 
 @register(
@@ -58,7 +59,7 @@ def reduce_then_broadcast(
     best: Schedule | None = None
     lower_bound = best_bound(problem)
     parts = [_part(problem, "reduce"), _part(problem, "broadcast")]
-    reduced, spread = (_alone(part, control, exact=restarts is None) for part in parts)
+    reduced, spread = _alone(parts, control, exact=restarts is None)
     assert reduced.schedule is not None
     assert spread.schedule is not None
     if problem.segments == 1:  # nothing is broadcast before all is reduced
@@ -71,31 +72,40 @@ def reduce_then_broadcast(
                 best = schedule
             if best is not None and (best.makespan <= target or control.expired()):
                 return Solution(schedule=best, lower_bound=lower_bound)
-    return Solution(schedule=best, lower_bound=lower_bound)
+    return Solution(schedule=best, lower_bound=lower_bound, stopped=True)
 
 
-def _alone(part: Reduction, control: Control, *, exact: bool) -> Solution:
-    """Return the best plan of a part, by the methods for it."""
-    best: Solution | None = None
-    whole, before = control.remaining, control.incumbent
-    small = _is_small(part)
-    for name in ALONE + (EXACT if exact and small else ()):
+def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list[Solution]:
+    """Return the best plans of the parts, by the methods for them.
+
+    What is quick comes first, for all parts, and is done for small ones also when time is up; so
+    the plan is no worse than those of the parts, each planned within such a time.
+    """
+    best = [find_method("reduction", "chain").run(part, control) for part in parts]
+    stages: list[tuple[str, dict[str, int]]] = [(name, {}) for name in QUICK]
+    if exact and all(map(_is_small, parts)):
+        stages += [("rarest-first", FEW_RUNS), *((name, {}) for name in EXACT)]
+    stages.append(("rarest-first", {}))
+    before = control.incumbent
+    for name, budget in stages:
         method = find_method("reduction", name)
-        late = control.expired() and not (small and name in ALONE)
-        if best is not None and (late or not applicability(method, part).applies):
-            continue
-        control.incumbent = best
-        with control.limited(EXACT_SECONDS if whole is None else min(EXACT_SECONDS, whole / 4)):
-            solution = method.run(part, control)
-        if best is None or solution.optimal or solution.makespan < best.makespan:
-            best = replace(solution, lower_bound=max(_proved(solution), _proved(best)))
-        else:
-            best = replace(best, lower_bound=max(_proved(solution), _proved(best)))
-        if best.optimal:
-            break
+        for place, part in enumerate(parts):
+            quick = _is_small(part) and (name in QUICK or budget)
+            if best[place].optimal or (control.expired() and not quick):
+                continue
+            if applicability(method, part).applies:
+                control.incumbent = best[place]
+                left = control.remaining
+                with control.limited(SECONDS if left is None else min(SECONDS, left / 2)):
+                    best[place] = _better(best[place], method.run(part, control, **budget))
     control.incumbent = before
-    assert best is not None
     return best
+
+
+def _better(one: Solution, other: Solution) -> Solution:
+    """Return the solution with the better plan, with what both prove."""
+    wins = other.schedule is not None and (other.optimal or other.makespan < one.makespan)
+    return replace(other if wins else one, lower_bound=max(_proved(one), _proved(other)))
 
 
 def _is_small(part: Reduction) -> bool:

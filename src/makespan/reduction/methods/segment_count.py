@@ -50,7 +50,7 @@ def segment_count(
         "segments": best.count,
         "method": best.name,
     }
-    return Solution(schedule=best.schedule, details=details)
+    return Solution(schedule=best.schedule, details=details, stopped=True)  # some counts are tried
 
 
 @dataclass(slots=True)

@@ -150,9 +150,9 @@ class _Model:
     def build(
         cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float
     ) -> _Model:
-        from ortools.sat.python.cp_model import CpModel
+        from makespan.backends.cp_sat import library
 
-        model, builder = CpModel(), _Builder(problem, control, scaling, plan)
+        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan)
         floor = min(builder.least_end(least), builder.horizon)
         end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
