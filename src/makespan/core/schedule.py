@@ -55,6 +55,8 @@ class Schedule:
         Units of load, work or data.
     start, end
         Seconds.
+    earliest
+        Whether the timing of the kind made it, so that timing it again would change nothing.
 
     >>> schedule = Schedule.of_rows(["A", "B"], [("send", 0, 1, 0, 2.0, 0.0, 2.0)])
     >>> schedule.makespan, schedule.words()
@@ -69,6 +71,7 @@ class Schedule:
     amount: Floats
     start: Floats
     end: Floats
+    earliest: bool = False
 
     @classmethod
     def of_columns(
@@ -82,6 +85,7 @@ class Schedule:
         amount: ArrayLike,
         start: ArrayLike,
         end: ArrayLike,
+        earliest: bool = False,
         copy: bool = True,
     ) -> Schedule:
         """Build a schedule from columns; a scalar stands for a whole column.
@@ -111,6 +115,7 @@ class Schedule:
             amount=column(amount, np.float64),
             start=column(start, np.float64),
             end=column(end, np.float64),
+            earliest=earliest,
         )
 
     @classmethod
@@ -162,10 +167,11 @@ class Schedule:
         )
 
     def timed(self, start: Floats, end: Floats) -> Schedule:
-        """Return the same activities at other times; the two arrays become read-only."""
+        """Return the same activities at their earliest; the two arrays become read-only."""
         return Schedule.of_columns(
             self.machines,
             **{**{name: getattr(self, name) for name in COLUMNS}, "start": start, "end": end},
+            earliest=True,
             copy=False,
         )
 

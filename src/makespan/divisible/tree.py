@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from makespan.core.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
+from makespan.divisible.tree_loops import breadth_first, run
 
 ROOT = -1
 
@@ -50,6 +51,27 @@ class TreeNode:
 
 
 NUMBERS = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
+ALLOWED = "a cost is 0 or more seconds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Service:
+    """Children in the order in which their parents serve them, side by side.
+
+    Those of node k are ``child[first[k]]`` to ``child[first[k + 1] - 1]``.
+    """
+
+    first: Integers
+    child: Integers
+
+    @classmethod
+    def of(cls, parent: Integers, child: Integers, nodes: int) -> Service:
+        """Gather children, given in the order of service, by their parents."""
+        first = np.zeros(nodes + 1, dtype=np.int64)
+        np.cumsum(np.bincount(parent, minlength=nodes), out=first[1:])
+        gathered = child[np.argsort(parent, kind="stable")]
+        first.flags.writeable = gathered.flags.writeable = False
+        return cls(first=first, child=gathered)
 
 
 class Tree:
@@ -95,7 +117,11 @@ class Tree:
                     f"platform.nodes[{index}].parent", f"{shown(node.parent)} is no node{hint}"
                 )
             parents.append(ROOT if node.parent is None else position.get(node.parent, ROOT))
-        self._set(parents, {name: [_part(node, name) for node in crew] for name in NUMBERS})
+        table = {
+            name: [self._number(name, index, _part(node, name)) for index, node in enumerate(crew)]
+            for name in NUMBERS
+        }
+        self._set(parents, table)
 
     @classmethod
     def from_arrays(
@@ -132,33 +158,36 @@ class Tree:
             compute_fixed=compute_fixed,
             compute_per_unit=compute_per_unit,
         )
+        columns: dict[str, Floats] = {}
         for name, values in table.items():
-            if np.ndim(values) and np.shape(values) != indices.shape:
+            try:
+                columns[name] = np.asarray(values, dtype=np.float64)
+            except (TypeError, ValueError):
+                columns[name] = np.zeros(())
+                tree._mistakes.add(f"platform.{name}", f"{shown(values)} is no array of numbers")
+            if columns[name].shape not in ((), indices.shape):
                 tree._mistakes.add(
                     f"platform.{name}", f"has shape {np.shape(values)}; parent has {indices.shape}"
                 )
         if len(tree.names) != indices.size:
             tree._mistakes.add("platform.names", f"has {len(tree.names)} for {indices.size} nodes")
         tree._mistakes.raise_if_any()
-        tree._set(indices, {name: np.broadcast_to(table[name], indices.shape) for name in table})
+        tree._set(indices, columns)
         return tree
 
-    def _set(self, parent: ArrayLike, table: dict[str, Any]) -> None:
+    def _set(self, parent: ArrayLike, table: Mapping[str, ArrayLike]) -> None:
         self.parent = np.array(parent, dtype=np.int64)
         self.parent.flags.writeable = False
         for name, values in table.items():
-            column = np.array([self._number(name, i, value) for i, value in enumerate(values)])
+            column = np.array(np.broadcast_to(values, self.parent.shape), dtype=np.float64)
             column.flags.writeable = False
-            setattr(self, name, column.astype(np.float64))
+            setattr(self, name, column)
 
     def _number(self, name: str, index: int, value: Any) -> float:
-        fault = number_fault(value, infinite=name == "compute_per_unit")
+        fault = number_fault(value, low=-math.inf, infinite=True)
         if fault is None:
             return float(value)
-        part = name.replace("_", ".", 1)
-        allowed = "a cost is 0 or more seconds"
-        place = f"platform.nodes[{index}].{part}"
-        self._mistakes.add(place, f"{shown(value)} {fault}; {allowed}")
+        self._mistakes.add(_place(name, index), f"{shown(value)} {fault}; {ALLOWED}")
         return math.nan
 
     def __len__(self) -> int:
@@ -219,16 +248,34 @@ class Tree:
         return tuple(map(tuple, lists))
 
     @cached_property
-    def downwards(self) -> tuple[int, ...]:
-        """The nodes, every parent before its children."""
-        order = [self.root]
-        for node in order:
-            order.extend(self.children[node])
-        return tuple(order)
+    def by_link_cost(self) -> Service:
+        """The children of each node by non-decreasing link cost per unit, ties by index."""
+        below = np.flatnonzero(self.parent != ROOT)
+        below = below[np.argsort(self.send_per_unit[below], kind="stable")]
+        return Service.of(self.parent[below], below, len(self))
+
+    @cached_property
+    def downwards(self) -> Integers:
+        """The nodes below the root and itself, every parent before its children."""
+        served = self.by_link_cost
+        order = np.zeros(len(self), dtype=np.int64)
+        count = run(breadth_first, served.first, served.child, self.root, order)
+        order = order[:count]
+        order.flags.writeable = False
+        return order
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this platform."""
         mistakes.extend(self._mistakes.found)
+        known = frozenset(mistake.place for mistake in self._mistakes.found)
+        for name in NUMBERS:
+            mistakes.column(
+                partial(_place, name),
+                getattr(self, name),
+                ALLOWED,
+                infinite=name == "compute_per_unit",
+                known=known,
+            )
         if not isinstance(self.names, Numbered):
             seen: dict[str, int] = {}
             for index, name in enumerate(self.names):
@@ -248,10 +295,14 @@ class Tree:
                 "platform.nodes", f"has {len(roots)} nodes without a parent; a tree has one root"
             )
         elif not len(wrong) and len(roots) == 1 and len(self.downwards) < count:
-            lost = sorted(set(range(count)) - set(self.downwards))[0]
+            lost = int(np.setdiff1d(np.arange(count), self.downwards)[0])
             mistakes.add(
                 f"platform.nodes[{lost}].parent", f"{self.names[lost]!r} is its own ancestor"
             )
+
+
+def _place(name: str, index: int) -> str:
+    return f"platform.nodes[{index}].{name.replace('_', '.', 1)}"
 
 
 def _part(node: TreeNode, name: str) -> Any:

@@ -6,13 +6,14 @@ import numpy as np
 
 from makespan.core.schedule import Activity, Floats, Schedule
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.tree import Tree
+from makespan.divisible.tree import Service, Tree
+from makespan.divisible.tree_loops import earliest, run
 
 
 def timed_tree(
     problem: DivisibleLoad,
     amount: Floats,
-    order: tuple[tuple[int, ...], ...],
+    order: Service | None = None,
     factors: Floats | None = None,
 ) -> Schedule:
     """Return the earliest schedule of a tree.
@@ -24,8 +25,8 @@ def timed_tree(
     amount
         Units that each node computes.
     order
-        For each node, its children in the order of service; children whose subtree gets nothing
-        are left out.
+        The children of each node in the order of service, by link cost where it is left out;
+        children whose subtree gets nothing are left out.
     factors
         Factors on durations: of the message to each node (row 0) and of its computation (row 1).
 
@@ -33,38 +34,47 @@ def timed_tree(
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
-    carried, own = subtree_loads(tree, amount).tolist(), np.asarray(amount).tolist()
-    send_fixed, send = tree.send_fixed.tolist(), tree.send_per_unit.tolist()
-    compute_fixed, compute = tree.compute_fixed.tolist(), tree.compute_per_unit.tolist()
-    message, computation = (factors if factors is not None else np.ones((2, len(tree)))).tolist()
-    rows: list[tuple[str, int, int, int, float, float, float]] = []
-    arrived = [0.0] * len(tree)
-    for node in tree.downwards:
-        clock = arrived[node]
-        for child in order[node]:
-            load = carried[child]
-            if load <= 0:
-                continue
-            seconds = send_fixed[child] + send[child] * load
-            arrived[child] = clock + seconds * message[child]
-            rows.append(("send", node, child, child, load, clock, arrived[child]))
-            clock = arrived[child]
-        load = own[node]
-        if load > 0:
-            begin = arrived[node]
-            seconds = compute_fixed[node] + compute[node] * load
-            rows.append(
-                ("compute", node, -1, node, load, begin, begin + seconds * computation[node])
-            )
-    return Schedule.of_rows(tree.names, rows)
-
-
-def subtree_loads(tree: Tree, amount: Floats) -> Floats:
-    """Return the load of every node's whole subtree, units."""
-    carried, parent = np.asarray(amount, dtype=np.float64).tolist(), tree.parent.tolist()
-    for node in reversed(tree.downwards[1:]):
-        carried[parent[node]] += carried[node]
-    return np.array(carried)
+    served = tree.by_link_cost if order is None else order
+    count = len(tree)
+    own = np.array(amount, dtype=np.float64)
+    message, computation = np.ones((2, count)) if factors is None else factors
+    machine, peer = np.zeros((2, 2 * count), dtype=np.int64)
+    units, start, end = np.zeros((3, 2 * count))
+    rows = run(
+        earliest,
+        tree.downwards,
+        served.first,
+        served.child,
+        tree.parent,
+        own,
+        tree.send_fixed,
+        tree.send_per_unit,
+        tree.compute_fixed,
+        tree.compute_per_unit,
+        message,
+        computation,
+        own.copy(),
+        np.zeros(count),
+        machine,
+        peer,
+        units,
+        start,
+        end,
+    )
+    machine, peer = machine[:rows], peer[:rows]
+    sends = peer >= 0
+    return Schedule.of_columns(
+        tree.names,
+        kind=np.where(sends, np.int8(Activity.SEND), np.int8(Activity.COMPUTE)),
+        machine=machine,
+        peer=peer,
+        item=np.where(sends, peer, machine),
+        amount=units[:rows],
+        start=start[:rows],
+        end=end[:rows],
+        earliest=True,
+        copy=False,
+    )
 
 
 def retimed_tree(
@@ -81,12 +91,11 @@ def retimed_tree(
     amount: Floats = np.bincount(
         schedule.machine[computes], weights=schedule.amount[computes], minlength=len(tree)
     ).astype(np.float64)
-    served: list[list[int]] = [[] for _ in range(len(tree))]
-    for row in schedule.rows_of(Activity.SEND).tolist():
-        served[int(schedule.machine[row])].append(int(schedule.peer[row]))
+    sends = schedule.rows_of(Activity.SEND)
+    served = Service.of(schedule.machine[sends], schedule.peer[sends], len(tree))
     by_node = None
     if factors is not None:
         by_node = np.ones((2, len(tree)))
         by_node[0, schedule.peer[~computes]] = factors[~computes]
         by_node[1, schedule.machine[computes]] = factors[computes]
-    return timed_tree(problem, amount, tuple(map(tuple, served)), by_node)
+    return timed_tree(problem, amount, served, by_node)

@@ -144,9 +144,9 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         status = Status.LIMIT if solution.infeasible is None else Status.INFEASIBLE
         bound = solution.lower_bound
     else:
-        retimed = kind.retimed(problem, schedule)
-        if retimed.makespan <= schedule.makespan:
-            schedule = retimed
+        if not schedule.earliest:
+            retimed = kind.retimed(problem, schedule)
+            schedule = retimed if retimed.makespan <= schedule.makespan else schedule
         makespan = schedule.makespan
         report = referee(kind, problem, schedule)
         if not report.ok:

@@ -37,7 +37,7 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
         Need("fixed costs", _no_fixed_costs),
         Need("a finite speed", _free_computing),
     ),
-    complexity="O(n log n) for each set of nodes tried, at most n a pass",
+    complexity="O(n) for each set of nodes tried, at most n a pass",
     source="equivalent processors (Cheng and Robertazzi 1990) with start-ups; which nodes take "
     "part is searched",
 )
@@ -50,34 +50,37 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     assert isinstance(tree, Tree)
     assert problem.load is not None
     if problem.load == 0:
-        nothing = timed_tree(problem, np.zeros(len(tree)), ((),) * len(tree))
+        nothing = timed_tree(problem, np.zeros(len(tree)))
         return Solution(schedule=nothing, optimal=True)
     used = tree.computes.copy() & np.isfinite(tree.compute_per_unit)
     if not used.any():
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    found = _without_negative(tree, used, problem.load)
+    found = _without_negative(tree, used, problem.load, control)
     if len(tree) <= MOST_TRIED:
         found = _thinned(tree, used, found, problem.load, control)
-    schedule = timed_tree(problem, np.maximum(found.amount, 0.0), found.order)
+    schedule = timed_tree(problem, np.maximum(found.amount, 0.0))
     return with_deadline(problem, Solution(schedule=schedule))
 
 
-def _without_negative(tree: Tree, used: np.ndarray, load: float) -> EqualFinish:
+def _without_negative(tree: Tree, used: np.ndarray, load: float, control: Control) -> EqualFinish:
     """Leave out who would get less than nothing, the worst first; change ``used`` in place.
 
-    Of many nodes all of them at once.
+    Of many nodes all of them at once; all but one when the time is up.
     """
     while True:
         found = equal_finish(tree, used, load)
         assert found is not None
-        worst = int(np.argmin(np.where(used, found.amount, np.inf)))
-        if found.amount[worst] > 0 or np.count_nonzero(used) == 1:
+        amount = np.where(used, found.amount, np.inf)
+        worst = int(np.argmin(amount))
+        if amount[worst] > 0 or np.count_nonzero(used) == 1:
             return found
-        if len(tree) <= MOST_TRIED:
+        if len(tree) <= MOST_TRIED and not control.expired():
             used[worst] = False
             continue
         kept = used & (found.amount > 0)
-        used[:] = kept if kept.any() else np.arange(len(tree)) == int(found.amount.argmax())
+        if control.expired() or not kept.any():
+            kept = np.arange(len(tree)) == int(np.argmax(np.where(used, found.amount, -np.inf)))
+        used[:] = kept
 
 
 def _thinned(
@@ -93,7 +96,7 @@ def _thinned(
             trial[node] = not trial[node]
             if not trial.any() or control.expired():
                 continue
-            other = _without_negative(tree, trial, load)
+            other = _without_negative(tree, trial, load, control)
             if other.end < found.end * (1 - 1e-12):
                 found, improved = other, True
                 used[:] = trial

@@ -51,7 +51,7 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     else:
         load = problem.load
     amount = equivalent.share * load
-    solution = Solution(schedule=timed_tree(problem, amount, equivalent.order), optimal=True)
+    solution = Solution(schedule=timed_tree(problem, amount), optimal=True)
     if problem.load is not None:
         return with_deadline(problem, solution)
     return Solution(

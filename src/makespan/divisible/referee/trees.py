@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity, Floats, Integers, Schedule
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.referee.overlaps import overlaps
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by
 from makespan.divisible.tree import Tree
 
@@ -64,33 +64,48 @@ def tree_violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Viol
 def _rows(reading: TreeReading) -> Iterator[Violation]:
     """Messages go from a parent to its child, once; a node that computes does so once."""
     schedule, tree = reading.schedule, reading.tree
-    names = schedule.machines
-    for row in range(len(schedule)):
-        kind, machine = int(schedule.kind[row]), int(schedule.machine[row])
-        peer = int(schedule.peer[row])
-        if kind == Activity.SEND:
-            if peer == NONE or tree.parent[peer] != machine:
-                to = names[peer] if peer != NONE else "no machine"
-                text = f"{names[machine]} sends to {to}, which is not its child"
-                yield reading.violation("route", text, row)
-                continue
-            kept, node, what = reading.message, peer, f"the message to {names[peer]}"
-        elif kind == Activity.COMPUTE:
-            kept, node, what = reading.computation, machine, f"the computation on {names[machine]}"
-            if not tree.computes[machine]:
-                yield reading.violation("master", f"{names[machine]} only forwards", row)
-            if peer != NONE:
-                yield reading.violation("route", f"{what} has a peer; it has none", row)
-        else:
-            text = f"activity {row} is a {WORDS[kind]}; on a tree there are sends and computations"
-            yield reading.violation("kind", text, row)
-            continue
-        if schedule.amount[row] == 0:
-            yield reading.violation("empty", f"{what} is empty", row)
-        if kept[node] != NONE:
-            yield reading.violation("chunk", f"{what} stands twice", int(kept[node]), row)
-        else:
-            kept[node] = row
+    machine, peer = schedule.machine, schedule.peer
+    sends = schedule.kind == Activity.SEND
+    computes = schedule.kind == Activity.COMPUTE
+    stray = sends & ((peer == NONE) | (tree.parent[peer] != machine))
+    node = np.where(sends, peer, machine)
+    for kept, mask in ((reading.message, sends & ~stray), (reading.computation, computes)):
+        rows = np.flatnonzero(mask)[::-1]
+        kept[node[rows]] = rows  # the first row of a node is written last
+    first = np.where(sends, reading.message[node], reading.computation[node])
+    twice = first != np.arange(len(schedule))
+    forwards = ~tree.computes[machine] | (peer != NONE)
+    odd = ~(sends | computes) | stray | twice | (computes & forwards) | (schedule.amount == 0)
+    for row in np.flatnonzero(odd).tolist():
+        yield from _told(reading, row, bool(stray[row]), int(first[row]))
+
+
+def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[Violation]:
+    """Tell what is wrong with one row; ``first`` is the first row of what it is."""
+    schedule, names = reading.schedule, reading.schedule.machines
+    kind, machine, peer = (
+        int(column[row]) for column in (schedule.kind, schedule.machine, schedule.peer)
+    )
+    if stray:
+        to = names[peer] if peer != NONE else "no machine"
+        text = f"{names[machine]} sends to {to}, which is not its child"
+        yield reading.violation("route", text, row)
+        return
+    if kind not in (Activity.SEND, Activity.COMPUTE):
+        text = f"activity {row} is a {WORDS[kind]}; on a tree there are sends and computations"
+        yield reading.violation("kind", text, row)
+        return
+    what = f"the message to {names[peer]}"
+    if kind == Activity.COMPUTE:
+        what = f"the computation on {names[machine]}"
+        if not reading.tree.computes[machine]:
+            yield reading.violation("master", f"{names[machine]} only forwards", row)
+        if peer != NONE:
+            yield reading.violation("route", f"{what} has a peer; it has none", row)
+    if schedule.amount[row] == 0:
+        yield reading.violation("empty", f"{what} is empty", row)
+    if first != row:
+        yield reading.violation("chunk", f"{what} stands twice", first, row)
 
 
 def _duration(reading: TreeReading) -> Iterator[Violation]:
@@ -98,50 +113,46 @@ def _duration(reading: TreeReading) -> Iterator[Violation]:
     schedule, tree = reading.schedule, reading.tree
     for rows, of in ((reading.message, "send"), (reading.computation, "compute")):
         fixed, per_unit = getattr(tree, f"{of}_fixed"), getattr(tree, f"{of}_per_unit")
-        for node in np.flatnonzero(rows != NONE).tolist():
-            row = int(rows[node])
-            if np.isinf(per_unit[node]):
-                continue
-            cost = float(fixed[node] + per_unit[node] * schedule.amount[row])
-            lasts = float(schedule.end[row] - schedule.start[row])
-            if abs(lasts - cost) > reading.seconds:
-                text = f"the {of} of {schedule.machines[node]} lasts {lasts!r}, it costs {cost!r}"
-                yield reading.violation("duration", text, row, excess=abs(lasts - cost))
+        nodes = np.flatnonzero((rows != NONE) & np.isfinite(per_unit))
+        row = rows[nodes]
+        cost = fixed[nodes] + per_unit[nodes] * schedule.amount[row]
+        lasts = schedule.end[row] - schedule.start[row]
+        for index in np.flatnonzero(np.abs(lasts - cost) > reading.seconds).tolist():
+            took, costs = float(lasts[index]), float(cost[index])
+            name = schedule.machines[int(nodes[index])]
+            text = f"the {of} of {name} lasts {took!r}, it costs {costs!r}"
+            excess = abs(took - costs)
+            yield reading.violation("duration", text, int(row[index]), excess=excess)
 
 
 def _precedence(reading: TreeReading) -> Iterator[Violation]:
     """A node computes and forwards after it has received everything."""
     schedule, tree = reading.schedule, reading.tree
-    names = schedule.machines
-    for node in range(len(tree)):
-        arrival = 0.0 if node == tree.root else np.inf
-        if reading.message[node] != NONE:
-            arrival = float(schedule.end[reading.message[node]])
-        later = [int(reading.computation[node])]
-        later += [int(reading.message[child]) for child in tree.children[node]]
-        for row in later:
-            if row != NONE and schedule.start[row] < arrival - reading.seconds:
-                begin = float(schedule.start[row])
-                when = f"arrives at {arrival!r}" if np.isfinite(arrival) else "never arrives"
-                text = f"{names[node]} uses its load from {begin!r}, but it {when}"
-                yield reading.violation("precedence", text, row, excess=arrival - begin)
+    arrival = np.full(len(tree), np.inf)
+    arrival[tree.root] = 0.0
+    received = reading.message != NONE
+    arrival[received] = schedule.end[reading.message[received]]
+    computed = reading.computation != NONE
+    rows = np.concatenate([reading.computation[computed], reading.message[received]])
+    user = np.concatenate([np.flatnonzero(computed), tree.parent[received]])
+    early = schedule.start[rows] < arrival[user] - reading.seconds
+    for index in np.flatnonzero(early).tolist():
+        row, at = int(rows[index]), float(arrival[user[index]])
+        begin = float(schedule.start[row])
+        when = f"arrives at {at!r}" if np.isfinite(at) else "never arrives"
+        name = schedule.machines[int(user[index])]
+        text = f"{name} uses its load from {begin!r}, but it {when}"
+        yield reading.violation("precedence", text, row, excess=at - begin)
 
 
 def _port(reading: TreeReading) -> Iterator[Violation]:
     """A node sends to one child at a time."""
-    schedule, tree = reading.schedule, reading.tree
-    for node in range(len(tree)):
-        rows = [int(reading.message[child]) for child in tree.children[node]]
-        rows = sorted(
-            (row for row in rows if row != NONE and schedule.end[row] > schedule.start[row]),
-            key=lambda row: (schedule.start[row], schedule.end[row]),
-        )
-        for first, second in pairwise(rows):
-            overlap = float(schedule.end[first] - schedule.start[second])
-            if overlap > reading.seconds:
-                name = schedule.machines[node]
-                text = f"{name} sends to two children at a time for {overlap!r} s"
-                yield reading.violation("one-port", text, first, second, excess=overlap)
+    schedule = reading.schedule
+    rows = reading.message[reading.message != NONE]
+    for first, second, seconds in overlaps(schedule, rows, schedule.machine[rows], reading.seconds):
+        name = schedule.machines[int(schedule.machine[first])]
+        text = f"{name} sends to two children at a time for {seconds!r} s"
+        yield reading.violation("one-port", text, first, second, excess=seconds)
 
 
 def _conservation(reading: TreeReading) -> Iterator[Violation]:
@@ -149,20 +160,17 @@ def _conservation(reading: TreeReading) -> Iterator[Violation]:
     tree, problem = reading.tree, reading.problem
     received = reading.amount(reading.message)
     handled = reading.amount(reading.computation)
-    for node in range(len(tree)):
-        if node != tree.root:
-            handled[tree.parent[node]] += received[node]
-    if problem.load is not None:
-        received[tree.root] = problem.load
-    else:
-        received[tree.root] = handled[tree.root]
+    below = tree.parent >= 0
+    handled += np.bincount(tree.parent[below], received[below], minlength=len(tree))
+    received[tree.root] = handled[tree.root] if problem.load is None else problem.load
     for node in np.flatnonzero(np.abs(received - handled) > reading.units).tolist():
-        name = reading.schedule.machines[node]
-        excess = float(abs(received[node] - handled[node]))
-        text = f"{name} has {received[node]!r} units, computes and forwards {handled[node]!r}"
+        has, uses = float(received[node]), float(handled[node])
+        text = (
+            f"{reading.schedule.machines[node]} has {has!r} units, computes and forwards {uses!r}"
+        )
         rows = (int(reading.message[node]), int(reading.computation[node]))
         yield reading.violation(
-            "conservation", text, *(row for row in rows if row != NONE), excess=excess
+            "conservation", text, *(row for row in rows if row != NONE), excess=abs(has - uses)
         )
 
 
