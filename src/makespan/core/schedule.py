@@ -141,11 +141,10 @@ class Schedule:
     @classmethod
     def concatenate(cls, parts: Sequence[Schedule]) -> Schedule:
         """Join schedules over the same machines, rows in the order of the parts."""
-        return cls.of_columns(
-            parts[0].machines,
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS},
-            copy=False,
-        )
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS
+        }
+        return cls.of_columns(parts[0].machines, copy=False, **columns)
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -43,19 +43,21 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     Complexity: O(n). Source: equivalent processors (Cheng and Robertazzi 1990) with the
     start-ups of paper 002, latencies.
     """
-    served = tree.by_link_cost
+    levels = tree.levels
     filled = np.zeros((7, len(tree)))
     end = tree_loops.run(
         tree_loops.equal_finish,
-        tree.downwards,
-        served.first,
-        served.child,
-        tree.send_fixed,
-        tree.send_per_unit,
-        tree.compute_fixed,
-        tree.compute_per_unit,
-        used,
+        levels.first,
+        levels.send_fixed,
+        levels.send_per_unit,
+        levels.compute_fixed,
+        levels.compute_per_unit,
+        used[levels.node],
         float(load),
         *filled,
     )
-    return None if np.isnan(end) else EqualFinish(end=float(end), amount=filled[-1])
+    if np.isnan(end):
+        return None
+    amount = np.empty(len(tree))
+    amount[levels.node] = filled[-1]
+    return EqualFinish(end=float(end), amount=amount)

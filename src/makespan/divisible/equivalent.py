@@ -31,8 +31,9 @@ def equivalent_tree(tree: Tree) -> EquivalentTree:
 
     Complexity: O(n log n).
     """
-    served = tree.by_link_cost
-    rate, own, part, carried = np.zeros((4, len(tree)))
-    columns = (tree.send_per_unit, tree.compute_per_unit, rate, own, part, carried)
-    run(equivalent, tree.downwards, served.first, served.child, *columns)
-    return EquivalentTree(rate=float(rate[tree.root]), share=carried * own)
+    levels = tree.levels
+    rate, own, part, carried, share = np.zeros((5, len(tree)))
+    columns = (levels.send_per_unit, levels.compute_per_unit, rate, own, part, carried)
+    run(equivalent, levels.first, *columns)
+    share[levels.node] = carried * own
+    return EquivalentTree(rate=float(rate[0]), share=share)

@@ -55,23 +55,33 @@ ALLOWED = "a cost is 0 or more seconds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Service:
-    """Children in the order in which their parents serve them, side by side.
+class Levels:
+    """The nodes of a tree level by level, siblings in the order of service; columns to match.
 
-    Those of node k are ``child[first[k]]`` to ``child[first[k + 1] - 1]``.
+    At place p stands ``node[p]``; its children stand at ``first[p]`` to ``first[p + 1] - 1``.
     """
 
+    node: Integers
     first: Integers
-    child: Integers
+    send_fixed: Floats
+    send_per_unit: Floats
+    compute_fixed: Floats
+    compute_per_unit: Floats
 
     @classmethod
-    def of(cls, parent: Integers, child: Integers, nodes: int) -> Service:
-        """Gather children, given in the order of service, by their parents."""
-        first = np.zeros(nodes + 1, dtype=np.int64)
-        np.cumsum(np.bincount(parent, minlength=nodes), out=first[1:])
-        gathered = child[np.argsort(parent, kind="stable")]
-        first.flags.writeable = gathered.flags.writeable = False
-        return cls(first=first, child=gathered)
+    def of(cls, tree: Tree, rank: np.ndarray) -> Levels:
+        """Line up the nodes that the root reaches, siblings by ``rank`` and then by index."""
+        child = np.flatnonzero(tree.parent != ROOT)
+        child = child[np.lexsort((rank[child], tree.parent[child]))]
+        below, first = np.zeros((2, len(tree) + 1), dtype=np.int64)
+        np.cumsum(np.bincount(tree.parent[child], minlength=len(tree)), out=below[1:])
+        node = np.zeros(len(tree), dtype=np.int64)
+        count = run(breadth_first, below, child, tree.root, node, first)
+        return cls(
+            node=node[:count],
+            first=first[: count + 1],
+            **{name: getattr(tree, name)[node[:count]] for name in NUMBERS},
+        )
 
 
 class Tree:
@@ -248,21 +258,9 @@ class Tree:
         return tuple(map(tuple, lists))
 
     @cached_property
-    def by_link_cost(self) -> Service:
-        """The children of each node by non-decreasing link cost per unit, ties by index."""
-        below = np.flatnonzero(self.parent != ROOT)
-        below = below[np.argsort(self.send_per_unit[below], kind="stable")]
-        return Service.of(self.parent[below], below, len(self))
-
-    @cached_property
-    def downwards(self) -> Integers:
-        """The nodes below the root and itself, every parent before its children."""
-        served = self.by_link_cost
-        order = np.zeros(len(self), dtype=np.int64)
-        count = run(breadth_first, served.first, served.child, self.root, order)
-        order = order[:count]
-        order.flags.writeable = False
-        return order
+    def levels(self) -> Levels:
+        """The nodes level by level, siblings by non-decreasing link cost per unit."""
+        return Levels.of(self, self.send_per_unit)
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this platform."""
@@ -294,8 +292,8 @@ class Tree:
             mistakes.add(
                 "platform.nodes", f"has {len(roots)} nodes without a parent; a tree has one root"
             )
-        elif not len(wrong) and len(roots) == 1 and len(self.downwards) < count:
-            lost = int(np.setdiff1d(np.arange(count), self.downwards)[0])
+        elif not len(wrong) and len(roots) == 1 and len(self.levels.node) < count:
+            lost = int(np.setdiff1d(np.arange(count), self.levels.node)[0])
             mistakes.add(
                 f"platform.nodes[{lost}].parent", f"{self.names[lost]!r} is its own ancestor"
             )

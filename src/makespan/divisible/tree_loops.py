@@ -1,7 +1,8 @@
 """The loops over the nodes of a tree, compiled for large trees.
 
-Each fills in the columns that it is given. The children of node k are ``child[first[k]]`` to
-``child[first[k + 1] - 1]``, in the order of service; ``downwards`` holds parents before children.
+Each fills in the columns that it is given. They run over places, level by level from the root, at
+place 0: the children of place p are the places ``first[p]`` to ``first[p + 1] - 1``, in the order
+of service. What lies side by side in a tree lies side by side in memory, too.
 """
 
 from __future__ import annotations
@@ -37,39 +38,41 @@ def _compiled(loop: Callable[..., Any]) -> Any:
     return kernel(loop)
 
 
-def breadth_first(first, child, root, downwards):  # type: ignore[no-untyped-def]
-    """Fill in the nodes below the root, level by level; return how many there are."""
-    downwards[0] = root
+def breadth_first(below, child, root, node, first):  # type: ignore[no-untyped-def]
+    """Fill in the nodes from the root, level by level; return how many are reached.
+
+    The children of node k are ``child[below[k]]`` to ``child[below[k + 1] - 1]``.
+    """
+    node[0] = root
     count = 1
     place = 0
     while place < count:
-        node = downwards[place]
-        for k in range(first[node], first[node + 1]):
-            downwards[count] = child[k]
+        first[place] = count
+        for k in range(below[node[place]], below[node[place] + 1]):
+            node[count] = child[k]
             count += 1
         place += 1
+    first[count] = count
     return count
 
 
-def equivalent(downwards, first, child, link, compute, rate, own, part, carried):  # type: ignore[no-untyped-def]
+def equivalent(first, link, compute, rate, own, part, carried):  # type: ignore[no-untyped-def]
     """Fill in each subtree's rate and, of a unit at the root, what each node receives.
 
     ``own`` is the fraction of that which a node computes, ``part`` the fraction of its parent's
     that it receives. Children come by non-decreasing ``link``.
     """
     endless = float("inf")
-    for place in range(len(downwards) - 1, -1, -1):
-        node = downwards[place]
-        if compute[node] == 0.0:
-            rate[node] = endless
-            own[node] = 1.0
+    for place in range(len(link) - 1, -1, -1):
+        if compute[place] == 0.0:
+            rate[place] = endless
+            own[place] = 1.0
             continue
-        speed = 1.0 / compute[node]
+        speed = 1.0 / compute[place]
         total = 0.0
         left = 1.0
         free = -1
-        for k in range(first[node], first[node + 1]):
-            below = child[k]
+        for below in range(first[place], first[place + 1]):
             if rate[below] <= 0.0:
                 continue
             seconds = 1.0 / rate[below]
@@ -80,28 +83,27 @@ def equivalent(downwards, first, child, link, compute, rate, own, part, carried)
             left *= seconds / (link[below] + seconds)
             total += part[below]
         if free >= 0:
-            for k in range(first[node], first[node + 1]):
-                part[child[k]] = 0.0
-            rate[node] = endless
+            for below in range(first[place], first[place + 1]):
+                part[below] = 0.0
+            rate[place] = endless
             part[free] = 1.0
             continue
         total += speed
-        rate[node] = total
+        rate[place] = total
         if total > 0.0:
-            own[node] = speed / total
-            for k in range(first[node], first[node + 1]):
-                part[child[k]] /= total
-    carried[downwards[0]] = 1.0
-    for place in range(len(downwards)):
-        node = downwards[place]
-        if compute[node] == 0.0:
+            own[place] = speed / total
+            for below in range(first[place], first[place + 1]):
+                part[below] /= total
+    carried[0] = 1.0
+    for place in range(len(link)):
+        if compute[place] == 0.0:
             continue
-        for k in range(first[node], first[node + 1]):
-            carried[child[k]] = carried[node] * part[child[k]]
+        for below in range(first[place], first[place + 1]):
+            carried[below] = carried[place] * part[below]
 
 
 def equal_finish(  # type: ignore[no-untyped-def]
-    downwards, first, child, send_fixed, send, compute_fixed, compute, used, load,
+    first, send_fixed, send, compute_fixed, compute, used, load,
     slope, offset, rate, loss, carried, seconds, amount,
 ):  # fmt: skip
     """Fill in the amounts with which the nodes used end together; return when, or NaN.
@@ -109,14 +111,12 @@ def equal_finish(  # type: ignore[no-untyped-def]
     A subtree with r seconds left does ``slope r - offset``; of its parent's r seconds it does
     ``rate r - loss``. Children come by non-decreasing ``send``.
     """
-    for place in range(len(downwards) - 1, -1, -1):
-        node = downwards[place]
-        if used[node]:
-            slope[node] = 1.0 / compute[node]
-            offset[node] = compute_fixed[node] * slope[node]
-        left, spent = 1.0, 0.0  # of the node's r seconds, ``left r - spent`` remain
-        for k in range(first[node], first[node + 1]):
-            below = child[k]
+    for place in range(len(send) - 1, -1, -1):
+        if used[place]:
+            slope[place] = 1.0 / compute[place]
+            offset[place] = compute_fixed[place] * slope[place]
+        left, spent = 1.0, 0.0  # of the place's r seconds, ``left r - spent`` remain
+        for below in range(first[place], first[place + 1]):
             rated = slope[below]
             if rated <= 0.0:
                 continue
@@ -124,34 +124,31 @@ def equal_finish(  # type: ignore[no-untyped-def]
             fixed = (rated * send_fixed[below] + offset[below]) / (1.0 + rated * send[below])
             rate[below] = per_second * left
             loss[below] = per_second * spent + fixed
-            slope[node] += rate[below]
-            offset[node] += loss[below]
+            slope[place] += rate[below]
+            offset[place] += loss[below]
             left -= send[below] * rate[below]
             spent += send_fixed[below] - send[below] * loss[below]
-    root = downwards[0]
-    if slope[root] <= 0.0:
+    if slope[0] <= 0.0:
         return float("nan")
-    end = (load + offset[root]) / slope[root]
-    carried[root] = load
-    seconds[root] = end
-    for place in range(len(downwards)):
-        node = downwards[place]
-        passed, clock = 0.0, seconds[node]
-        for k in range(first[node], first[node + 1]):
-            below = child[k]
+    end = (load + offset[0]) / slope[0]
+    carried[0] = load
+    seconds[0] = end
+    for place in range(len(send)):
+        passed, clock = 0.0, seconds[place]
+        for below in range(first[place], first[place + 1]):
             if slope[below] <= 0.0:
                 continue
-            carried[below] = rate[below] * seconds[node] - loss[below]
+            carried[below] = rate[below] * seconds[place] - loss[below]
             clock -= send_fixed[below] + send[below] * carried[below]
             seconds[below] = clock
             passed += carried[below]
-        if used[node]:
-            amount[node] = carried[node] - passed
+        if used[place]:
+            amount[place] = carried[place] - passed
     return end
 
 
 def earliest(  # type: ignore[no-untyped-def]
-    downwards, first, child, parent, own, send_fixed, send, compute_fixed, compute,
+    first, node, own, send_fixed, send, compute_fixed, compute,
     message, computation, carried, arrived, machine, peer, amount, start, end,
 ):  # fmt: skip
     """Fill in the rows of the earliest schedule; return how many there are.
@@ -159,27 +156,25 @@ def earliest(  # type: ignore[no-untyped-def]
     ``carried`` holds the loads that the nodes compute; it becomes those of their subtrees.
     ``message`` and ``computation`` are factors on the durations.
     """
-    for place in range(len(downwards) - 1, 0, -1):
-        node = downwards[place]
-        carried[parent[node]] += carried[node]
+    for place in range(len(own) - 1, -1, -1):
+        for below in range(first[place], first[place + 1]):
+            carried[place] += carried[below]
     row = 0
-    for place in range(len(downwards)):
-        node = downwards[place]
-        clock = arrived[node]
-        for k in range(first[node], first[node + 1]):
-            below = child[k]
+    for place in range(len(own)):
+        clock = arrived[place]
+        for below in range(first[place], first[place + 1]):
             if carried[below] <= 0.0:
                 continue
-            machine[row], peer[row] = node, below
+            machine[row], peer[row] = node[place], node[below]
             amount[row], start[row] = carried[below], clock
             clock += (send_fixed[below] + send[below] * carried[below]) * message[below]
             arrived[below] = clock
             end[row] = clock
             row += 1
-        if own[node] > 0.0:
-            machine[row], peer[row] = node, -1
-            amount[row], start[row] = own[node], arrived[node]
-            lasts = (compute_fixed[node] + compute[node] * own[node]) * computation[node]
-            end[row] = arrived[node] + lasts
+        if own[place] > 0.0:
+            machine[row], peer[row] = node[place], -1
+            amount[row], start[row] = own[place], arrived[place]
+            lasts = (compute_fixed[place] + compute[place] * own[place]) * computation[place]
+            end[row] = arrived[place] + lasts
             row += 1
     return row

@@ -6,14 +6,14 @@ import numpy as np
 
 from makespan.core.schedule import Activity, Floats, Schedule
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.tree import Service, Tree
+from makespan.divisible.tree import Levels, Tree
 from makespan.divisible.tree_loops import earliest, run
 
 
 def timed_tree(
     problem: DivisibleLoad,
     amount: Floats,
-    order: Service | None = None,
+    levels: Levels | None = None,
     factors: Floats | None = None,
 ) -> Schedule:
     """Return the earliest schedule of a tree.
@@ -24,9 +24,9 @@ def timed_tree(
         A problem on a tree.
     amount
         Units that each node computes.
-    order
-        The children of each node in the order of service, by link cost where it is left out;
-        children whose subtree gets nothing are left out.
+    levels
+        The nodes in the order of service, by link cost where it is left out; children whose
+        subtree gets nothing are left out.
     factors
         Factors on durations: of the message to each node (row 0) and of its computation (row 1).
 
@@ -34,23 +34,21 @@ def timed_tree(
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
-    served = tree.by_link_cost if order is None else order
+    levels = tree.levels if levels is None else levels
     count = len(tree)
-    own = np.array(amount, dtype=np.float64)
-    message, computation = np.ones((2, count)) if factors is None else factors
+    own = np.asarray(amount, dtype=np.float64)[levels.node]
+    message, computation = np.ones((2, count)) if factors is None else factors[:, levels.node]
     machine, peer = np.zeros((2, 2 * count), dtype=np.int64)
     units, start, end = np.zeros((3, 2 * count))
     rows = run(
         earliest,
-        tree.downwards,
-        served.first,
-        served.child,
-        tree.parent,
+        levels.first,
+        levels.node,
         own,
-        tree.send_fixed,
-        tree.send_per_unit,
-        tree.compute_fixed,
-        tree.compute_per_unit,
+        levels.send_fixed,
+        levels.send_per_unit,
+        levels.compute_fixed,
+        levels.compute_per_unit,
         message,
         computation,
         own.copy(),
@@ -92,10 +90,11 @@ def retimed_tree(
         schedule.machine[computes], weights=schedule.amount[computes], minlength=len(tree)
     ).astype(np.float64)
     sends = schedule.rows_of(Activity.SEND)
-    served = Service.of(schedule.machine[sends], schedule.peer[sends], len(tree))
+    rank = np.full(len(tree), len(sends))
+    rank[schedule.peer[sends]] = np.arange(len(sends))
     by_node = None
     if factors is not None:
         by_node = np.ones((2, len(tree)))
         by_node[0, schedule.peer[~computes]] = factors[~computes]
         by_node[1, schedule.machine[computes]] = factors[computes]
-    return timed_tree(problem, amount, served, by_node)
+    return timed_tree(problem, amount, Levels.of(tree, rank), by_node)

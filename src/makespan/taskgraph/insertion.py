@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -267,7 +267,7 @@ def planned(
     kind = np.full(count + room, Activity.TRANSFER, dtype=np.int8)
     kind[:count] = Activity.COMPUTE
     names = ("machine", "peer", "item", "amount", "start", "end")
-    columns = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
+    columns: dict[str, Any] = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
     return Schedule.of_columns(problem.machines, kind=frozen(kind), **columns)
 
 
