@@ -1,5 +1,7 @@
 """The methods: the lecture's example, guarantees, and comparison with slow obvious twins."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -221,3 +223,18 @@ def test_the_same_input_gives_the_same_plan():
     for method in ("list-scheduling", "lpt", "multifit"):
         first, second = (solve(problem, method=method).schedule for _ in range(2))
         assert list(first.records()) == list(second.records())
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_exact_is_right_on_large_irregular_durations(seed):
+    """Durations of up to 14 digits: sums far above 2^31, up to where units are rounded."""
+    rng = random.Random(seed)
+    top = 10 ** rng.randint(8, 14)
+    durations = [
+        float(rng.choice([rng.randint(1, top), rng.randint(1, 9)]))
+        for _ in range(rng.randint(5, 8))
+    ]
+    machines = rng.randint(2, 3)
+    result = solve(IndependentTasks(machines, durations), method="exact")
+    assert result.makespan == least_makespan(machines, durations)
+    assert result.status == "optimal"

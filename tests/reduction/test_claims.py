@@ -187,3 +187,36 @@ def test_units_of_arrays_are_those_of_their_entries() -> None:
     assert common_unit_of(thirds) == Fraction(1, 42)
     assert common_unit_of(np.zeros(3)) == 1
     assert common_unit_of(np.array([1.0, 2.0**0.5])) is None
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cp_sat_is_right_on_large_irregular_times(seed: int) -> None:
+    """Times of up to 12 digits beside small ones and zeros: sums far above 2^31."""
+    rng = random.Random(seed)
+    machines, segments = rng.choice([(2, 2), (3, 1)])
+    top, unit = 10 ** rng.randint(6, 11), rng.choice([1.0, 0.25])
+
+    def time() -> float:
+        return rng.choice([0, rng.randint(1, 9), rng.randint(1, top), rng.randint(1, top)]) * unit
+
+    def table() -> list[list[float]]:
+        return [[time() for _ in range(machines)] for _ in range(machines)]
+
+    problem = Reduction(
+        machines=machines, segments=segments, collective=rng.choice(["reduce", "broadcast"]),
+        latency=table(), transfer=table(), reduce=[time() for _ in range(machines)],
+    )  # fmt: skip
+    result = makespan.solve(problem, method="cp-sat")
+    assert result.status == "optimal"
+    assert result.makespan == pytest.approx(oracle.best(problem), rel=1e-12)
+
+
+def test_sends_that_take_no_time_go_first() -> None:
+    """Of two sends of the root that start at once, the other would wait for the long one."""
+    problem = Reduction(
+        machines=3, segments=1, collective="broadcast", reduce=0.0,
+        latency=[[0, 3, 23], [3, 0, 23], [38, 14, 0]],
+        transfer=[[0, 14, 0], [42, 0, 78], [4, 2, 0]],
+    )  # fmt: skip
+    result = makespan.solve(problem, method="cp-sat")
+    assert (result.status, result.makespan) == ("optimal", 23.0)

@@ -16,8 +16,8 @@ from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.mapping import _Mapping, mapped, merged
 from makespan.taskgraph.steps import Steps
 from tests.oracles.taskgraph_clusters import DominantSequences, least_parallel_time
-from tests.oracles.taskgraph_exact import scheduled_graph_length
 from tests.oracles.taskgraph_instances import random_dag
+from tests.oracles.taskgraph_slots import scheduled_graph_length
 
 DSC = "dominant-sequence-clustering"
 

@@ -38,7 +38,7 @@ from tests.oracles.taskgraph_copies import (
     random_problem_with_copies,
     tiny_problem,
 )
-from tests.oracles.taskgraph_exact import optimum
+from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_rules import is_valid
 from tests.taskgraph.test_referee import changed, mutations
 

@@ -9,7 +9,8 @@ from makespan import Dag, Network, TaskGraph, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.methods.coffman_graham import labels, transitive_reduction
-from tests.oracles.taskgraph_exact import optimum, slots_needed
+from tests.oracles.taskgraph_enumeration import best as optimum
+from tests.oracles.taskgraph_slots import slots_needed
 
 
 def random_forest(rng: np.random.Generator, count: int, *, inwards: bool) -> Dag:

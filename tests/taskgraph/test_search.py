@@ -11,7 +11,7 @@ from makespan.core.registry import find_method
 from makespan.core.result import Solution
 from makespan.taskgraph import generators, loops
 from makespan.taskgraph.methods.local_search import local_search
-from tests.oracles.taskgraph_exact import optimum
+from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import random_network, random_problem
 from tests.taskgraph.test_published import CASES, dag_of
 

@@ -11,7 +11,7 @@ from makespan import Dag, Network, Schedule, TaskGraph, check, solve
 from makespan.core.schedule import COLUMNS
 from makespan.taskgraph import generators, loops
 from makespan.taskgraph.timing import retimed
-from tests.oracles.taskgraph_exact import optimum
+from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 
 

@@ -62,16 +62,19 @@ def schedule_from_copies(problem: Reduction, copies: Integers, times: Any) -> Sc
 
 
 def sends_from_copies(problem: Reduction, copies: Integers, times: Any) -> tuple[Sends, Integers]:
-    """Return the sends of the copies in the order of their starts, and the order of arrival."""
-    rows = np.arange(len(copies))
+    """Return the sends of the copies in the order of their starts, and the order of arrival.
+
+    Where two sends start at one time, the one that takes none goes first, and arrives last.
+    """
+    rows, lasts = np.arange(len(copies)), _seconds(problem, copies)
     if problem.collective == "broadcast":
-        order = np.lexsort((rows, times[:, 0]))
+        order = np.lexsort((rows, lasts, times[:, 0]))
         giver, taker = copies[order, 0], copies[order, 1]
-        arrivals = np.argsort(times[order, 1], kind="stable")
+        arrivals = np.lexsort((-lasts[order], times[order, 1]))
     else:
-        order = np.lexsort((-rows, -times[:, 1]))
+        order = np.lexsort((-rows, lasts, -times[:, 1]))
         giver, taker = copies[order, 1], copies[order, 0]
-        arrivals = np.argsort(-times[order, 0], kind="stable")
+        arrivals = np.lexsort((-lasts[order], -times[order, 0]))
     sends = Sends(
         sender=np.asarray(giver, dtype=np.int64),
         receiver=np.asarray(taker, dtype=np.int64),
@@ -79,6 +82,13 @@ def sends_from_copies(problem: Reduction, copies: Integers, times: Any) -> tuple
         final=np.full(len(copies), problem.collective == "broadcast"),
     )
     return sends, np.asarray(arrivals)
+
+
+def _seconds(problem: Reduction, copies: Integers) -> Any:
+    """Return how long the copies occupy ports."""
+    costs = broadcast_of(problem)
+    table = np.broadcast_to(costs.transfer, (costs.machines, costs.machines))
+    return table[copies[:, 0], copies[:, 1]] * costs.size[copies[:, 2]]
 
 
 def copies_from_schedule(problem: Reduction, schedule: Schedule) -> Integers:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 MOST_VARIABLES = 100_000
-ALMOST = 1e-3
-"""What a bound in whole units may owe to rounding."""
 
 
 def _too_many(problem: IndependentTasks) -> str | None:
@@ -61,14 +59,15 @@ def exact(problem: IndependentTasks, control: Control) -> Solution:
     counted = _counted(problem, scaling)
     hint = counted.counts_in(start)
     lower, upper = counted.lower_bound(), int((hint * counted.units[:, None]).sum(0).max(initial=0))
-    best, proved = start, lower >= upper
+    best, proved, stopped = start, lower >= upper, False
     if not proved:
         model, counts = _model(counted, hint, lower, upper, control)
         if control.expired():
             return Solution(schedule=start, lower_bound=_seconds(scaling, lower, problem))
         found = search(model, control, in_seconds=scaling.seconds)
+        stopped = found.stopped
         if found.bound is not None:
-            lower = max(lower, math.ceil(found.bound - ALMOST))
+            lower = max(lower, found.bound)
         if found.solved:
             value = np.array([[found.value(count) for count in row] for row in counts])
             units = int((value * counted.units[:, None]).sum(0).max(initial=0))
@@ -77,11 +76,12 @@ def exact(problem: IndependentTasks, control: Control) -> Solution:
             best = plan if plan.makespan < start.makespan else start
     bound = _seconds(scaling, lower, problem)
     if scaling.exact:
-        return Solution(schedule=best, lower_bound=bound, optimal=proved)
+        return Solution(schedule=best, lower_bound=bound, optimal=proved, stopped=stopped)
     error = len(problem.durations)
     return Solution(
         schedule=best,
         lower_bound=bound,
+        stopped=stopped,
         notes=(
             f"the durations have no common unit: they were rounded up to multiples of "
             f"{scaling.unit:.3g} s; the lower bound allows for {scaling.seconds(error):.3g} s",
@@ -93,7 +93,7 @@ def _seconds(scaling: Scaling, lower: int, problem: IndependentTasks) -> float:
     """Return a bound in units as one in seconds."""
     if not scaling.exact:  # each duration was rounded up by less than one unit
         lower = max(0, lower - len(problem.durations))
-    return scaling.seconds(lower)
+    return scaling.bound(lower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,22 +85,23 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     if best.makespan <= least or control.expired():
         return Solution(schedule=best, lower_bound=least)
     for largest in (COARSE, FINE):
-        best, bound, notes = _searched(problem, control, best, least, largest)
-        if bound is None or not notes or control.expired():
+        best, bound, notes, stopped = _searched(problem, control, best, least, largest)
+        if bound is None or not notes or stopped or control.expired():
             break
         least = max(least, bound)
     return Solution(
         schedule=best,
         lower_bound=bound,
         optimal=bound is not None and best.makespan <= bound * (1 + SLACK),
+        stopped=stopped,
         notes=notes,
     )
 
 
 def _searched(
     problem: TaskGraph, control: Control, plan: Schedule, least: float, largest: int
-) -> tuple[Schedule, float | None, tuple[str, ...]]:
-    """Return the best plan found, a bound, and what is to be said of rounding."""
+) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
+    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut."""
     from makespan.backends.cp_sat import scaling_of, search
 
     fixed, per_unit = _transfer_tables(problem)
@@ -111,7 +112,7 @@ def _searched(
     try:
         model = _Model.build(problem, control, scaling, plan, least)
     except _LateError:
-        return plan, None, ()
+        return plan, None, (), True
     presolve = largest == COARSE
     found = search(
         model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
@@ -119,7 +120,8 @@ def _searched(
     if found.solved:
         plan = _shorter(plan, model.schedule(found.value))
     bound = None if found.bound is None else scaling.bound(found.bound)
-    return plan, bound, scaling.note(len(problem.dag) + len(problem.dag.source))
+    note = scaling.note(len(problem.dag) + len(problem.dag.source))
+    return plan, bound, note, found.stopped
 
 
 def _shorter(one: Schedule, other: Schedule) -> Schedule:

@@ -58,7 +58,8 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if schedule.makespan <= least or must_end(problem, control):
         return Solution(schedule=schedule)
     improved = _improved(problem, control, schedule, moves)
-    return Solution(schedule=improved if improved.makespan < schedule.makespan else schedule)
+    best = improved if improved.makespan < schedule.makespan else schedule
+    return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
 
 
 def _improved(

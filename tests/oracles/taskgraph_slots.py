@@ -1,35 +1,13 @@
-"""Optima of tiny task graphs by trying everything, and the scheduled graph spelled out."""
+"""The slots of equal tasks by trying all sets, and the scheduled graph spelled out."""
 
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 
 import numpy as np
 
-from makespan import Dag, TaskGraph
-from makespan.taskgraph.board import Board
-
-
-def optimum(problem: TaskGraph) -> float:
-    """Return the least makespan over all assignments and all orders that keep precedences.
-
-    Exact without contention: starts are then longest paths of the decisions.
-    """
-    count, machines = len(problem.dag), range(len(problem.network))
-    pairs = list(zip(problem.dag.source.tolist(), problem.dag.target.tolist(), strict=True))
-    orders = [
-        order
-        for order in permutations(range(count))
-        if all(order.index(a) < order.index(b) for a, b in pairs)
-    ]
-    best = float("inf")
-    for order in orders:
-        for place in product(machines, repeat=count):
-            board = Board(problem)
-            end = max(board.place(task, place[task]).end for task in order)
-            best = min(best, end)
-    return best
+from makespan import Dag
 
 
 def slots_needed(dag: Dag, processors: int) -> int:
