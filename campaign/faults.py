@@ -10,7 +10,8 @@ from typing import Any
 
 from campaign.part import Defect, Part, Skipped, Trial
 
-OTHERS = 0.25  # of the faults are not kills
+KILLS = ("kill", "restart", "kill", "memory")
+OTHERS = 0.2  # of the faults are drawn from all
 
 
 def attempt(trial: Trial) -> None:
@@ -22,19 +23,21 @@ def attempt(trial: Trial) -> None:
     rng = trial.random("make")
     what, phase = rng.choice(WHATS), rng.choice(PHASES)
     others = (*WORKER_FAULTS, rng.choice(CLUSTER_FAULTS))
-    fault = rng.choice(others) if rng.random() < OTHERS else rng.choice(("kill", "kill", "restart"))
+    fault = rng.choice(others) if rng.random() < OTHERS else rng.choice(KILLS)
     if (what, phase) == ("run", "measuring"):
         phase = "sending"  # a run does not measure
-    outcome = _cluster().run(rng.getrandbits(30), what, fault, phase)
-    if outcome.wrong:
-        _cluster().__exit__()
-        _cluster.cache_clear()
-        raise Defect(f"{outcome.what}, {fault} while {phase}: {outcome.wrong[0][-400:]}")
-    if fault in WORKER_FAULTS and outcome.ended != "complete":
-        raise Defect(f"{outcome.what}, {fault} while {phase}: {outcome.ended}: {outcome.error}")
+    try:
+        outcome = _cluster().run(rng.getrandbits(30), what, fault, phase)
+        if outcome.wrong:
+            raise Defect(f"{what}, {fault} while {phase}: {outcome.wrong[0][-400:]}")
+        if fault in WORKER_FAULTS and outcome.ended != "complete":
+            raise Defect(f"{what}, {fault} while {phase}: {outcome.ended}: {outcome.error}")
+    except Exception:
+        _end_cluster()  # what is left on it would be a defect of the next try, too
+        raise
     if outcome.struck:
         trial.count("faults")
-        trial.count("kills" if fault in ("kill", "restart") else f"faults: {fault}")
+        trial.count("kills" if fault in KILLS else f"faults: {fault}")
 
 
 @cache
@@ -43,8 +46,16 @@ def _cluster() -> Any:
 
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     cluster = Faulty()
-    Finalize(None, cluster.__exit__, exitpriority=10)  # a worker runs no handlers of atexit
+    Finalize(None, _end_cluster, exitpriority=10)  # a worker runs no handlers of atexit
     return cluster.__enter__()
+
+
+def _end_cluster() -> None:
+    """End the cluster; the next try has a new one."""
+    if _cluster.cache_info().currsize:
+        cluster = _cluster()
+        _cluster.cache_clear()
+        cluster.__exit__()
 
 
 PART = Part(

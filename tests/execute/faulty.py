@@ -9,6 +9,7 @@ and nothing may be left on the cluster. The cluster is mended and used again.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
@@ -25,15 +26,22 @@ import numpy as np
 
 from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGraph, Worker, solve
 from makespan.execute import dask
-from makespan.execute.dask import crew, mapping
+from makespan.execute.dask import cluster as threads, crew, mapping
 from makespan.execute.dask.graphs import wires
-from tests.execute.nursery import Nursery
+from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 
 WHATS = ("map", "run", "compute")
 PHASES = ("measuring", "sending", "computing", "returning")
-WORKER_FAULTS = ("kill", "stop", "pause", "restart")
-CLUSTER_FAULTS = ("scheduler", "scheduler restarts", "close", "cancel", "restart all")
+WORKER_FAULTS = ("kill", "stop", "pause", "restart", "full", "memory")
+"""Of one worker: killed, stopped for good or a moment, killed and started anew; paused by Dask;
+killed by its nanny as a task takes too much memory."""
+CLUSTER_FAULTS = (
+    *("scheduler", "scheduler restarts", "scheduler stops"),
+    *("close", "cancel", "restart all", "all die", "interrupt"),
+)
+"""Of all: the scheduler killed, restarted, stopped for good; the client closed; tasks cancelled by
+somebody; all workers restarted by the client, or killed and started anew; Ctrl-C."""
 FAULTS = WORKER_FAULTS + CLUSTER_FAULTS
 
 NAMES = ("w1", "w2", "w3")
@@ -47,8 +55,9 @@ ITEMS = 60
 class Outcome:
     """What came of a run with a fault.
 
-    ``ended`` is "complete", "error" (with what there is), or "hangs"; ``wrong`` says in sentences
-    what must not be; ``late`` is how long the run went on after the fault.
+    ``ended`` is "complete", "error" (with what there is), "interrupted", or "hangs"; ``wrong`` says
+    in sentences what must not be; ``struck`` whether the fault happened before the end; ``late`` is
+    how long the run went on after it.
     """
 
     seed: int
@@ -70,14 +79,26 @@ class Outcome:
 
 def value_of(item: int) -> tuple[int, bytes]:
     """Compute for a moment; return what is large enough to be cut off on its way."""
+    _swell_if_told()
     time.sleep(0.004)
     return item, bytes(20_000)
 
 
 def layer_value(number: int, *_: Any) -> tuple[int, bytes]:
     """The same as a task of a graph."""
+    _swell_if_told()
     time.sleep(0.02)
     return number, bytes(50_000)
+
+
+_TOLD: list[bool] = []  # on a worker: whether the next task shall take too much memory
+
+
+def _swell_if_told() -> None:
+    if _TOLD:
+        taken = b"x" * MEMORY
+        time.sleep(LONGEST)  # the nanny comes first
+        del taken
 
 
 class Faulty:
@@ -85,6 +106,7 @@ class Faulty:
 
     def __init__(self) -> None:
         self._pids: dict[str, int] = {}
+        self._nannied = ""
         self._client: Any = None
         self._calibration: Any = None
         self._plan: Any = None
@@ -96,6 +118,7 @@ class Faulty:
         self._stack.enter_context(package.config.set({"makespan.silence": SILENCE}))
         for module, name, value in (
             (crew, "PATIENCE", PATIENCE),
+            (threads, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
             (mapping, "CALIBRATION_SECONDS", 0.05),
             (mapping, "plan", self._known_plan),
             (wires, "WANTED", 0.005),
@@ -114,18 +137,22 @@ class Faulty:
         """Run ``what`` (of WHATS) with a fault (of FAULTS) in a phase (of PHASES)."""
         generator = np.random.default_rng(seed)
         outcome = Outcome(seed, what, fault, phase)
-        self._mend()
-        act, expected = self._runs(what, phase)
         strike = _Strike(self, fault, generator)
-        thread = threading.Thread(target=self._watched, args=(act, expected, outcome), daemon=True)
+        self._mend(nannied=strike.name if fault == "memory" else "")
+        act, expected = self._runs(what, phase)
+        strike.victim = thread = threading.Thread(
+            target=self._watched, args=(act, expected, outcome), daemon=True
+        )
         with _at(self._client, what, phase, strike, generator):
             began = time.monotonic()
             thread.start()
             thread.join(LONGEST)
             outcome.seconds = time.monotonic() - began
         strike.finish()
-        outcome.struck = strike.moment > 0
-        outcome.late = max(0.0, began + outcome.seconds - strike.moment) if strike.moment else 0.0
+        outcome.struck = 0.0 < strike.moment < began + outcome.seconds
+        outcome.late = began + outcome.seconds - strike.moment if outcome.struck else 0.0
+        if fault == "memory" and outcome.struck:
+            outcome.struck = self.address(strike.name) != strike.address
         if thread.is_alive():
             outcome.wrong.append(f"still runs after {LONGEST:g} s: {_tasks_of(self._client)}")
         outcome.wrong += self._left()
@@ -170,6 +197,10 @@ class Faulty:
             outcome.ended, outcome.error = "error", str(error)
             if error.execution is not None:
                 outcome.wrong += _untrue(error.execution.results, expected)
+        except KeyboardInterrupt:
+            outcome.ended = "interrupted"
+            if outcome.fault != "interrupt":
+                outcome.wrong.append("nobody interrupted it")
         except BaseException:
             outcome.ended = "error"
             outcome.wrong.append(traceback.format_exc())
@@ -189,12 +220,23 @@ class Faulty:
         with suppress(ProcessLookupError):
             os.kill(self._pids[name], signal.SIGKILL)
 
+    def stop(self, name: str) -> None:
+        """Stop a process until somebody lets it go on."""
+        os.kill(self._pids[name], signal.SIGSTOP)
+
     def start(self, name: str) -> None:
         """Start the scheduler, or a worker of that name."""
         if name == "scheduler":
             self._pids[name] = self._nursery.scheduler(self.port)
+        elif name == self._nannied:
+            self._pids[name] = self._nursery.nanny(name, self.port)
         else:
             self._pids[name] = self._nursery.worker(name, self.port)
+
+    def address(self, name: str) -> str:
+        """Return where a worker is; nothing where it is not there."""
+        found: dict[str, str] = self._client.run_on_scheduler(_addresses)
+        return found.get(name, "")
 
     @property
     def client(self) -> Any:
@@ -216,10 +258,14 @@ class Faulty:
         if self._client is not None and self._client.status != "closed":
             self._client.close(timeout=5)
 
-    def _mend(self) -> None:
-        """See to it that the scheduler, a client and exactly three workers are there."""
+    def _mend(self, nannied: str) -> None:
+        """See to it that the scheduler, a client and three workers are there, with one nanny."""
         from distributed import Client
 
+        if nannied != self._nannied:
+            for name in {nannied, self._nannied} - {""}:
+                self.end(name)
+            self._nannied = nannied
         if self._client is None or self._client.status != "running":
             self._close_client()
             self._client = Client(f"tcp://{HOST}:{self.port}", set_as_default=False, timeout=30)
@@ -244,16 +290,13 @@ class Faulty:
             return False
 
     def _there(self) -> list[str]:
-        found: list[str] = self._client.run_on_scheduler(
-            lambda dask_scheduler: [str(w.name) for w in dask_scheduler.workers.values()]
-        )
-        return found
+        return list(self._client.run_on_scheduler(_addresses))
 
     def _left(self) -> list[str]:
         """Say what is left on the cluster, once it had time to go."""
         from distributed import Client
 
-        for name, pid in self.pids().items():
+        for name, pid in self._pids.items():
             if self._runs_now(name):
                 os.kill(pid, signal.SIGCONT)
         if not self._runs_now("scheduler"):
@@ -263,6 +306,7 @@ class Faulty:
             until = time.monotonic() + LONGEST_TIDYING
             while True:
                 with suppress(OSError):  # a worker that was stopped may be leaving just now
+                    observer.run(_go_on)
                     tasks = observer.run_on_scheduler(_tasks)
                     held = {k: v for k, v in observer.run(_kept).items() if v}
                     if not tasks and not held:
@@ -280,6 +324,8 @@ class _Strike:
         self.name = str(generator.choice(NAMES))
         self.pause = float(generator.uniform(0.2, 2.5))
         self.moment = 0.0
+        self.address = ""
+        self.victim: threading.Thread
         self._timers: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -314,6 +360,18 @@ class _Strike:
             if self.fault == "pause":
                 time.sleep(self.pause)
                 os.kill(pid, signal.SIGCONT)
+        elif self.fault in ("full", "memory"):
+            self.address = cluster.address(self.name)
+            client.run(_pause if self.fault == "full" else _tell, workers=[self.address])
+        elif self.fault == "all die":
+            for act in (cluster.end, cluster.start):
+                for name in NAMES:
+                    act(name)
+        elif self.fault == "scheduler stops":
+            cluster.stop("scheduler")
+        elif self.fault == "interrupt":
+            number = ctypes.c_ulong(self.victim.ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(KeyboardInterrupt))
         elif self.fault in ("scheduler", "scheduler restarts"):
             cluster.end("scheduler")
             if self.fault == "scheduler restarts":
@@ -389,6 +447,26 @@ def _untrue(results: Sequence[Any], expected: Sequence[Any]) -> list[str]:
     pairs = list(zip(results, expected, strict=True))
     wrong = [place for place, (found, right) in enumerate(pairs) if found not in (None, right)]
     return [f"results of the error are wrong at {wrong}"] if wrong else []
+
+
+def _addresses(dask_scheduler: Any) -> dict[str, str]:
+    """Where the workers are, by name."""
+    return {str(worker.name): address for address, worker in dask_scheduler.workers.items()}
+
+
+def _tell(dask_worker: Any) -> None:
+    """Let the next task take too much memory."""
+    _TOLD.append(True)
+
+
+def _pause(dask_worker: Any) -> None:
+    """Pause, as for lack of memory."""
+    dask_worker.status = type(dask_worker.status).paused
+
+
+def _go_on(dask_worker: Any) -> None:
+    if dask_worker.status.name == "paused":
+        dask_worker.status = type(dask_worker.status).running
 
 
 def _tasks(dask_scheduler: Any) -> list[str]:

@@ -16,6 +16,8 @@ from typing import Any
 
 from tests.execute.stars import HOST, QUIET, ROOT, SOURCES
 
+MEMORY = 300_000_000  # bytes of a worker under a nanny
+
 
 class Nursery:
     """Forks schedulers and workers with one thread; use it as a context."""
@@ -50,6 +52,10 @@ class Nursery:
         """Fork a worker of the scheduler at this port; return its process id."""
         return self._asked("worker", name, str(port))
 
+    def nanny(self, name: str, port: int) -> int:
+        """Fork a nanny with a worker that has :data:`MEMORY`; return the nanny's process id."""
+        return self._asked("nanny", name, str(port))
+
     def _asked(self, *words: str) -> int:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -75,6 +81,20 @@ async def _worker(name: str, port: str) -> None:
         await worker.finished()
 
 
+async def _nanny(name: str, port: str) -> None:
+    import dask
+    from distributed import Nanny
+
+    worker = "distributed.worker"
+    dask.config.set({f"{worker}.multiprocessing-method": "fork"})
+    dask.config.set({f"{worker}.memory.terminate": 0.95})
+    dask.config.set({f"{worker}.memory.monitor-interval": "20ms"})
+    address = f"tcp://{HOST}:{port}"
+    quiet: dict[str, Any] = {"dashboard": False, "memory_limit": MEMORY}
+    async with Nanny(address, name=name, nthreads=1, host=HOST, **quiet) as nanny:
+        await nanny.finished()
+
+
 def _main() -> None:
     """Fork what standard input asks for, and end it all when that closes."""
     import distributed  # noqa: F401
@@ -91,7 +111,7 @@ def _main() -> None:
         if not child:
             os.close(0)
             with suppress(BaseException):
-                asyncio.run({"scheduler": _scheduler, "worker": _worker}[kind](*words))
+                asyncio.run(KINDS[kind](*words))
             os._exit(0)
         children.append(child)
         sys.stdout.write(f"{child}\n")
@@ -99,6 +119,9 @@ def _main() -> None:
     for child in children:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+KINDS = {"scheduler": _scheduler, "worker": _worker, "nanny": _nanny}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from makespan.execute.dask import crew
 from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 
 
@@ -26,6 +27,32 @@ def test_a_killed_worker_costs_nothing(faulty: Faulty, what: str, phase: str) ->
     assert not outcome.wrong, outcome
     assert outcome.ended == "complete", outcome
     assert outcome.struck
+
+
+def test_measuring_waits_for_workers_when_all_die(
+    faulty: Faulty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that come are measured."""
+    monkeypatch.setattr(crew, "PATIENCE", 20.0)
+    outcome = faulty.run(1, "map", "all die", "measuring")
+    assert not outcome.wrong, outcome
+    assert outcome.ended == "complete", outcome.error
+    assert outcome.struck
+
+
+def test_a_worker_that_takes_too_much_memory(faulty: Faulty) -> None:
+    """Its nanny kills it; its chunks go to others."""
+    outcome = faulty.run(1, "run", "memory", "sending")
+    assert not outcome.wrong, outcome
+    assert outcome.ended == "complete", outcome
+    assert outcome.struck
+
+
+def test_an_interrupt_reaches_the_caller(faulty: Faulty) -> None:
+    """With nothing left behind."""
+    outcome = faulty.run(1, "run", "interrupt", "sending")
+    assert not outcome.wrong, outcome
+    assert outcome.ended == "interrupted", outcome
 
 
 def test_a_lost_scheduler_is_an_error(faulty: Faulty) -> None:

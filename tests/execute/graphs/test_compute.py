@@ -188,3 +188,39 @@ def test_plan_and_measurement_are_drawn(client: Any, tmp_path: Path) -> None:
     assert "measured" in lower.get_title(loc="left")
     makespan.save(plan, tmp_path / "run.html", beside=execution.schedule)
     assert "leaf-0" in (tmp_path / "run.html").read_text()
+
+
+def test_what_a_paused_worker_has_not_begun_is_given_to_others(client: Any) -> None:
+    """A worker without memory begins nothing; nobody waits for it, even if Dask steals nothing."""
+    width = 60
+    plan = graphs.planned_tree(MACHINES, width=width)
+    [address] = [a for a, w in client.scheduler_info()["workers"].items() if w["name"] == 1]
+
+    def pause_from(share: float) -> None:
+        client.run(_pause_from, share, workers=[address])
+
+    client.run_on_scheduler(_steal, False)
+    timers = threading.Timer(0.1, pause_from, [0.0]), threading.Timer(30, pause_from, [0.8])
+    for timer in timers:
+        timer.start()
+    try:
+        graph = graphs.raw_tree(width, graphs.slow_increment)
+        execution = compute(graph, client, plan, keys="sum")
+        assert timers[1].is_alive(), "it waited until the worker went on"
+        assert execution.results == width * (width + 1) // 2
+        assert execution.events == ("worker 1 left; Dask places its tasks elsewhere",)
+    finally:
+        timers[1].cancel()
+        timers[0].join()
+        pause_from(0.8)
+        client.run_on_scheduler(_steal, True)
+
+
+async def _steal(on: bool, dask_scheduler: Any) -> None:
+    stealing = dask_scheduler.extensions["stealing"]
+    await (stealing.start() if on else stealing.stop())
+
+
+def _pause_from(share: float, dask_worker: Any) -> None:
+    """Let a worker pause when it uses more than a share of its memory."""
+    dask_worker.memory_manager.memory_pause_fraction = share

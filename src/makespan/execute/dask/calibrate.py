@@ -13,7 +13,7 @@ from makespan.execute.dask.cluster import (
     pickled,
     refuse_unpicklable,
 )
-from makespan.execute.dask.crew import Crew
+from makespan.execute.dask.crew import Crew, measured_again
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.probing import Probe
 from makespan.execute.dask.transfers import Traffic
@@ -66,7 +66,7 @@ def calibrate(
     Raises
     ------
     ExecutionError
-        If there is no worker, or the function raises on the sample.
+        If there is no worker, all get lost and none comes, or the function raises on the sample.
     InputError
         If the sample is empty, or something can't be pickled.
     MissingExtra
@@ -88,6 +88,7 @@ def calibrate(
 
     async def measure() -> Calibration:
         async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:
-            return await Probe(crew, traffic, items, repeats, seconds, tell).run()
+            probe = Probe(crew, traffic, items, repeats, seconds, tell)
+            return await measured_again(crew, probe.run, tell)
 
     return on_loop(client, measure)

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from types import TracebackType
@@ -20,6 +21,7 @@ LOOK_EVERY = 0.25  # seconds between looks at who is there
 SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
 LISTEN_EVERY = 5.0  # seconds at most between looks at the heartbeats
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
+MOST_TRIES = 3  # to measure while workers get lost
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
@@ -271,6 +273,25 @@ class Crew:
                 return
             await asyncio.sleep(0.1)
         raise ExecutionError(f"no worker is left, and none came in {PATIENCE:g} s")
+
+
+async def measured_again(
+    crew: Crew, measure: Callable[[], Awaitable[Value]], tell: Callable[[float, str], None]
+) -> Value:
+    """Measure; where that fails as workers were lost, again with those that are there then.
+
+    Raises
+    ------
+    ExecutionError
+        If there is no worker, none comes after all have left, or workers are lost every time.
+    """
+    refuse_no_worker(crew)
+    for _ in range(MOST_TRIES):
+        await crew.wait_for_one()
+        with suppress(WorkerLost):
+            return await measure()
+        tell(0.0, "workers were lost; measuring again")
+    raise ExecutionError(f"workers left while they were measured, {MOST_TRIES} times in a row")
 
 
 class _Heard:

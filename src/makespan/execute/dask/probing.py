@@ -12,7 +12,7 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.calibration import Calibration, Measured
-from makespan.execute.dask.crew import Crew, Member, WorkerLost, refuse_no_worker
+from makespan.execute.dask.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.fitting import Fit, fit, median, scaled
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome
@@ -79,11 +79,16 @@ class Probe:
         self.found: dict[str, Samples] = {}
 
     async def run(self) -> Calibration:
-        """Measure every worker, then all together; those that are lost meanwhile are left out."""
+        """Measure every worker, then all together; those that are lost meanwhile are left out.
+
+        Raises
+        ------
+        WorkerLost
+            If all are.
+        """
         started = time.time()
-        refuse_no_worker(self.crew)
         members = list(self.crew.members.values())
-        self.found = {member.name: Samples() for member in members}
+        self.steps, self.found = 0, {member.name: Samples() for member in members}
         members = await self._each(members, self._warm_up)
         members = await self._each(members, self._measure)
         members, shared = await self._overlap(members)
@@ -101,13 +106,7 @@ class Probe:
     async def _each(
         self, members: list[Member], measure: Callable[[Member], Awaitable[None]]
     ) -> list[Member]:
-        """Measure members side by side; return those that are still there.
-
-        Raises
-        ------
-        ExecutionError
-            If nobody is.
-        """
+        """Measure members side by side; return those that are still there, at least one."""
 
         async def stayed(member: Member) -> bool:
             try:
@@ -119,7 +118,7 @@ class Probe:
         there = await _all(stayed(member) for member in members)
         members = [member for member, here in zip(members, there, strict=True) if here]
         if not members:
-            raise ExecutionError("all workers left while they were measured")
+            raise WorkerLost("every worker")
         return members
 
     def _measured(self, member: Member) -> Measured:

@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-STILL_ARRIVING = 0.5  # seconds
+STILL_ARRIVING = 2.0  # seconds that what a client wrote before it closed may take to come
+LOOK_EVERY = 0.1  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,11 @@ async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:
     """Drop data that nobody has told the scheduler of; what is on its way here has a moment."""
     from distributed.worker_state_machine import FreeKeysEvent
 
-    await asyncio.sleep(STILL_ARRIVING)
-    there = [key for key in keys if key in dask_worker.state.tasks]
-    stimulus = f"makespan-dropped-{time.time()}"
-    dask_worker.handle_stimulus(FreeKeysEvent(keys=there, stimulus_id=stimulus))
+    for _ in range(round(STILL_ARRIVING / LOOK_EVERY)):
+        await asyncio.sleep(LOOK_EVERY)
+        there = [key for key in keys if key in dask_worker.state.tasks]
+        stimulus = f"makespan-dropped-{time.time()}"
+        dask_worker.handle_stimulus(FreeKeysEvent(keys=there, stimulus_id=stimulus))
 
 
 @lru_cache(maxsize=8)

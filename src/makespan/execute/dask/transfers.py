@@ -18,7 +18,7 @@ from makespan.execute.dask.cluster import refuse_unpicklable
 from makespan.execute.dask.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.items import Items
 from makespan.execute.dask.remote import Outcome, work
-from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten, swept
+from makespan.execute.dask.tidying import LONGEST_TIDYING, forgotten, sweep_later, swept
 
 log = logging.getLogger("makespan")
 
@@ -236,6 +236,7 @@ class Traffic:
                 await forgotten(self.client, self._keys)
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
+            sweep_later(self.client, self._keys)
 
     async def _end_sends(self) -> None:
         """Wait for the sends that are under way.

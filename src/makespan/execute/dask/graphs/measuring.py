@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster import checked_client, on_loop
-from makespan.execute.dask.crew import Crew, WorkerLost, refuse_no_worker
+from makespan.execute.dask.crew import Crew, WorkerLost, measured_again
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_failed
@@ -24,7 +22,6 @@ from makespan.taskgraph.problem import TaskGraph
 Tell = Callable[[float, str], None]
 
 MOST_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
-MOST_TRIES = 3  # to measure a graph while workers get lost
 LEAST_SECONDS = 2e-3  # what takes less tells nothing about speeds
 
 _WIRES: WeakKeyDictionary[Any, dict[Any, Wires]] = WeakKeyDictionary()
@@ -74,17 +71,12 @@ def measure(
 def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
     """Measure tasks, as :func:`measure` does those of a collection."""
 
+    async def once(crew: Crew) -> TaskGraph:
+        return await crew.while_there(tuple(crew.members.values()), _measured(crew, work, tell))
+
     async def found() -> TaskGraph:
         async with Crew(client, expels=True) as crew:
-            for _ in range(MOST_TRIES):
-                refuse_no_worker(crew)
-                members = tuple(crew.members.values())
-                with suppress(WorkerLost):
-                    return await crew.while_there(members, _measured(crew, work, tell))
-                tell(0.0, "a worker was lost; measuring again")
-            raise ExecutionError(
-                f"a worker left while the graph was measured, {MOST_TRIES} times in a row"
-            )
+            return await measured_again(crew, lambda: once(crew), tell)
 
     return on_loop(client, found)
 

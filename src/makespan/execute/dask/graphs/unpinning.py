@@ -1,4 +1,4 @@
-"""On the scheduler: tasks of dead workers may go anywhere."""
+"""Called on the scheduler: tasks of workers that died, or paused, may go anywhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 def unpinned(
     keys: Collection[str], gone: Collection[str], *, dask_scheduler: Any = None
 ) -> list[str]:
-    """Free the tasks that are pinned to workers that are gone; return their keys."""
+    """Free the tasks that are pinned to workers that are gone; return their keys.
+
+    A worker that is paused still has what was handed to it, and begins none of it: that is handed
+    out again. What it is computing it goes on with.
+    """
     lost, freed = set(gone), []
     for key in keys:
         task = dask_scheduler.tasks.get(key)
@@ -19,7 +23,15 @@ def unpinned(
     dask_scheduler.set_restrictions(dict.fromkeys(freed))
     mine = set(freed)
     waiting = [task.key for task in dask_scheduler.unrunnable if task.key in mine]
+    held = [
+        task.key
+        for address in gone
+        if (worker := dask_scheduler.workers.get(address)) is not None
+        for task in worker.processing
+        if task.key in mine and task not in worker.executing
+    ]
     dask_scheduler.transitions(
-        dict.fromkeys(waiting, "processing"), stimulus_id=f"makespan-unpinned-{time.time()}"
+        dict.fromkeys(waiting, "processing") | dict.fromkeys(held, "released"),
+        stimulus_id=f"makespan-unpinned-{time.time()}",
     )
     return freed
