@@ -257,3 +257,19 @@ def test_time_limit_returns_the_best_found() -> None:
     result = makespan.solve(uniform(9, 12, 1.1, 1, 1.3), method="branch-and-bound", time_limit=0.2)
     assert result.status in ("feasible", "optimal")
     assert result.lower_bound is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "fields"),
+    [
+        ("rarest-first", {"segment_sizes": np.random.default_rng(0).uniform(0.5, 2.0, 3_000)}),
+        ("backfilling", {"order": "backfilling"}),
+        ("greedy-trees", {"order": "greedy"}),
+    ],
+)
+def test_runs_that_are_stopped_leave_a_plan(method: str, fields: dict[str, Any]) -> None:
+    """Compiled loops that the clock ends are not taken for plans; a quick one is there."""
+    problem = Reduction(machines=8, segments=3_000, latency=1, transfer=1, reduce=1, **fields)
+    result = makespan.solve(problem, method=method, time_limit=0.0)
+    assert len(result.schedule) == 2 * 7 * 3_000
+    assert makespan.check(problem, result.schedule).ok

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.schedule import Integers
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends
 
 COMPILED_FROM = 2_000
+WATCHED_FROM = 5_000
 GREEDY, BACKFILLING, SEQUENCES = 0, 1, 2
 RULES = {"greedy": GREEDY, "backfilling": BACKFILLING}
 LOOSE, BLOCKED, SENT = 0, 1, 2
@@ -24,7 +26,7 @@ NO_SEQUENCES = np.zeros((0, 0), dtype=np.int64)
 
 
 def commit(  # type: ignore[no-untyped-def]
-    parents, sequences, transfer, latency, reduce, size, rule
+    parents, sequences, transfer, latency, reduce, size, rule, stop
 ):
     """Commit, again and again, the ready send that can start first; return all in that order.
 
@@ -32,6 +34,7 @@ def commit(  # type: ignore[no-untyped-def]
     ``BACKFILLING``: of the leaves of all segments (ties: lowest segment, then lowest machine).
     ``SEQUENCES``: of the next sends of all machines (ties as before); fewer than all in a
     deadlock. A machine is a leaf of a segment when it has received all that it waits for.
+    Fewer than all are returned as soon as ``stop`` says so, too.
 
     A start never gets earlier, so the heap holds lower bounds, renewed when they come to the top.
     Sends that wait for one receiver start in the order of their latencies, whenever it is free:
@@ -70,7 +73,7 @@ def commit(  # type: ignore[no-untyped-def]
                 break
         elif rule == BACKFILLING and opened < segments - 1:
             continue
-        while len(heap) > 0:
+        while len(heap) > 0 and stop[0] == 0:
             bound, segment, machine = heappop(heap)
             target = parents[machine, segment]
             pool = pools[target]
@@ -194,13 +197,18 @@ def float_tables_of(problem: Reduction) -> Tables:
 
 
 def ordered_by_rule(
-    problem: Reduction, parents: Integers, order: str, tables: Tables | None = None
+    problem: Reduction,
+    parents: Integers,
+    order: str,
+    tables: Tables | None = None,
+    control: Control | None = None,
 ) -> tuple[Sends, Any]:
     """Return the sends of trees in the order of a rule, and the makespan in the tables' unit.
 
-    ``parents`` has a row per machine and a column per segment, counted from 0.
+    ``parents`` has a row per machine and a column per segment, counted from 0. When the time of a
+    ``control`` is up, there are fewer sends than the trees have.
     """
-    return _committed(problem, parents, NO_SEQUENCES, RULES[order], tables)
+    return _committed(problem, parents, NO_SEQUENCES, RULES[order], tables, control)
 
 
 def ordered_by_sequence(
@@ -215,13 +223,23 @@ def ordered_by_sequence(
 
 
 def _committed(
-    problem: Reduction, parents: Integers, sequences: Integers, rule: int, tables: Tables | None
+    problem: Reduction,
+    parents: Integers,
+    sequences: Integers,
+    rule: int,
+    tables: Tables | None,
+    control: Control | None = None,
 ) -> tuple[Sends, Any]:
-    tables = tables or tables_of(problem)
+    given = (parents, sequences, *(tables or tables_of(problem))[:4], rule)
     run: Any = commit
     if parents.size >= COMPILED_FROM:
         from makespan.reduction.kernels import commit_compiled as run
-    sender, segment, end = run(parents, sequences, *tables[:4], rule)
+    if control is not None and parents.size >= WATCHED_FROM:
+        from makespan.reduction.kernels import stoppable
+
+        sender, segment, end = stoppable(control, run, *given)
+    else:
+        sender, segment, end = run(*given, np.zeros(1, dtype=np.int64))
     return _as_sends(parents, sender, segment), end
 
 

@@ -63,7 +63,7 @@ def spread(  # type: ignore[no-untyped-def]
     idle[0] = False
     while written < total:
         if stop[0] != 0:
-            return allowed * 0 - 1
+            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
         if written < scripted:
             sender = script[written, 0]
             receiver = script[written, 1]
@@ -162,7 +162,7 @@ def spread(  # type: ignore[no-untyped-def]
         hold[receiver, segment] = arrival
         end = max(end, arrival)
         if end >= allowed:
-            return allowed * 0 - 1
+            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
         copies[written, 0] = sender
         copies[written, 1] = receiver
         copies[written, 2] = segment
