@@ -181,8 +181,22 @@ class DivisibleLoad:
 
     def workers_in(self, names: Iterable[str]) -> Integers:
         """Return the indices (from 0, without the master) of the named workers."""
-        position = self._position
-        return np.fromiter(map(position.__getitem__, names), dtype=np.int64)
+        for field_name in ("order", "activation", "return_order"):
+            if names is getattr(self, field_name):
+                if field_name not in self._indices:
+                    self._indices[field_name] = self._looked_up(names)
+                return self._indices[field_name]
+        return self._looked_up(names)
+
+    def _looked_up(self, names: Iterable[str]) -> Integers:
+        indices = np.fromiter(map(self._position.__getitem__, names), dtype=np.int64)
+        indices.flags.writeable = False
+        return indices
+
+    @cached_property
+    def _indices(self) -> dict[str, Integers]:
+        """What :meth:`workers_in` found for the fields, of which there may be a million names."""
+        return {}
 
     @cached_property
     def given_amounts(self) -> Floats:
@@ -190,11 +204,9 @@ class DivisibleLoad:
         amounts = np.zeros(len(self.platform))
         if self.loads is not None:
             position = self._position
-            given = [
-                (position[name], load) for name, load in self.loads.items() if name in position
-            ]
-            places, loads = zip(*given, strict=True) if given else ((), ())
-            amounts[np.array(places, dtype=np.int64)] = loads
+            places = np.array([position.get(name, -1) for name in self.loads], dtype=np.int64)
+            loads = np.fromiter(self.loads.values(), dtype=np.float64, count=len(places))
+            amounts[places[places >= 0]] = loads[places >= 0]
         return amounts
 
     @cached_property

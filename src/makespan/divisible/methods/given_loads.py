@@ -127,9 +127,9 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     if len(over):
         name, limit = star.names[int(over[0])], float(star.memory[over[0]])
         return f"loads.{name} is {float(amount[over[0]])!r}, but its memory is {limit!r}"
-    given = problem.loads or {}
+    given = problem.loads if problem.integral and problem.loads else {}
     broken = [name for name, load in given.items() if load != round(load)]
-    if problem.integral and broken:
+    if broken:
         return f"loads.{broken[0]} is {given[broken[0]]!r}: no whole number"
     served = given_sends(problem)
     if served is not None:

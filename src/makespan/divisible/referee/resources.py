@@ -24,8 +24,8 @@ def front_end(reading: Reading) -> Iterator[Violation]:
     """Without a front end, a worker does not compute while it receives."""
     if reading.problem.front_end:
         return
-    rows = np.concatenate([reading.computes, reading.sends])
-    receives = np.arange(len(rows)) >= len(reading.computes)
+    rows = np.concatenate([reading.sends, reading.computes])
+    receives = np.arange(len(rows)) < len(reading.sends)
     group = reading.worker_of(rows) + 1
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds, receives):
         yield _told(reading, "front-end", overlap, "a worker can't compute while it receives")

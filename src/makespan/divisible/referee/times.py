@@ -76,6 +76,8 @@ def precedence(reading: Reading) -> Iterator[Violation]:
 def windows(reading: Reading) -> Iterator[Violation]:
     """A worker computes between its release and its deadline."""
     star, schedule = reading.problem.star, reading.schedule
+    if not star.release.any() and (star.deadline == np.inf).all():
+        return
     rows = reading.computes[reading.worker_of(reading.computes) >= 0]
     worker = reading.worker_of(rows)
     release, deadline = star.release[worker], star.deadline[worker]
