@@ -294,6 +294,20 @@ def _by_rule(problem: Reduction, sends: list[_Send]) -> Fraction:
     return max(unit.values(), default=zero)
 
 
+def _deadlocked(problem: Reduction, sends: list[_Send]) -> bool:
+    """Whether given sequences never end, whatever their sends take, nothing included."""
+    rest = [[segment - 1 for segment, _ in row] for row in problem.sequences or ()]
+    waits = [(send.receiver, send.segment) for send in sends]
+    while any(rest):
+        able = [i for i, row in enumerate(rest) if row and (i, row[0]) not in waits]
+        if not able:
+            return True
+        segment = rest[able[0]].pop(0)
+        receiver = next(s.receiver for s in sends if (s.sender, s.segment) == (able[0], segment))
+        waits.remove((receiver, segment))
+    return False
+
+
 def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) -> Fraction | None:
     """Return the least makespan of given trees, None where it isn't below ``least``.
 
@@ -313,6 +327,8 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
         )
         for send in sends
     ]
+    if problem.sequences is not None and _deadlocked(problem, sends):
+        return None
     most = 2 * sum(s.latency + s.transfer + s.reduce for s in sends) + 1
     known = most if least is None else least * parts
     found = [known]

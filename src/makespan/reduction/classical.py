@@ -14,7 +14,7 @@ from makespan.reduction.bounds import best_bound
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import ordered_by_rule, ordered_by_sequence, tables_of
-from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_of
+from makespan.reduction.sends import Sends, claim_sends
 from makespan.reduction.timing import in_order
 
 BACKFILLED_UP_TO = 2_000
@@ -75,9 +75,13 @@ def planned(
         plan = ordered_by_rule(forward, parents, "backfilling", tables)
         best = plan if best is None or plan[1] < best[1] else best
     assert best is not None
-    schedule = in_order(forward, best[0])
-    assert schedule is not None
-    return schedule if forward is problem else turned(problem, forward, schedule)
+    sends = best[0]
+    if forward is problem:
+        schedule = in_order(problem, sends)
+        assert schedule is not None
+        return schedule
+    backwards = np.column_stack([sends.receiver, sends.sender, sends.segment])[::-1]
+    return schedule_from_copies(problem, backwards)
 
 
 def depths(parents: Integers) -> Integers:
@@ -101,17 +105,6 @@ def as_reduction(problem: Reduction) -> Reduction:
         reduce=0.0,
         segment_sizes=problem.segment_sizes,
     )
-
-
-def turned(problem: Reduction, forward: Reduction, schedule: Schedule) -> Schedule:
-    """Return the schedule of a reduction as one of the broadcast, reversed in time."""
-    sends, rows = sends_of(forward, schedule)
-    costs = costs_of(forward, sends)
-    arrival = schedule.start[rows] + costs.seconds(costs.latency + costs.transfer)
-    end = schedule.makespan
-    copies = np.column_stack([sends.receiver, sends.sender, sends.segment])
-    times = np.column_stack([end - arrival, end - schedule.start[rows]])
-    return schedule_from_copies(problem, copies, times)
 
 
 def chain(machines: int, segment: int) -> Integers:

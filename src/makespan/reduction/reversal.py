@@ -45,59 +45,21 @@ def broadcast_of(problem: Reduction) -> Broadcast:
     )
 
 
-def schedule_from_copies(problem: Reduction, copies: Integers, times: Any) -> Schedule:
+def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:
     """Return the schedule of the copies of a broadcast, turned back where it was reversed.
 
-    Parameters
-    ----------
-    copies
-        Rows (sender, receiver, segment).
-    times
-        Rows (start, arrival) of the copies.
+    ``copies`` has rows (sender, receiver, segment). Every machine sends and takes in the order of
+    the rows, and sends only what it has taken by then: whatever times are zero or equal, such an
+    order can be kept to, also backwards.
     """
-    sends, arrivals = sends_from_copies(problem, copies, times)
-    schedule = in_order(problem, sends, arrivals)
+    forward = problem.collective == "broadcast"
+    giver, taker, segment = (copies if forward else copies[::-1]).T
+    sends = Sends(
+        sender=np.array(giver if forward else taker, dtype=np.int64),
+        receiver=np.array(taker if forward else giver, dtype=np.int64),
+        segment=np.array(segment, dtype=np.int64),
+        final=np.full(len(copies), forward),
+    )
+    schedule = in_order(problem, sends)
     assert schedule is not None
     return schedule
-
-
-def sends_from_copies(problem: Reduction, copies: Integers, times: Any) -> tuple[Sends, Integers]:
-    """Return the sends of the copies in the order of their starts, and the order of arrival.
-
-    Where two sends start at one time, the one that takes none goes first, and arrives last.
-    """
-    rows, lasts = np.arange(len(copies)), _seconds(problem, copies)
-    if problem.collective == "broadcast":
-        order = np.lexsort((rows, lasts, times[:, 0]))
-        giver, taker = copies[order, 0], copies[order, 1]
-        arrivals = np.lexsort((-lasts[order], times[order, 1]))
-    else:
-        order = np.lexsort((-rows, lasts, -times[:, 1]))
-        giver, taker = copies[order, 1], copies[order, 0]
-        arrivals = np.lexsort((-lasts[order], -times[order, 0]))
-    sends = Sends(
-        sender=np.asarray(giver, dtype=np.int64),
-        receiver=np.asarray(taker, dtype=np.int64),
-        segment=np.asarray(copies[order, 2], dtype=np.int64),
-        final=np.full(len(copies), problem.collective == "broadcast"),
-    )
-    return sends, np.asarray(arrivals)
-
-
-def _seconds(problem: Reduction, copies: Integers) -> Any:
-    """Return how long the copies occupy ports."""
-    costs = broadcast_of(problem)
-    table = np.broadcast_to(costs.transfer, (costs.machines, costs.machines))
-    return table[copies[:, 0], copies[:, 1]] * costs.size[copies[:, 2]]
-
-
-def copies_from_schedule(problem: Reduction, schedule: Schedule) -> Integers:
-    """Return the copies of a schedule as a broadcast, in the order of their starts."""
-    from makespan.reduction.sends import sends_of
-
-    sends, rows = sends_of(problem, schedule)
-    if problem.collective == "broadcast":
-        return np.column_stack([sends.sender, sends.receiver, sends.segment])
-    arrival = schedule.end[rows] + problem.latencies[sends.sender, sends.receiver]
-    order = np.argsort(-arrival, kind="stable")
-    return np.column_stack([sends.receiver, sends.sender, sends.segment])[order]

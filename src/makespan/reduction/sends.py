@@ -66,6 +66,20 @@ class SendCosts:
             return np.asarray(times, dtype=np.float64)
         return np.asarray(times, dtype=np.float64) * self.numerator / self.denominator
 
+    def units(self, seconds: Floats) -> Floats:
+        """Return seconds as the nearest whole units, or as they are."""
+        if self.numerator == 0:
+            return seconds
+        return np.asarray(np.rint(seconds * (self.denominator / self.numerator)))
+
+    def order_of_arrival(self, start: Floats, combined: Floats) -> Integers:
+        """Return the rows in the order in which they begin to arrive, from starts in seconds.
+
+        On ties, what takes no time is first, as it can't be in the midst of another arrival; of
+        such, what is ``combined`` first.
+        """
+        return np.lexsort((combined, self.transfer, self.units(start) + self.latency))
+
 
 def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
     """Return what every send costs: int64 columns where all times have a common unit."""

@@ -74,10 +74,9 @@ class _Plan:
         schedule = schedule.renamed(problem.machines)
         problem = problem.with_segments(segment_count(problem, schedule))
         sends, rows = sends_of(problem, schedule)
-        arrival = schedule.start[rows] + problem.latencies[sends.sender, sends.receiver]
-        before = _predecessors(sends, np.argsort(arrival, kind="stable"))
+        costs = costs_of(problem, sends)
         reductions = schedule.rows_of(Activity.REDUCE)
-        matched = np.empty(len(rows), dtype=np.int64)
+        matched = rows.copy()
         if len(reductions) == len(rows):
             ours = np.lexsort((sends.segment, sends.sender, sends.receiver))
             theirs = np.lexsort(
@@ -88,7 +87,8 @@ class _Plan:
                 )
             )
             matched[ours] = reductions[theirs]
-        return cls(problem, sends, before, costs_of(problem, sends), rows, matched)
+        arrivals = costs.order_of_arrival(schedule.start[rows], schedule.end[matched])
+        return cls(problem, sends, _predecessors(sends, arrivals), costs, rows, matched)
 
     def disturbed(self, factors: Floats) -> SendCosts:
         """Return the costs in seconds, those of each row times its factor."""

@@ -95,7 +95,7 @@ def _rising(problem: Reduction, control: Control, start: Solution) -> Solution:
         if answer is None:
             return Solution(schedule=schedule, lower_bound=float(end * unit), stopped=True)
         if answer:
-            found = schedule_from_copies(problem, *search.copies())
+            found = schedule_from_copies(problem, search.copies())
             return Solution(schedule=found, optimal=True)
         end += 1
         control.report(schedule.makespan, float(end * unit))
@@ -164,8 +164,6 @@ class _Search:
             longer = time.perf_counter() - began < SLICE_SECONDS / 2
             self.steps = 2 * self.steps if longer else max(FIRST_STEPS, self.steps // 2)
 
-    def copies(self) -> tuple[Any, Any]:
-        """Return the copies of the broadcast found, and their starts and arrivals."""
-        start = self._path[:, 0]
-        arrival = start + self.latency + self.transfer
-        return self._path[:, [2, 4, 3]], np.column_stack([start, arrival])
+    def copies(self) -> Any:
+        """Return the copies of the broadcast found, in the order of their starts."""
+        return self._path[:, [2, 4, 3]]

@@ -56,9 +56,8 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     found = _copies(machines, segments, control)
     if found is None:
         return Solution(schedule=None, notes=("the time was up before the plan was complete",))
-    copies, rounds = found
-    times = np.column_stack([rounds, rounds + 1])
-    return Solution(schedule=schedule_from_copies(problem, copies, times), optimal=True)
+    copies, _ = found
+    return Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
 
 
 def _copies(machines: int, segments: int, control: Control) -> tuple[Integers, Integers] | None:

@@ -14,8 +14,8 @@ from makespan.core.result import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY
 from makespan.reduction.problem import Reduction
-from makespan.reduction.reversal import copies_from_schedule
 from makespan.reduction.rules import tables_of
+from makespan.reduction.sends import Sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
 if TYPE_CHECKING:
@@ -137,14 +137,17 @@ class _Copy(NamedTuple):
 class _Model:
     """The model of a broadcast, reversed or not: every machine but the root gets every segment.
 
-    ``given[i, k, j]`` says that j gives segment k to i; ``start`` and ``held`` are when that copy
-    starts and when i has it.
+    ``given[i, k, j]`` says that j gives segment k to i; ``begun`` is when j begins to prepare that
+    copy, ``started`` when it starts and ``held`` when i has it. ``turns`` says in which order a
+    machine takes its segments, where that is given.
     """
 
     model: CpModel
     given: dict[tuple[int, int, int], IntVar]
     held: dict[tuple[int, int], IntVar]
     started: dict[tuple[int, int], IntVar]
+    begun: dict[tuple[int, int, int], Any]
+    turns: dict[tuple[int, int], int]
     most: int
 
     @classmethod
@@ -161,17 +164,33 @@ class _Model:
         return builder.build(in_order_of_arrival)
 
     def schedule(self, problem: Reduction, value: Any) -> Schedule:
-        rows = [
-            (value(self.started[taker, segment]), value(self.held[taker, segment]), giver, taker,
-             segment)
-            for (taker, segment, giver), chosen in self.given.items()
-            if value(chosen)
-        ]  # fmt: skip
-        table = np.array(rows, dtype=np.int64)
-        from makespan.reduction.reversal import sends_from_copies
-
-        sends, arrivals = sends_from_copies(problem, table[:, 2:], table[:, :2])
-        schedule = in_order(problem, sends, arrivals)
+        chosen = [key for key, chosen in self.given.items() if value(chosen)]
+        taker, segment, giver = np.array(chosen, dtype=np.int64).T
+        start, held, begun, turn = np.array(
+            [
+                (
+                    value(self.started[i, k]),
+                    value(self.held[i, k]),
+                    value(self.begun[i, k, j]),
+                    self.turns.get((i, k), 0),
+                )
+                for i, k, j in chosen
+            ],
+            dtype=np.int64,
+        ).T
+        forward = problem.collective == "broadcast"
+        sends = Sends(
+            sender=giver if forward else taker,
+            receiver=taker if forward else giver,
+            segment=segment,
+            final=np.full(len(chosen), forward),
+        )
+        # what takes no time is before what begins at the same moment
+        lasts = costs_of(problem, sends).transfer
+        gives = np.lexsort((begun, lasts, start))
+        takes = np.lexsort((turn, lasts, held - lasts))
+        order, arrivals = (gives, takes) if forward else (takes[::-1], gives[::-1])
+        schedule = in_order(problem, sends.take(order), np.argsort(order)[arrivals])
         assert schedule is not None
         return schedule
 
@@ -215,7 +234,7 @@ class _Builder:
             for j in range(machines)
             if j != i and self._possible(i, k, j)
         }
-        result = _Model(model, given, held, started, self.most)
+        result = _Model(model, given, held, started, {}, {}, self.most)
         for (i, k), when in held.items():
             self._look()
             model.add_exactly_one(given[i, k, j] for j in range(machines) if (i, k, j) in given)
@@ -245,6 +264,7 @@ class _Builder:
         preparing: list[list[Any]] = [[] for _ in range(self.machines)]
         copies: list[list[_Copy]] = [[] for _ in range(self.machines)]
         queues = [self._queues(giver) for giver in range(self.machines)]
+        at_once: list[tuple[int, int, int]] = []
         for (i, k, j), chosen in plan.given.items():
             self._look()
             lasts = int(self.transfer[j, i] * self.size[k])
@@ -261,13 +281,27 @@ class _Builder:
                     model.new_optional_fixed_size_interval_var(begin, work, chosen, "")
                 )
                 copies[j].append(_Copy(chosen, begin, start, work, lasts))
+            plan.begun[i, k, j] = begin
             model.add(begin >= (plan.held[j, k] if j else 0)).only_enforce_if(chosen)
+            if j and int(self.latency[j, i]) + lasts + work == 0:
+                at_once.append((i, k, j))
         for intervals in (*sending, *taking, *preparing):
             if len(intervals) > 1:
                 model.add_no_overlap(intervals)
+        self._no_circles(plan, at_once)
         if self.problem.sequences is not None:
             self._given_sequences(plan)
         return copies
+
+    def _no_circles(self, plan: _Model, at_once: list[tuple[int, int, int]]) -> None:
+        """Copies that take no time need a rank: times alone let machines give in a circle."""
+        rank = {
+            key: self.model.new_int_var(1, self.machines, "")
+            for key in {pair for i, k, j in at_once for pair in ((i, k), (j, k))}
+        }
+        for i, k, j in at_once:
+            self._look()
+            self.model.add(rank[i, k] > rank[j, k]).only_enforce_if(plan.given[i, k, j])
 
     def _queues(self, giver: int) -> bool:
         """Whether copies can wait for the unit of a giver: it may be slower than its port."""
@@ -291,9 +325,12 @@ class _Builder:
     def _given_sequences(self, plan: _Model) -> None:
         """In reversed time, a machine takes its segments in the reverse of its sends."""
         assert self.problem.sequences is not None
-        for machine, row in enumerate(self.problem.sequences):
-            for (later, _), (sooner, _) in pairwise(row):
-                self.model.add(plan.held[machine, sooner - 1] <= plan.held[machine, later - 1])
+        for i, row in enumerate(self.problem.sequences):
+            for turn, (segment, _) in enumerate(reversed(row)):
+                plan.turns[i, segment - 1] = turn
+            for (later, giver), (sooner, _) in pairwise(row):
+                lasts = int(self.transfer[giver - 1, i] * self.size[later - 1])
+                self.model.add(plan.held[i, sooner - 1] <= plan.held[i, later - 1] - lasts)
 
     def _symmetry(self, plan: _Model) -> None:
         """Segments and machines other than the root are interchangeable.
@@ -310,7 +347,6 @@ class _Builder:
             self.model.add(one <= two)
 
     def _hint(self, plan: _Model, end: IntVar) -> None:
-        copies = copies_from_schedule(self.problem, self.incumbent)
         unit = float(self.problem.unit or 1)
         sends, rows = _rows(self.problem, self.incumbent)
         begin = {}
@@ -318,7 +354,6 @@ class _Builder:
             *(column.tolist() for column in (*sends, *rows)), strict=True
         ):
             begin[taker, segment] = (giver, round(start / unit), round(arrival / unit))
-        assert len(copies) == len(begin)
         names, items = self._renaming(begin)
         self.model.add_hint(end, self.most)
         for (taker, segment), (giver, start, arrival) in begin.items():
@@ -348,8 +383,6 @@ class _Builder:
 
 def _rows(problem: Reduction, schedule: Schedule) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return giver, taker and segment of every copy, and its start and arrival in its own time."""
-    from makespan.reduction.sends import sends_of
-
     sends, rows = sends_of(problem, schedule)
     arrival = schedule.end[rows] + problem.latencies[sends.sender, sends.receiver]
     if problem.collective == "broadcast":

@@ -93,7 +93,7 @@ def rarest_first(
     """
     spreader = Spreader(problem, control)
     if not spreader.count:
-        nothing = schedule_from_copies(problem, spreader.copies, spreader.times)
+        nothing = schedule_from_copies(problem, spreader.copies)
         return Solution(schedule=nothing, optimal=True)
     lower_bound = best_bound(problem)
     bound = _in_units(problem, lower_bound)
@@ -113,7 +113,7 @@ def rarest_first(
         rebuild(spreader, rng)
     if spreader.end == spreader.huge:  # not even one run was through
         return classical.pipelined(problem, classical.chain, control)
-    schedule = schedule_from_copies(problem, spreader.copies, spreader.times)
+    schedule = schedule_from_copies(problem, spreader.copies)
     return Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
 
 

@@ -21,7 +21,7 @@ from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import tables_of
-from makespan.reduction.sends import Sends, claim_sends, sends_of
+from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
 AN_ALL_REDUCE = Need(
@@ -66,8 +66,8 @@ def reduce_then_broadcast(
         lower_bound = max(lower_bound, _proved(reduced) + _proved(spread))
     target = lower_bound * (1 + 1e-12)
     for reduction in chain((reduced.schedule,), _reductions(problem, control, restarts)):
-        for copies, times in _broadcasts(problem, reduction, spread.schedule, control):
-            schedule = merged(problem, reduction, copies, times)
+        for copies, start in _broadcasts(problem, reduction, spread.schedule, control):
+            schedule = merged(problem, reduction, copies, start)
             if schedule is not None and (best is None or schedule.makespan < best.makespan):
                 best = schedule
             if best is not None and (best.makespan <= target or control.expired()):
@@ -142,13 +142,13 @@ def _reductions(problem: Reduction, control: Control, restarts: int | None) -> I
         spreader = Spreader(part, control)
         if not spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)]):
             return
-        yield schedule_from_copies(part, spreader.copies, spreader.times)
+        yield schedule_from_copies(part, spreader.copies)
 
 
 def _broadcasts(
     problem: Reduction, reduction: Schedule, spread: Schedule, control: Control
 ) -> Iterator[tuple[Integers, Any]]:
-    """Yield copies that spread every segment from when the root has it; times in seconds.
+    """Yield copies that spread every segment from when the root has it, and their starts, seconds.
 
     The first are those of ``spread``, begun as soon as every segment is there in time.
     """
@@ -160,10 +160,9 @@ def _broadcasts(
     at_root = rows[reduction.machine[rows] == ROOT]
     np.maximum.at(complete, reduction.item[at_root], reduction.end[at_root])
     sends, rows = sends_of(part, spread)
-    arrival = spread.end[rows] + problem.latencies[sends.sender, sends.receiver]
     wait = _wait(complete, sends.segment, spread.start[rows])
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
-    yield copies, np.column_stack([spread.start[rows], arrival]) + wait
+    yield copies, spread.start[rows] + wait
     order = np.argsort(complete, kind="stable")
     yield _mirrored(problem, reduction, complete, order)
     release = complete[order] / unit
@@ -174,7 +173,7 @@ def _broadcasts(
             return
         copies = spreader.copies.copy()
         copies[:, 2] = order[copies[:, 2]]
-        yield copies, spreader.times * unit
+        yield copies, spreader.times[:, 0] * unit
 
 
 def _wait(complete: Any, segment: Integers, start: Any) -> float:
@@ -192,27 +191,26 @@ def _mirrored(
     arrival = reduction.end[rows] + problem.latencies[sends.sender, sends.receiver]
     role = np.empty(len(order), dtype=np.int64)
     role[order[::-1]] = order
-    end = reduction.makespan
-    start = end - arrival
+    start = reduction.makespan - arrival
     segment = role[sends.segment]
     wait = _wait(complete, segment, start)
     copies = np.column_stack([sends.receiver, sends.sender, segment])
-    return copies, np.column_stack([start + wait, end - reduction.start[rows] + wait])
+    return copies, start + wait
 
 
 def merged(
-    problem: Reduction, reduction: Schedule, copies: Integers, times: Any
+    problem: Reduction, reduction: Schedule, copies: Integers, starts: Any
 ) -> Schedule | None:
     """Return both parts on shared ports, every port in the order of the parts' own times."""
     sends, rows = sends_of(_part(problem, "reduce"), reduction)
-    start = np.concatenate([reduction.start[rows], times[:, 0]])
-    latency = problem.latencies[sends.sender, sends.receiver]
-    arrival = np.concatenate([reduction.end[rows] + latency, times[:, 1]])
+    start = np.concatenate([reduction.start[rows], starts])
     together = Sends(
         sender=np.concatenate([sends.sender, copies[:, 0]]),
         receiver=np.concatenate([sends.receiver, copies[:, 1]]),
         segment=np.concatenate([sends.segment, copies[:, 2]]),
         final=np.repeat([False, True], [len(rows), len(copies)]),
     )
-    order = np.argsort(start, kind="stable")
-    return in_order(problem, together.take(order), np.argsort(arrival[order], kind="stable"))
+    costs = costs_of(problem, together)
+    order = np.lexsort((costs.transfer, costs.units(start)))
+    arrivals = np.argsort(order)[costs.order_of_arrival(start, start)]
+    return in_order(problem, together.take(order), arrivals)

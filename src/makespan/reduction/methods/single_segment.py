@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Any
 
 import numpy as np
 
@@ -36,15 +35,12 @@ def single_segment(problem: Reduction, control: Control) -> Solution:
     lasts, work = lasts * scale, work * scale
     length, period = lag + lasts + work, max(lasts, work)
     copies: list[tuple[int, int, int]] = []
-    times: list[tuple[Any, Any]] = []
     heap = [(length, 0)]
     while len(copies) < machines - 1:
         arrival, giver = heappop(heap)
         taker = len(copies) + 1
         copies.append((giver, taker, 0))
-        times.append((arrival - lag - lasts, arrival))
         heappush(heap, (arrival + period, giver))
         heappush(heap, (arrival + length, taker))
     table = np.array(copies, dtype=np.int64).reshape(-1, 3)
-    schedule = schedule_from_copies(problem, table, np.array(times).reshape(-1, 2))
-    return Solution(schedule=schedule, optimal=True)
+    return Solution(schedule=schedule_from_copies(problem, table), optimal=True)

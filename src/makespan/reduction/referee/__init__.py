@@ -1,6 +1,8 @@
 """The referee: does a schedule keep to the statement of a reduction?
 
-Times are compared to within 1e-9 of the makespan. Idle time is legal.
+Times are compared to within 1e-9 of the makespan. Idle time is legal. What is no longer than that
+takes no time: on a port or a unit it may stand where another activity begins or ends, as either
+order is then kept to, but not in its midst.
 """
 
 from __future__ import annotations
@@ -78,11 +80,19 @@ class _Plan:
         return matched
 
     @cached_property
+    def latency(self) -> Floats:
+        schedule, sends = self.schedule, self.sends
+        return np.asarray(self.problem.latencies[schedule.machine[sends], schedule.peer[sends]])
+
+    @cached_property
+    def began(self) -> Floats:
+        """When each send begins to arrive."""
+        return np.asarray(self.schedule.start[self.sends] + self.latency)
+
+    @cached_property
     def arrival(self) -> Floats:
         """When each send has arrived whole."""
-        schedule, sends = self.schedule, self.sends
-        latency = self.problem.latencies[schedule.machine[sends], schedule.peer[sends]]
-        return np.asarray(schedule.end[sends] + latency)
+        return np.asarray(self.schedule.end[self.sends] + self.latency)
 
     def who(self, machine: int) -> str:
         return self.problem.machines[machine]
@@ -237,12 +247,10 @@ def _trees(plan: _Plan) -> Iterator[Violation]:
 def _ports(plan: _Plan) -> Iterator[Violation]:
     """One transfer at a time on every sending and on every receiving port."""
     schedule, sends = plan.schedule, plan.sends
-    lasts = schedule.end[sends] - schedule.start[sends]
-    arrival = plan.arrival
     yield from _overlaps(
         plan, sends, schedule.machine[sends], schedule.start[sends], schedule.end[sends], "sends"
     )
-    yield from _overlaps(plan, sends, schedule.peer[sends], arrival - lasts, arrival, "receives")
+    yield from _overlaps(plan, sends, schedule.peer[sends], plan.began, plan.arrival, "receives")
 
 
 def _overlaps(
@@ -266,18 +274,15 @@ def _overlaps(
 def _clashes(
     plan: _Plan, group: Integers, start: Floats, end: Floats
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs of a group that overlap, and by how much.
-
-    What takes no time may stand where another begins or ends, but not in its midst.
-    """
-    busy = np.flatnonzero(end > start)
+    """Yield pairs of a group that overlap, and by how much."""
+    busy = np.flatnonzero(end - start > plan.tolerance)
     busy = busy[np.lexsort((start[busy], group[busy]))]
     before, after = busy[:-1], busy[1:]
     excess = end[before] - start[after]
     wrong = (group[before] == group[after]) & (excess > plan.tolerance)
     for index in np.flatnonzero(wrong)[:SHOWN].tolist():
         yield int(before[index]), int(after[index]), float(excess[index])
-    moments = np.flatnonzero(end <= start)
+    moments = np.flatnonzero(end - start <= plan.tolerance)
     if not len(moments) or not len(busy):
         return
     both = np.concatenate([busy, moments])
@@ -286,7 +291,7 @@ def _clashes(
     last = np.maximum.accumulate(np.where(rank[order] == 0, np.arange(len(order)), -1))
     inside = order[last]
     one, two = both[inside], both[order]
-    depth = np.minimum(end[one] - start[two], start[two] - start[one])
+    depth = np.minimum(end[one] - start[two], end[two] - start[one])
     wrong = (last >= 0) & (rank[order] == 1) & (group[one] == group[two])
     for index in np.flatnonzero(wrong & (depth > plan.tolerance))[:SHOWN].tolist():
         yield int(one[index]), int(two[index]), float(depth[index])
@@ -340,12 +345,10 @@ def _reductions(plan: _Plan) -> Iterator[Violation]:
     unit = np.flatnonzero(~plan.final)
     group = schedule.machine[rows][unit]
     yield from _overlaps(plan, rows[unit], group, begin[unit], schedule.end[rows][unit], "combines")
-    order = unit[np.lexsort((begin[unit], group))]
+    order = _combined_in_turn(plan, unit, group)
     one, two = order[:-1], order[1:]
     same = schedule.machine[rows][one] == schedule.machine[rows][two]
-    lasts = schedule.end[plan.sends] - schedule.start[plan.sends]
-    late = plan.arrival[one] - plan.arrival[two]
-    late = np.maximum(late, late - lasts[one] + lasts[two])
+    late = np.maximum(plan.began[one] - plan.began[two], plan.arrival[one] - plan.arrival[two])
     for index in np.flatnonzero(same & (late > plan.tolerance))[:SHOWN].tolist():
         first, second = int(rows[one[index]]), int(rows[two[index]])
         yield Violation(
@@ -359,6 +362,25 @@ def _reductions(plan: _Plan) -> Iterator[Violation]:
             times=(float(plan.arrival[one[index]]), float(plan.arrival[two[index]])),
             excess=float(late[index]),
         )
+
+
+def _combined_in_turn(plan: _Plan, unit: Integers, group: Integers) -> Integers:
+    """Return the sends ``unit`` by machine and combination; at one moment by arrival.
+
+    Nothing tells which of the combinations that take no time at one moment was first: any order
+    that fits the arrivals is kept to. Middles tell what is first where begins differ by rounding.
+    """
+    begin, end = (
+        column[plan.reductions[unit]] for column in (plan.schedule.start, plan.schedule.end)
+    )
+    order = np.lexsort((begin + end, group))
+    one, two = order[:-1], order[1:]
+    brief = end - begin <= plan.tolerance
+    apart = ~brief[one] | ~brief[two] | (begin[two] - begin[one] > plan.tolerance)
+    moment = np.zeros(len(order), dtype=np.int64)
+    moment[1:] = np.cumsum(apart | (group[one] != group[two]))
+    middle = plan.began[unit] + plan.arrival[unit]
+    return np.asarray(unit[order[np.lexsort((middle[order], moment))]])
 
 
 def _late_broadcasts(plan: _Plan, late: Floats) -> Iterator[Violation]:
@@ -414,8 +436,7 @@ def _in_turn(
     start, end = schedule.start[sends], schedule.end[sends]
     ports = [("sends", schedule.machine[sends], start, end)]
     if receivers:
-        began = plan.arrival - (end - start)
-        ports.append(("receives", schedule.peer[sends], began, plan.arrival))
+        ports.append(("receives", schedule.peer[sends], plan.began, plan.arrival))
     for verb, group, begin, until in ports:
         order = turn[np.argsort(group[turn], kind="stable")]
         before, after = order[:-1], order[1:]
