@@ -7,7 +7,8 @@ order is then kept to, but not in its midst.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -421,8 +422,41 @@ def _given_plan(plan: _Plan) -> Iterator[Violation]:
         listed = [(machine, k - 1) for machine, row in enumerate(problem.sequences) for k, _ in row]
         turn = np.array(listed, dtype=np.int64).reshape(-1, 2)
         yield from _in_turn(plan, turn[:, 0], turn[:, 1])
+        yield from _deadlock(plan, problem.sequences)
     elif problem.order != "free":
         yield from _in_turn(plan, *turns(problem, parents), receivers=True)
+
+
+def _deadlock(plan: _Plan, sequences: Sequence[Sequence[tuple[int, int]]]) -> Iterator[Violation]:
+    """Sends that take no time must not wait for each other; for others, times tell."""
+    schedule, sends = plan.schedule, plan.sends
+    brief = schedule.end[plan.reductions] - schedule.start[sends] <= plan.tolerance
+    if not brief.any():
+        return
+    rows = sends[brief]
+    keys = zip(schedule.machine[rows].tolist(), schedule.item[rows].tolist(), strict=True)
+    receiver = dict(zip(keys, schedule.peer[rows].tolist(), strict=True))
+    waits = Counter((j, k) for (_, k), j in receiver.items())
+    left = [[segment - 1 for segment, _ in reversed(row)] for row in sequences]
+    able = list(range(len(left)))
+    while able:
+        machine = able.pop()
+        while left[machine]:
+            key = (machine, left[machine][-1])
+            if key in receiver:
+                if waits[key]:
+                    break
+                waits[receiver[key], key[1]] -= 1
+                able.append(receiver[key])
+            left[machine].pop()
+    for machine in [machine for machine, row in enumerate(left) if row][:1]:
+        yield Violation(
+            rule="order",
+            message=(
+                f"{plan.who(machine)} sends segment {left[machine][-1] + 1} after sends that wait "
+                "for it: the sequences are a deadlock, also where sends take no time"
+            ),
+        )
 
 
 def _in_turn(
