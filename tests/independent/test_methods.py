@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import IndependentTasks, MethodError, check, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.independent import first_fit
+from makespan.independent.greedy import by_decreasing_duration
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
     greedy_loads,
@@ -238,3 +239,13 @@ def test_exact_is_right_on_large_irregular_durations(seed):
     result = solve(IndependentTasks(machines, durations), method="exact")
     assert result.makespan == least_makespan(machines, durations)
     assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("tie", [None, 1500, 3])
+def test_longest_first_is_stable(tie: int | None) -> None:
+    """Equal tasks keep their order, whether they are seen early or late."""
+    seconds = np.random.default_rng(0).random(4000)
+    if tie is not None:
+        seconds[tie] = seconds[tie + 700] = seconds[tie - 3]
+    order = by_decreasing_duration(IndependentTasks(2, seconds))
+    assert order.tolist() == sorted(range(4000), key=lambda task: (-seconds[task], task))

@@ -21,6 +21,7 @@ MOST_STACKED = 100
 LARGEST_WHOLE = 2.0**53
 FINEST = 20
 """Halvings of a second that are tried as a unit."""
+FEW = 1000
 
 
 def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
@@ -67,10 +68,17 @@ def grain(problem: IndependentTasks) -> float | None:
     total = float(seconds.sum())
     if problem.preemptive or not 0 < total < LARGEST_WHOLE:
         return None
+    few = seconds[:FEW]  # mostly enough to see that a unit is none
     for halvings in range(FINEST + 1):
-        units = seconds * 2.0**halvings
         if total * 2.0**halvings >= LARGEST_WHOLE:
             return None
-        if bool((units == np.rint(units)).all()):
+        if not _whole(few * 2.0**halvings):
+            continue
+        units = seconds * 2.0**halvings
+        if _whole(units):
             return float(np.gcd.reduce(units.astype(np.int64))) / 2.0**halvings
     return None
+
+
+def _whole(values: Floats) -> bool:
+    return bool((values == np.rint(values)).all())

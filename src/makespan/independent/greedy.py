@@ -11,6 +11,7 @@ from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import MANY, scheduled
 
+FEW = 1000
 SLICE = 1 << 20
 """Tasks of one call of the compiled loop."""
 
@@ -50,7 +51,13 @@ def _compiled(seconds: Floats, machines: int) -> Integers:
 
 def by_decreasing_duration(problem: IndependentTasks) -> Integers:
     """Return the tasks, longest first; of equal ones, lowest index first."""
-    return np.argsort(-problem.durations, kind="stable")
+    keys = -problem.durations
+    if len(np.unique(keys[:FEW])) == len(keys[:FEW]):
+        order = np.argsort(keys)  # three times as quick, and the same where no two are equal
+        ranked = keys[order]
+        if not (ranked[1:] == ranked[:-1]).any():
+            return order
+    return np.argsort(keys, kind="stable")
 
 
 def first_plan(problem: IndependentTasks, control: Control) -> Schedule:

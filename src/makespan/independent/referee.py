@@ -7,8 +7,10 @@ the least makespan that any plan can have. Idle time is legal.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
@@ -116,12 +118,11 @@ def _overlaps(
     In the order of their starts, two rows of a group overlap only if two neighbours do.
     """
     rows = np.flatnonzero(schedule.end > schedule.start)
-    rows = _sorted(schedule, rows, group)
-    before, after = rows[:-1], rows[1:]
-    excess = schedule.end[before] - schedule.start[after]
-    wrong = (group[before] == group[after]) & (excess > TOLERANCE * schedule.makespan)
+    rows, start, end, same = _sorted(schedule, rows, group)
+    excess = end[:-1] - start[1:]
+    wrong = same & (excess > TOLERANCE * schedule.makespan)
     for index in np.flatnonzero(wrong).tolist():
-        first, second = int(before[index]), int(after[index])
+        first, second = int(rows[index]), int(rows[index + 1])
         where = problem.machines[int(group[first])] if what == "machine" else None
         yield Violation(
             rule=f"one-{'task' if what == 'machine' else 'machine'}-at-a-time",
@@ -142,16 +143,29 @@ def _overlaps(
         )
 
 
-def _sorted(schedule: Schedule, rows: Integers, group: Integers) -> Integers:
+def _sorted(schedule: Schedule, rows: Integers, group: Integers) -> _Sorted:
     """Return the rows by group, start and end; quickly where each group's rows are in order."""
     key = group[rows]
     narrow = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key
-    grouped = rows[np.argsort(narrow, kind="stable")]
-    before, after = grouped[:-1], grouped[1:]
-    start, end = schedule.start, schedule.end
-    wrong = (start[after] < start[before]) | (
-        (start[after] == start[before]) & (end[after] < end[before])
+    found = _columns(schedule, rows[np.argsort(narrow, kind="stable")], group)
+    wrong = (found.start[1:] < found.start[:-1]) | (
+        (found.start[1:] == found.start[:-1]) & (found.end[1:] < found.end[:-1])
     )
-    if not (wrong & (group[after] == group[before])).any():
-        return grouped
-    return rows[np.lexsort((end[rows], start[rows], key))]
+    if not (wrong & found.same).any():
+        return found
+    order = np.lexsort((schedule.end[rows], schedule.start[rows], key))
+    return _columns(schedule, rows[order], group)
+
+
+class _Sorted(NamedTuple):
+    """Rows in order, when they start and end, and whether the next is of the same group."""
+
+    rows: Integers
+    start: Floats
+    end: Floats
+    same: NDArray[np.bool_]
+
+
+def _columns(schedule: Schedule, rows: Integers, group: Integers) -> _Sorted:
+    key = group[rows]
+    return _Sorted(rows, schedule.start[rows], schedule.end[rows], key[1:] == key[:-1])

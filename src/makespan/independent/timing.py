@@ -33,6 +33,8 @@ def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> 
     """
     duration = problem.durations[tasks]
     start = _back_to_back(machine, duration)
+    end = start + duration
+    _give_away(duration, start, end)
     return Schedule.of_columns(
         problem.machines,
         kind=Activity.COMPUTE,
@@ -41,8 +43,14 @@ def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> 
         item=tasks,
         amount=duration,
         start=start,
-        end=start + duration,
+        end=end,
     )
+
+
+def _give_away(*columns: Floats) -> None:
+    """Let a schedule take columns that nobody else holds as they are, without a copy."""
+    for column in columns:
+        column.flags.writeable = False
 
 
 def retimed(
@@ -71,6 +79,8 @@ def retimed(
             start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
         else:
             start[order] = _back_to_back(machine, seconds)
+    end = start + duration
+    _give_away(start, end)
     return Schedule.of_columns(
         problem.machines,
         kind=schedule.kind,
@@ -79,7 +89,7 @@ def retimed(
         item=schedule.item,
         amount=schedule.amount,
         start=start,
-        end=start + duration,
+        end=end,
     )
 
 
