@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from makespan.execute.dask.cluster import checked_client, on_loop
-from makespan.execute.dask.crew import Crew, WorkerLost, measured_again
+from makespan.execute.dask.crew import Crew, Member, WorkerLost, measured_again
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_failed
@@ -20,6 +20,7 @@ from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 
 Tell = Callable[[float, str], None]
+Members = tuple[Member, ...]  # those that are measured; others may join meanwhile
 
 MOST_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
 LEAST_SECONDS = 2e-3  # what takes less tells nothing about speeds
@@ -72,7 +73,8 @@ def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
     """Measure tasks, as :func:`measure` does those of a collection."""
 
     async def once(crew: Crew) -> TaskGraph:
-        return await crew.while_there(tuple(crew.members.values()), _measured(crew, work, tell))
+        members = tuple(crew.members.values())
+        return await crew.while_there(members, _measured(crew, members, work, tell))
 
     async def found() -> TaskGraph:
         async with Crew(client, expels=True) as crew:
@@ -81,9 +83,9 @@ def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
     return on_loop(client, found)
 
 
-async def _measured(crew: Crew, work: Work, tell: Tell) -> TaskGraph:
-    wires = await _wires(crew, tell)
-    return await _Measurement(crew, work, wires, tell).run()
+async def _measured(crew: Crew, members: Members, work: Work, tell: Tell) -> TaskGraph:
+    wires = await _wires(crew, members, tell)
+    return await _Measurement(crew, members, work, wires, tell).run()
 
 
 def forget_wires(client: Any) -> None:
@@ -91,21 +93,21 @@ def forget_wires(client: Any) -> None:
     _WIRES.pop(client, None)
 
 
-async def _wires(crew: Crew, tell: Tell) -> Wires:
+async def _wires(crew: Crew, members: Members, tell: Tell) -> Wires:
     known = _WIRES.setdefault(crew.client, {})
-    key = tuple((member.name, member.address) for member in crew.members.values())
+    key = tuple((member.name, member.address) for member in members)
     if key not in known:
-        known[key] = await Probe(crew, tell).run()
+        known[key] = await Probe(crew, members, tell).run()
     return known[key]
 
 
 class _Measurement:
     """One measuring run."""
 
-    def __init__(self, crew: Crew, work: Work, wires: Wires, tell: Tell) -> None:
+    def __init__(self, crew: Crew, members: Members, work: Work, wires: Wires, tell: Tell) -> None:
         self.crew, self.work, self.wires, self.tell = crew, work, wires, tell
         self.client = crew.client
-        self.members = tuple(crew.members.values())
+        self.members = members
         self.batch = Batch(self.client, work, timed=True)
 
     async def run(self) -> TaskGraph:

@@ -124,19 +124,21 @@ def clock(*_: Any) -> tuple[float, float]:
 
 
 class Probe:
-    """Measures the wires between the members of a crew.
+    """Measures the wires between members of a crew.
 
     Parameters
     ----------
-    crew
-        The workers.
+    crew, members
+        The workers, and those of them that are measured.
     tell
         Called with the share done, and what is measured now.
     """
 
-    def __init__(self, crew: Crew, tell: Callable[[float, str], None]) -> None:
+    def __init__(
+        self, crew: Crew, members: tuple[Member, ...], tell: Callable[[float, str], None]
+    ) -> None:
         self.crew, self.client = crew, crew.client
-        self.members = tuple(crew.members.values())
+        self.members = members
         self.tell = tell
         self.prefix = f"makespan-wire-{uuid.uuid4().hex[:12]}"
         self.futures: list[Any] = []
