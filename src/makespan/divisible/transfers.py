@@ -39,7 +39,7 @@ class Sequence:
         """Return the sequence of a problem."""
         assert problem.transfers is not None
         names = [name for _, name in problem.transfers]
-        returns = problem.star.returns
+        returns = problem.star.returns.tolist()
         worker: list[int] = []
         transfers: list[int] = []
         waiting: dict[int, list[int]] = {}
