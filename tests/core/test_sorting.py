@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from makespan.core.sorting import sorted_by
+from makespan.core.sorting import places_of, sorted_by
 
 FEW = st.integers(0, 3)
 
@@ -18,3 +18,13 @@ def test_ties_go_to_the_next_key_then_to_the_index(rows):
     )
     wanted = sorted(range(len(rows)), key=lambda row: (*rows[row], row))
     assert sorted_by(first, second, third).tolist() == wanted
+
+
+@given(st.lists(st.integers(0, 60), max_size=20), st.lists(st.integers(-9, 80), max_size=20))
+def test_places_are_the_first_of_equal_keys(keys, wanted):
+    """Whether keys share their first part or not, what is found is what a list finds."""
+    keys = sorted(keys)
+    due = [keys.index(each) if each in keys else -1 for each in wanted]
+    for width in (1, 7, 100):
+        found = places_of(np.array(wanted, dtype=np.int64), np.array(keys, dtype=np.int64), width)
+        assert found.tolist() == due

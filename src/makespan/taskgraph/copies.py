@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import places_of, sorted_by
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 
@@ -48,13 +49,13 @@ class Copies:
         self._key, self.row = key[order], rows[order]
         self.task, self.machine = schedule.item[self.row], schedule.machine[self.row]
         self.first = np.searchsorted(self.task, np.arange(len(problem.dag) + 1))
-        by_end = np.lexsort((self.machine, schedule.end[self.row], self.task))
+        by_end = sorted_by(self.task, schedule.end[self.row], self.machine)
         self.earliest = np.full(len(problem.dag), -1, dtype=np.int64)
         self.earliest[self.task[by_end[::-1]]] = by_end[::-1]
 
     def on(self, task: Integers, machine: Integers) -> Integers:
         """Return the copies of tasks on machines, -1 where there is none."""
-        return _places(self._key, task * self._nodes + machine)
+        return places_of(task * self._nodes + machine, self._key, self._nodes)
 
     def inputs(self) -> Inputs:
         """Return from where each copy has its inputs: from where they are there first.
@@ -79,7 +80,7 @@ class Copies:
         key = schedule.item[hops] * self._nodes + schedule.peer[hops]
         order = np.argsort(key, kind="stable")
         hops = hops[order]
-        place = _places(key[order], edge * self._nodes + self.machine[copy])
+        place = places_of(edge * self._nodes + self.machine[copy], key[order], self._nodes)
         found = np.flatnonzero(place >= 0)
         row = hops[place[found]]
         origin = schedule.machine[row]
@@ -135,10 +136,3 @@ def _ranges(count: Integers) -> tuple[Integers, Integers]:
     """
     index = np.repeat(np.arange(len(count)), count)
     return index, np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
-
-
-def _places(keys: Integers, wanted: Integers) -> Integers:
-    """Return where ``wanted`` stands in sorted ``keys``, -1 where it does not."""
-    place = np.searchsorted(keys, wanted)
-    place[place == len(keys)] = -1
-    return np.where(keys[place] == wanted, place, -1) if len(keys) else np.full(len(wanted), -1)

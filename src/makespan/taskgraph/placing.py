@@ -136,6 +136,8 @@ def _compiled(
             machine, start, end, tail, rows, *gaps, used,
         )  # fmt: skip
         place += step
+    if place < count and control.incumbent is not None:
+        return in_time(problem, control)
     if place < count:
         append_some(order[place:], chosen, *columns, machine, start, end, tail)  # type: ignore[call-arg]
     return planned(problem, machine, start, end)

@@ -10,6 +10,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.taskgraph import loops
+from makespan.taskgraph.in_time import in_time, must_end
 from makespan.taskgraph.levels import ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
@@ -32,6 +33,8 @@ def peft(problem: TaskGraph, control: Control) -> Solution:
     exit task, each successor on the machine that is best for it alone. Of the ready tasks the one
     with the greatest mean of them goes first.
     """
+    if control.incumbent is not None and must_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
     pairs = len(problem.dag) * len(problem.network)
     claim(32.0 * pairs, f"the optimistic costs of {pairs:,} pairs of a task and a machine")
     table = optimistic_costs(problem)

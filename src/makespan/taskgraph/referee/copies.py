@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import places_of, sorted_by
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.referee.rows import Rows
 
@@ -20,11 +21,10 @@ class Copies(Rows):
     """
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
-        rows = np.arange(len(schedule))
         nodes = len(problem.machines)
         place = np.where(schedule.kind == Activity.COMPUTE, schedule.machine, schedule.peer)
         self.nodes = nodes
-        order = np.lexsort((rows, schedule.item * nodes + place))
+        order = sorted_by(schedule.item * nodes + place)
         computes = schedule.kind[order] == Activity.COMPUTE
         super().__init__(problem, schedule, order[computes], order[~computes])
         self.copy_key = self.task * nodes + self.machine
@@ -46,7 +46,7 @@ class Copies(Rows):
 
     def _copy_on(self, task: Integers, machine: Integers) -> Integers:
         """Return the copies of tasks on machines, -1 where there is none."""
-        return _found(self.copy_key, task * self.nodes + machine)
+        return places_of(task * self.nodes + machine, self.copy_key, self.nodes)
 
     def _transfers(self) -> Iterator[Violation]:
         """Yield transfers from or to machines without a copy, and those that come twice."""
@@ -96,7 +96,7 @@ class Copies(Rows):
         dag = self.problem.dag
         pair, copy = _expanded(self.first, dag.target)
         near = self._without_transfer(pair, copy)
-        sent = _found(self.hop_key, pair * self.nodes + self.machine[copy])
+        sent = places_of(pair * self.nodes + self.machine[copy], self.hop_key, self.nodes)
         far = np.full(len(pair), np.inf)
         has = np.flatnonzero(sent >= 0)
         hop = sent[has]
@@ -143,16 +143,6 @@ class Copies(Rows):
         )
         np.minimum.at(near, index[rowless], self.end[source[rowless]])
         return near
-
-
-def _found(keys: Integers, wanted: Integers) -> Integers:
-    """Return the first places of ``wanted`` in sorted ``keys``, -1 where it is not."""
-    place = np.searchsorted(keys, wanted)
-    found = np.full(len(wanted), -1, dtype=np.int64)
-    inside = np.flatnonzero(place < len(keys))
-    hit = inside[keys[place[inside]] == wanted[inside]]
-    found[hit] = place[hit]
-    return found
 
 
 def _expanded(first: Integers, task: Integers) -> tuple[Integers, Integers]:
