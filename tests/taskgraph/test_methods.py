@@ -232,3 +232,15 @@ def test_contention_delay_is_planned() -> None:
     )
     makespans = [solve(each, method="mapping-heuristic").makespan for each in (free, bus)]
     assert makespans == [14.0, 18.0]
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "value"),
+    [("heft", "w1", "x"), ("heft", "w2", -1.0), ("edge-zeroing", "w1", float("nan")),
+     ("local-search", "moves", -1), ("local-search", "moves", 1.5)],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused(method: str, option: str, value: object) -> None:
+    """The error names the option, what was found and what is allowed."""
+    problem = TaskGraph(generators.layered(6, rng=1), Network([1.0, 2.0]))
+    with pytest.raises(MethodError, match=f"^{option}: .*(0 or more|from 0)"):
+        solve(problem, method=method, **{option: value})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.errors import MethodError
+from makespan.core.mistakes import number_fault, shown
 from makespan.core.schedule import Floats, Integers
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import Dag
@@ -28,8 +30,17 @@ def weights(
 
     Source: paper 003, "Priority pro plánování seznamem": the length of a path is
     ``w1 Σ p_j + w2 Σ size``.
+
+    Raises
+    ------
+    MethodError
+        If a weight is not a number, or negative.
     """
     dag, network = problem.dag, problem.network
+    for name, weight in (("w1", w1), ("w2", w2)):
+        fault = None if weight is None else number_fault(weight)
+        if fault is not None:
+            raise MethodError(f"{name}: {shown(weight)} {fault}; a weight is 0 or more")
     if w1 is None:
         task = dag.work * float(np.mean(1.0 / network.speed)) + float(network.task_setup.mean())
         if len(dag.own):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 
+import numpy as np
+
+from makespan.core.schedule import Floats
 from makespan.taskgraph.dag import Dag
 
 
@@ -15,8 +17,8 @@ class Ready:
     ----------
     dag
         The graph.
-    priority
-        One sortable value per task: the greatest is taken first, ties by lowest task.
+    *priority
+        A value per task: the greatest is taken first, ties by the next column, then by lowest task.
 
     Attributes
     ----------
@@ -24,14 +26,13 @@ class Ready:
         Now, seconds.
     """
 
-    def __init__(self, dag: Dag, priority: Sequence[tuple[float, ...]]) -> None:
+    def __init__(self, dag: Dag, *priority: Floats) -> None:
         self.time = 0.0
-        self._key = [(*(-value for value in values), task) for task, values in enumerate(priority)]
+        negated = [(-column).tolist() for column in priority]
+        self._key = list(zip(*negated, range(len(dag)), strict=True))
         self._first = dag.first_out.tolist()
         self._successors = dag.successors.tolist()
-        waiting = [0] * len(dag)
-        for task in self._successors:
-            waiting[task] += 1
+        waiting = np.diff(dag.first_in).tolist()
         self._waiting = waiting
         self._running: list[tuple[float, int]] = []
         self._queue = [key for key, count in zip(self._key, waiting, strict=True) if not count]

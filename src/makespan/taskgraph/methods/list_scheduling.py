@@ -63,7 +63,7 @@ def list_scheduling(
     values = priorities(problem, priority, w1, w2)
     choose = _choice(machine)
     board, steps = Board(problem), Steps(control)
-    ready = Ready(problem.dag, [(value,) for value in values.tolist()])
+    ready = Ready(problem.dag, values)
     machines = range(len(problem.network))
     while True:
         if control.expired():

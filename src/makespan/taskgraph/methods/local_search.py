@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.errors import MethodError
 from makespan.core.memory import claim
+from makespan.core.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
@@ -48,6 +50,8 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         How many to try; None: 2,000 for graphs of up to 40 tasks and edges, else as many as
         take about a second, up to 500,000.
     """
+    if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
+        raise MethodError(f"moves: {shown(moves)} is not allowed; it is a whole number from 0")
     schedule = control.incumbent.schedule if control.incumbent else None
     if schedule is None:
         schedule = heft(problem, control).schedule

@@ -38,7 +38,7 @@ def mapping_heuristic(
     level = levels(dag, *weights(problem, w1, w2))
     successors = np.diff(dag.first_out)
     board, steps = Board(problem), Steps(control)
-    ready = Ready(dag, list(zip(level.tolist(), successors.tolist(), strict=True)))
+    ready = Ready(dag, level, successors)
     machines = range(len(problem.network))
     while ready or ready.advance():
         if control.expired():
