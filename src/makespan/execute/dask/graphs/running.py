@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.crew import Crew, Member, WorkerLost
+from makespan.execute.dask.crew import LOOK_EVERY, Crew, Member, WorkerLost
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
 from makespan.execute.dask.graphs.on_worker import Leaving, begin, end, loosen
@@ -155,8 +155,12 @@ class GraphRun:
             self.events.append(f"{why}; Dask places its tasks elsewhere")
         await self.crew.call_all(self._members.values(), loosen, self.batch.run)
         addresses = [member.address for member in gone]
-        keys = list(self.batch.sent.values())
-        await self.client.run_on_scheduler(unpinned, keys, addresses)
+        sent, futures = self.batch.sent, self.batch.futures
+        keys, wanted = list(sent.values()), sent[self.batch.work.keys[0]]
+        while not await self.client.run_on_scheduler(unpinned, keys, addresses, wanted):
+            if any(future.status != "pending" for future in futures.values()):
+                break
+            await asyncio.sleep(LOOK_EVERY)
         if not self.crew.members:
             self.tell(0.0, "no worker is left; waiting for one")
             await self.crew.wait_for_one()

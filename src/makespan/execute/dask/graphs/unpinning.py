@@ -8,9 +8,12 @@ from typing import Any
 
 
 def unpinned(
-    keys: Collection[str], gone: Collection[str], *, dask_scheduler: Any = None
-) -> list[str]:
-    """Free the tasks that are pinned to workers that are gone; return their keys.
+    keys: Collection[str], gone: Collection[str], wanted: str, *, dask_scheduler: Any = None
+) -> bool:
+    """Free the tasks that are pinned to workers that are gone.
+
+    Returns whether the graph was there: it comes on another way than this call, and may be late.
+    ``wanted`` is a key of it that is there until the end.
 
     A worker that is paused still has what was handed to it, and begins none of it: that is handed
     out again. What it is computing it goes on with.
@@ -34,4 +37,5 @@ def unpinned(
         dict.fromkeys(waiting, "processing") | dict.fromkeys(held, "released"),
         stimulus_id=f"makespan-unpinned-{time.time()}",
     )
-    return freed
+    there = dask_scheduler.tasks.get(wanted)
+    return there is not None and there.run_spec is not None
