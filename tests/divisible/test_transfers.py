@@ -175,3 +175,19 @@ def test_everyone_takes_part(given):
     place = next(iter(given))
     with pytest.raises(ProblemError, match=f"{place}: gives P2 nothing, but use is 'all'"):
         DivisibleLoad(platform=star, use="all", **given)
+
+
+def test_a_sequence_too_long_for_the_time_left(monkeypatch):
+    """Equal chunks, valid, said to be stopped; without a limit the programme is solved."""
+    monkeypatch.setattr("makespan.divisible.transfers.SECONDS", 100.0)
+    monkeypatch.setattr("makespan.divisible.transfers.MOST_AT_ONCE", 2)
+    star = Star([Worker(send=1.0, compute=2.0, return_=0.5), Worker(send=2.0, compute=1.0)])
+    transfers = (("send", "P1"), ("send", "P2"), ("return", "P1"))
+    problem = DivisibleLoad(load=6.0, platform=star, transfers=transfers)
+    quick = solve(problem, method="return-programme", time_limit=1)
+    assert check(quick).ok
+    assert quick.answer["loads"] == {"P1": 3.0, "P2": 3.0}
+    assert any("was stopped" in note for note in quick.notes)
+    best = solve(problem, method="return-programme")
+    assert best.status == "optimal"
+    assert best.makespan < quick.makespan

@@ -22,6 +22,11 @@ from makespan.divisible.returns import Terms
 from makespan.divisible.sequences import next_of_worker
 from makespan.divisible.timing import timed
 
+MOST_AT_ONCE = 6_000
+"""Transfers up to which the linear programme is tried however little time is left."""
+SECONDS = 1e-3
+"""A transfer, of what has to be left for longer ones: HiGHS looks at the clock late in them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequence:
@@ -57,6 +62,9 @@ class Sequence:
 def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     """Return the best amounts for the given sequence of transfers, each of which is made."""
     sequence = Sequence.of(problem)
+    transfers, left = len(sequence.transfers), control.remaining
+    if transfers > MOST_AT_ONCE and left is not None and left < SECONDS * transfers:
+        return _equal_chunks(problem, sequence)
     terms = Terms.of(problem)
     found: list[tuple[Answer, _Built]] = []
     for own in terms.own_choices():
@@ -154,14 +162,15 @@ def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
     the limits.
     """
     if problem.load is None or not sequence.worker:
-        return Solution(schedule=None)
+        return Solution(schedule=None, stopped=True)
     worker = np.array(sequence.worker)
     amount = np.full(len(worker), problem.load / len(worker))
     schedule = timed(problem, Plan.of(worker, amount, transfers=sequence.transfers))
     late = problem.deadline is not None and schedule.makespan > problem.deadline
     if late or (amount > problem.star.memory[worker]).any():
-        return Solution(schedule=None)
-    return Solution(schedule=schedule, notes=("equal chunks: there was no time for better ones",))
+        return Solution(schedule=None, stopped=True)
+    note = "equal chunks: there was no time for better ones"
+    return Solution(schedule=schedule, notes=(note,), stopped=True)
 
 
 def _solution(problem: DivisibleLoad, plan: Plan, terms: Terms, answer: Answer) -> Solution:
