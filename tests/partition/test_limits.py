@@ -9,6 +9,7 @@ import pytest
 
 from makespan import Affine, Partition, solve
 from makespan.core.control import Control
+from makespan.core.errors import TooLarge
 from makespan.partition.generate import generate
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
@@ -89,3 +90,14 @@ def test_any_plan_proves_nothing_by_itself():
     assert "a table of" in " ".join(result.notes)
     most = Partition(tasks=5, costs=[[1.0, inf, 1.0], [1.0, inf, inf, 1.0]], require="most")
     assert sum(solve(most, method="any-plan").answer["counts"].values()) == 5
+
+
+@pytest.mark.parametrize("method", ["olar", "marin"])
+def test_lists_of_a_whole_table_are_asked_for(monkeypatch, method):
+    """What hands out one task after another takes a table as lists: 40 bytes an entry."""
+    objective = "makespan" if method == "olar" else "total"
+    problem = Partition(tasks=50_000, costs=[np.arange(50_001.0)] * 4, objective=objective)
+    assert problem.choices is not None
+    monkeypatch.setenv("MAKESPAN_MEMORY", "0.001")
+    with pytest.raises(TooLarge, match=r"lists of 200,00\d costs"):
+        solve(problem, method=method)

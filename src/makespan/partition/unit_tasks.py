@@ -8,11 +8,14 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.memory import claim
 from makespan.core.schedule import Integers
 from makespan.partition.problem import Partition
 
 Key = Callable[[float, float], float]
 """From a resource's present cost and its cost with one more task to the key of that task."""
+
+BYTES_PER_ENTRY = 40  # a float of Python, and its place in a list
 
 
 def handed_out(problem: Partition, key: Key, control: Control) -> Integers | str | None:
@@ -28,6 +31,8 @@ def handed_out(problem: Partition, key: Key, control: Control) -> Integers | str
         return limits
     lower = limits
     choices = problem.choices
+    entries = int((choices.high - choices.low).sum())
+    claim(BYTES_PER_ENTRY * entries, f"lists of {entries:,} costs")
     rows = [
         choices.table.values[low:high].tolist()
         for low, high in zip(choices.low.tolist(), choices.high.tolist(), strict=True)
