@@ -125,6 +125,30 @@ def test_combinations_still_follow_in_the_order_of_arrival() -> None:
     assert "order-of-arrival" in {violation.rule for violation in report.violations}
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {
+            "machines": 4, "segments": 1, "order": "backfilling",
+            "destinations": [[1], [1], [2], [2]],
+            "latency": [[0] * 4, [1e8, 0, 0, 0], [0, 5e29, 0, 0], [0, 3e11, 0, 0]],
+            "transfer": [[0] * 4, [0] * 4, [0, 0.5, 0, 0], [0] * 4],
+        },
+        {
+            "machines": 3, "segments": 1, "collective": "all-reduce",
+            "latency": [[0.3, 2e-30, 3e-12], [3e8, 0, 0], [5e29, 5e29, 1e11]],
+            "transfer": [[0, 0, 0], [1e-12, 2e-30, 0], [0, 0.1, 0.3]],
+        },
+    ],
+)  # fmt: skip
+def test_ties_by_rounding_keep_the_order_of_the_plan(fields: dict[str, Any]) -> None:
+    """A transfer that rounding swallows is not put behind one that takes no time."""
+    problem = Reduction(reduce=0.0, **fields)
+    for method in makespan.methods(problem):
+        if method.applies:
+            assert makespan.check(makespan.solve(problem, method=method.name, time_limit=2.0)).ok
+
+
 def test_a_deadlock_is_one_also_where_nothing_takes_time() -> None:
     """Two machines that each wait for what the other sends second: no plan at 0 is valid."""
     fields = FOUND["a deadlock that takes no time"]

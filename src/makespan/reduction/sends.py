@@ -78,7 +78,8 @@ class SendCosts:
         On ties, what takes no time is first, as it can't be in the midst of another arrival; of
         such, what is ``combined`` first.
         """
-        return np.lexsort((combined, self.transfer, self.units(start) + self.latency))
+        began = self.units(start) + self.latency
+        return np.lexsort((combined, began + self.transfer, began))
 
 
 def costs_of(problem: Reduction, sends: Sends) -> SendCosts:

@@ -211,6 +211,7 @@ def merged(
         final=np.repeat([False, True], [len(rows), len(copies)]),
     )
     costs = costs_of(problem, together)
-    order = np.lexsort((costs.transfer, costs.units(start)))
+    units = costs.units(start)
+    order = np.lexsort((units + costs.transfer, units))
     arrivals = np.argsort(order)[costs.order_of_arrival(start, start)]
     return in_order(problem, together.take(order), arrivals)
