@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -208,7 +209,10 @@ class Probe:
 
     async def _pull(self, sender: int, receiver: int, key: str) -> tuple[float, float]:
         member = self.members[receiver]
-        size, seconds = await self.crew.call(member, pulled, self.members[sender].address, key)
+        try:
+            size, seconds = await self.crew.call(member, pulled, self.members[sender].address, key)
+        except KeyError as error:  # the sender has it no more
+            raise CancelledError(key) from error
         return float(size), float(seconds)
 
     async def _rounds(
