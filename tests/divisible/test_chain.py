@@ -268,7 +268,7 @@ def test_long_sequences_compile(monkeypatch):
     assert compiled.makespan == pytest.approx(plain.makespan, rel=1e-12)
     assert compiled.optimal == plain.optimal
     assert compiled.plan.amount == pytest.approx(plain.plan.amount, rel=1e-9)
-    programme = sequences.programmed(problem, sequence, Control())
+    programme = sequences.programmed(problem, sequence, Control())[0]
     assert programme.makespan <= plain.makespan * (1 + 1e-9)
 
 

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker, check, solve
+from makespan import (
+    Affine,
+    DivisibleLoad,
+    Master,
+    ProblemError,
+    Star,
+    Worker,
+    check,
+    methods,
+    solve,
+)
 from tests.oracles import divisible_returns as oracle
+from tests.oracles.divisible_any import best, covers
+from tests.oracles.divisible_random import random_problem
 
 CASES = [
     case
@@ -191,3 +206,45 @@ def test_a_sequence_too_long_for_the_time_left(monkeypatch):
     best = solve(problem, method="return-programme")
     assert best.status == "optimal"
     assert best.makespan < quick.makespan
+
+
+def without_front_end(seed: int) -> DivisibleLoad | None:
+    """Return a random problem with given transfers and no front end, None if none was drawn."""
+    problem = random_problem(random.Random(seed))
+    if problem.transfers is None or problem.loads is not None or not covers(problem):
+        return None
+    return replace(problem, front_end=False, budget=None)
+
+
+def applies(problem: DivisibleLoad) -> bool:
+    return any(each.name == "return-programme" and each.applies for each in methods(problem))
+
+
+@pytest.mark.parametrize("seed", range(0, 4000, 400))
+def test_without_a_front_end_receptions_and_computations_alternate_best(seed):
+    """Of all ways in which a worker may receive and compute in turn the best is found."""
+    for each in range(seed, seed + 400):
+        problem = without_front_end(each)
+        if problem is None or not applies(problem):
+            continue
+        result, known = solve(problem, method="return-programme"), best(problem)
+        if known is None:
+            assert result.status == "infeasible"
+        elif math.isfinite(known):
+            value = result.makespan if problem.load is not None else result.objective.value
+            assert result.status == "optimal"
+            assert value == pytest.approx(known, rel=3e-6, abs=3e-6)
+
+
+def test_a_worker_without_a_front_end_may_compute_late():
+    """P1 holds a chunk until it has received another: P2's send need not wait for its computing."""
+    star = Star(
+        [
+            Worker(name="P1", send=Affine(1, 3), compute=Affine(1, 3), memory=3.5),
+            Worker(name="P2", send=0.0, compute=Affine(3, 5)),
+        ]
+    )
+    sequence = [("send", "P1"), ("send", "P1"), ("send", "P2")]
+    problem = DivisibleLoad(load=3.0, platform=star, transfers=sequence, front_end=False)
+    result = solve(problem, method="return-programme")
+    assert (result.makespan, result.status) == (pytest.approx(16.0), "optimal")

@@ -106,9 +106,11 @@ def _sequences(problem: DivisibleLoad) -> Iterator[tuple[int, ...]]:
     if problem.loads is not None:
         busy = {index for index, name in enumerate(names) if problem.loads.get(name, 0.0) > 0}
         needed |= busy
-    given = problem.activation
     if problem.transfers is not None:
-        given = tuple(name for what, name in problem.transfers if what == "send")
+        sends = [name for what, name in problem.transfers if what == "send"]
+        yield tuple(problem.workers_in(sends).tolist())
+        return
+    given = problem.activation
     if given is not None:
         entries = problem.workers_in(given).tolist()
         keeps = [(True, False) if _may_miss(problem, worker) else (True,) for worker in entries]
@@ -218,23 +220,15 @@ def _merged(sends: list[Event], returns: list[Event]) -> Iterator[list[Event]]:
 
 
 def _keeps_transfers(problem: DivisibleLoad, worker: tuple[int, ...], line: list[Event]) -> bool:
-    """Whether a line is the given transfers without entries that may be missing."""
+    """Whether a line is the given transfers, but for returns of nothing."""
     assert problem.transfers is not None
-    names = problem.star.names
+    names = list(problem.star.names)
     told = [(what, names[worker[chunk]]) for what, chunk in line]
-    entries = [
+    return told == [
         (what, name)
         for what, name in problem.transfers
-        if what == "send" or problem.star.returns[list(names).index(name)]
+        if what == "send" or problem.star.returns[names.index(name)]
     ]
-    keeps = [
-        (True, False) if _may_miss(problem, list(names).index(name)) else (True,)
-        for _, name in entries
-    ]
-    return any(
-        [entry for entry, keep in zip(entries, kept, strict=True) if keep] == told
-        for kept in product(*keeps)
-    )
 
 
 def _slots(problem: DivisibleLoad, count: int) -> Iterator[list[tuple[Event, Event]]]:

@@ -132,7 +132,7 @@ class _Builder:
                 or (machine.return_ and machine.return_.fixed)
             )
             self.sequence.append((kind, worker))
-            if amount == 0 and free_of_cost and chunk % 2:
+            if self.given == "activation" and amount == 0 and free_of_cost and chunk % 2:
                 continue
             port = {1: "port", 2: kind, "many": (kind, worker)}[self.ports]
             begin = max(free.get(port, 0.0), latest[kind] if self.many else 0.0)

@@ -283,7 +283,13 @@ class _Rules:
                 entries = [("return", name) for name in problem.return_order]
                 given.append(("return-order", self.returns, entries))
         if problem.transfers is not None:
-            given.append(("transfers", self.sends + self.returns, list(problem.transfers)))
+            made = [
+                (kind, name)
+                for kind, name in problem.transfers
+                if kind == "send" or self.workers[name].return_ is not None
+            ]
+            lines = self.lines(self.sends + self.returns)
+            self.require("transfers", made in lines)
         for rule, rows, entries in given:
             self.require(rule, any(self.is_sequence(line, entries) for line in self.lines(rows)))
 

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Floats
 from makespan.core.startup import startup
 
 TOLERANCE = 1e-10
+
+
+class Unsolved(ArithmeticError):
+    """HiGHS has no verdict on a programme: its numbers are too far apart, or too large."""
 
 
 class Repeated:
@@ -46,7 +49,13 @@ class Repeated:
         return np.array(self._highs.getSolution().col_value)
 
     def solve(self, matrix: Floats, high: Floats, upper: Floats) -> float:
-        """Return the least value, infinite where there is none."""
+        """Return the least value, infinite where there is none.
+
+        Raises
+        ------
+        Unsolved
+            Where HiGHS does not say.
+        """
         if self._highs is None:
             self._begin(matrix, high, upper)
         else:
@@ -107,4 +116,4 @@ class Repeated:
             self._highs.clearSolver()
         if status == self._statuses.kInfeasible:
             return math.inf
-        raise ExecutionError(f"HiGHS left a small linear programme unsolved: {status}")
+        raise Unsolved(f"HiGHS left a small linear programme unsolved: {status}")

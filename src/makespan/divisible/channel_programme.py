@@ -12,6 +12,7 @@ from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.scale import seconds_scale, units_scale
 from makespan.divisible.sequences import Sized, next_of_worker
+from makespan.divisible.timing import timed
 
 
 def sized_transfers(
@@ -72,9 +73,9 @@ def sized_transfers(
     if answer.verdict is not Verdict.OPTIMAL:
         return None
     amounts = np.maximum(answer.values[amount], 0.0)
-    amounts *= problem.load / amounts.sum()
-    plan = Plan.of(workers, amounts, transfers=order)
-    return Sized(plan=plan, makespan=answer.value * second, optimal=True)
+    plan = Plan.of(workers, amounts, transfers=order).fitted(problem.load)
+    makespan = timed(problem, plan).makespan
+    return Sized(plan=plan, makespan=makespan, optimal=answer.proves(makespan / second))
 
 
 def _channels(problem: DivisibleLoad, order: Integers) -> tuple[Integers, ...]:

@@ -135,10 +135,7 @@ class _Case:
     def _plan(self, sequence: list[int], end: float) -> Plan:
         plan = plan_of(self.costs, sequence, end)
         plan = replace(plan, worker=self.workers[plan.worker])
-        if self.problem.load is None or plan.total == 0.0:
-            return plan
-        factor = self.problem.load / plan.total  # 1 but for rounding
-        return replace(plan, amount=plan.amount * factor, master=plan.master * factor)
+        return plan if self.problem.load is None else plan.fitted(self.problem.load)
 
     def _start(self, load: float) -> tuple[float, Plan, list[int]]:
         """Return the end, the plan and the sequence of the best simple plan.

@@ -6,6 +6,8 @@ load done per second when all chunks are sized best. The master is a worker with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 
 from makespan.core.jit import kernel
 from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
@@ -173,3 +175,16 @@ def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
         return Solution(schedule=None, lower_bound=least, infeasible=why)
     note = f"the best plan found ends at {solution.makespan:.12g}, after the deadline"
     return Solution(schedule=None, lower_bound=least, notes=(note,), stopped=solution.stopped)
+
+
+def by_the_deadline(
+    problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None = None
+) -> tuple[Plan, Schedule]:
+    """Return a plan for an open load, smaller where rounding made it end late, and its times."""
+    assert problem.deadline is not None
+    schedule = timed(problem, plan, behind=behind)
+    if schedule.makespan > problem.deadline:
+        factor = problem.deadline / schedule.makespan
+        plan = replace(plan, amount=plan.amount * factor, master=plan.master * factor)
+        schedule = timed(problem, plan, behind=behind)
+    return plan, schedule

@@ -143,6 +143,6 @@ def side_by_side(star: Star, end: float, uplink: float) -> tuple[Floats, Floats]
             middle = np.sqrt(low) * np.sqrt(high)
             low, high = (middle, high) if rates(middle).sum() > uplink else (low, middle)
         rate = rates(high)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         done: Floats = np.where(rate > 0, room / (1.0 / rate + star.compute_per_unit), 0.0)
     return done, rate

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.schedule import Floats, Integers
 
+ROUNDING = 1e-13  # relative: amounts that are as near as that to a load add up to it
 NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
 
 
@@ -61,6 +62,25 @@ class Plan:
     def total(self) -> float:
         """The load that the plan distributes, units."""
         return float(self.amount.sum()) + self.master
+
+    def fitted(self, load: float) -> Plan:
+        """Return the plan with amounts that add up to a load, in the same proportions.
+
+        For amounts from differences of long times, which rounding may leave with few digits. What
+        is left without any load goes to the first chunk.
+
+        >>> Plan.of([0, 1], [1.0, 2.0]).fitted(6.0).amount.tolist()
+        [2.0, 4.0]
+        """
+        total = self.total
+        if abs(total - load) <= ROUNDING * load:
+            return self
+        if total > 0.0:
+            factor = load / total
+            return replace(self, amount=self.amount * factor, master=self.master * factor)
+        if not len(self):
+            return self
+        return replace(self, amount=np.where(np.arange(len(self)) == 0, load, 0.0))
 
     def trimmed(self, use: str, workers: int) -> Plan:
         """Return the plan as ``use`` wants it: with a chunk for everyone, or without empty ones.

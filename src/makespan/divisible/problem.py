@@ -67,7 +67,8 @@ class DivisibleLoad:
     discipline
         ``"fifo"``: results return in the order of sending; ``"lifo"``: in the reverse order.
     transfers
-        The whole sequence on the port: ``("send", name)`` and ``("return", name)``.
+        The whole sequence on the port: ``("send", name)`` and ``("return", name)``. Each is made,
+        if only with an empty chunk; returns of those who return nothing stand for nothing.
     loads
         The load of each machine, units; a machine that is not named gets nothing.
     use

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.backends.highs import WITHIN, Verdict
+from makespan.backends.repeated import Unsolved
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats
-from makespan.divisible.linear import with_deadline
+from makespan.divisible.linear import by_the_deadline, with_deadline
 from makespan.divisible.order_programme import solve_sparse
 from makespan.divisible.order_rules import Rule
 from makespan.divisible.order_search import PROVED, Best, OrderSearch
@@ -102,6 +103,16 @@ def _searched(
     if terms.everyone:
         whole = range(len(terms))
         starts = [each for each in starts if len(each.send) == len(whole)]
+    try:
+        _sought(search, rule, starts, in_passing=in_passing)
+    except Unsolved:  # what is known by then is still true, and nothing is proved
+        search.best = replace(search.best, bound=-np.inf)
+    return search.best
+
+
+def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing: bool) -> None:
+    """Local search from the best starts, then the proof."""
+    terms = search.terms
     values = [search.evaluate(orders) for orders in starts]
     ranked = sorted(range(len(starts)), key=values.__getitem__)
     exact = len(terms) <= (EXACT_ORDERS if rule.fixes_one else EXACT_PAIRS) or rule.fixes_all
@@ -112,7 +123,6 @@ def _searched(
         search.prove(PROGRAMMES_IN_PASSING)
     else:
         search.prove(10**12 if exact else PROGRAMMES_ABOVE)
-    return search.best
 
 
 def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> Best:
@@ -142,10 +152,10 @@ def solution_of(
         return Solution(schedule=None, stopped=stopped)
     amount, own = _fitting(problem, terms, best)
     plan = plan_of(problem, best.orders, amount, own)
-    schedule = timed(problem, plan)
     if problem.load is None:
-        bound = None if of_class else -best.bound * terms.unit
-        return _most(problem, plan, proved, bound)
+        bound = np.inf if of_class else -best.bound * terms.unit
+        return _most(problem, plan, bound, proved=proved)
+    schedule = timed(problem, plan)
     if proved and schedule.makespan <= best.value * terms.second * (1 + WITHIN):
         return with_deadline(problem, Solution(schedule=schedule, optimal=True))
     if of_class or best.bound <= 0:
@@ -154,19 +164,15 @@ def solution_of(
     return with_deadline(problem, Solution(schedule=schedule, lower_bound=safe, stopped=stopped))
 
 
-def _most(problem: DivisibleLoad, plan: Plan, proved: bool, bound: float | None) -> Solution:
-    """Return the plan as the one with the most load, its bound where it is known."""
-    assert problem.deadline is not None
-    schedule = timed(problem, plan)
-    if schedule.makespan > problem.deadline:
-        factor = problem.deadline / schedule.makespan  # 1 but for rounding
-        plan = replace(plan, amount=plan.amount * factor, master=plan.master * factor)
-        schedule = timed(problem, plan)
-    limit = plan.total if proved else None
-    if not proved and bound is not None and bound < np.inf:
-        limit = max(bound, plan.total)
-    objective = Objective(name="load", value=plan.total, bound=limit, maximise=True)
-    return Solution(schedule=schedule, optimal=proved, objective=objective)
+def _most(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> Solution:
+    """Return the plan as the one with the most load; ``bound`` is what the search says of it."""
+    plan, schedule = by_the_deadline(problem, plan)
+    optimal = proved and plan.total >= bound * (1 - WITHIN)
+    known = plan.total if optimal else max(bound, plan.total)
+    objective = Objective(
+        name="load", value=plan.total, bound=known if np.isfinite(known) else None, maximise=True
+    )
+    return Solution(schedule=schedule, optimal=optimal, objective=objective)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: Best) -> tuple[Floats, float]:

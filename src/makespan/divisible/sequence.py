@@ -163,4 +163,5 @@ def plan_of(costs: Costs, sequence: list[int], end: float) -> Plan:
     """Return the plan in which the workers of ``sequence`` and the master end together."""
     slope, offset = lines(costs, sequence)
     amount = np.maximum(0.0, slope * end - offset)
-    return Plan.of(sequence, amount, master=costs.own_load(end)).without_empty()
+    plan = Plan.of(sequence, amount, master=costs.own_load(end))
+    return plan.without_empty() if plan.total > 0.0 else plan

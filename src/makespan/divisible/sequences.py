@@ -13,7 +13,7 @@ from makespan.divisible.chain import Costs, chain, coefficients, is_optimal
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.timing import master_cost
+from makespan.divisible.timing import master_cost, timed
 
 COMPILE_FROM = 2_000  # chunks
 MOST_CANCELLED = 1e5
@@ -105,8 +105,10 @@ def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | Non
     return Sized(plan=plan, makespan=float(makespan), optimal=not negative)
 
 
-def programmed(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
-    """Return the best amounts of a sequence by linear programme, or None where there are none.
+def programmed(
+    problem: DivisibleLoad, sequence: Integers, control: Control
+) -> tuple[Sized | None, Verdict]:
+    """Return the best amounts of a sequence by linear programme, and how the programme ended.
 
     Chunk k of worker j arrives with the sends up to it, and the plan ends no earlier than that
     plus the computations of this and all later chunks of j; both sums are variables, so that the
@@ -148,12 +150,14 @@ def programmed(problem: DivisibleLoad, sequence: Integers, control: Control) -> 
     programme.rows(everything, 1.0, low=problem.load / unit, high=problem.load / unit)
     answer = programme.solve(control)
     if answer.verdict is not Verdict.OPTIMAL:
-        return None
+        return None, answer.verdict
     amounts = np.maximum(answer.values[amount], 0.0) * unit
     master = float(np.maximum(answer.values[own], 0.0).sum()) * unit
-    factor = problem.load / (amounts.sum() + master) if problem.load else 1.0
-    plan = Plan.of(sequence, amounts * factor, master=master * factor)
-    return Sized(plan=plan, makespan=answer.value * second, optimal=True)
+    plan = Plan.of(sequence, amounts, master=master).fitted(problem.load)
+    makespan = timed(problem, plan).makespan
+    optimal = answer.proves(makespan / second)
+    sized = Sized(plan=plan, makespan=makespan, optimal=optimal)
+    return sized, answer.verdict
 
 
 def next_of_worker(sequence: Integers) -> Integers:
@@ -174,7 +178,7 @@ def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -
     sized = chained(problem, sequence) if only_costs(problem) else None
     if sized is not None and sized.optimal:
         return sized
-    return programmed(problem, sequence, control)
+    return programmed(problem, sequence, control)[0]
 
 
 def only_costs(problem: DivisibleLoad) -> bool:

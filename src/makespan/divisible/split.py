@@ -31,7 +31,11 @@ def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution
     master
         Units that the master computes.
     """
+    assert problem.load is not None
     order = service_order(problem)
+    fitted = Plan.of(order, amount[order], master=master).fitted(problem.load)
+    amount = np.zeros(len(amount))
+    amount[order], master = fitted.amount, fitted.master
     if problem.use != "all":
         order = order[amount[order] > 0]
     transfers = None

@@ -7,6 +7,8 @@ has ended. The result is the earliest schedule with these orders.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from makespan.core.costs import Affine
@@ -19,7 +21,12 @@ from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.tree_timing import retimed_tree
 
 
-def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> Schedule:
+def timed(
+    problem: DivisibleLoad,
+    plan: Plan,
+    factors: Floats | None = None,
+    behind: Sequence[int] | None = None,
+) -> Schedule:
     """Return the earliest schedule of a plan.
 
     Parameters
@@ -30,13 +37,16 @@ def timed(problem: DivisibleLoad, plan: Plan, factors: Floats | None = None) -> 
         The decisions. Every chunk of it pays its fixed costs, also an empty one.
     factors
         Factors on the durations of the rows of the schedule; None for nominal durations.
+    behind
+        For each chunk, the chunk of the same worker behind whose reception it is computed; None:
+        behind its own. It matters without a front end.
 
     Complexity: O(chunks), vectorised where every worker gets one chunk and nothing returns.
     """
     rows = _rows(problem, plan)
     if plan.transfers is None and _is_simple(problem, rows):
         return _earliest_simple(problem, rows, np.arange(len(plan)), factors)
-    return _earliest(problem, rows, _dispatch_order(problem, plan), factors)
+    return _earliest(problem, rows, _dispatch_order(problem, plan, behind), factors)
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -50,13 +60,40 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
     schedule = schedule.renamed(problem.machines)
     if _is_simple(problem, schedule):
         return _earliest_simple(problem, schedule, schedule.rows_of(Activity.SEND), factors)
-    return _earliest(problem, schedule, _order_in_time(schedule), factors)
+    return _earliest(problem, schedule, _order_in_time(problem, schedule), factors)
 
 
-def _order_in_time(schedule: Schedule) -> Integers:
-    """Return the rows by start; at one time, sends come before what builds on them."""
+def _order_in_time(problem: DivisibleLoad, schedule: Schedule) -> Integers:
+    """Return the rows by start; at one time, sends come before what builds on them.
+
+    Given transfers keep their order then, too.
+    """
     stage = np.where(schedule.kind == Activity.COMPUTE, 1, schedule.kind * 2)
+    if problem.transfers is not None:
+        stage = _given_places(problem, schedule)
     return np.lexsort((stage, schedule.end, schedule.start))
+
+
+def _given_places(problem: DivisibleLoad, schedule: Schedule) -> Integers:
+    """Return the places of the rows in the given transfers, of computations behind their sends."""
+    assert problem.transfers is not None
+    workers = problem.workers_in(name for _, name in problem.transfers) + 1
+    places: dict[tuple[str, int], list[int]] = {}
+    for place, ((what, _), worker) in enumerate(zip(problem.transfers, workers, strict=True)):
+        places.setdefault((what, int(worker)), []).append(2 * place)
+    found = np.full(len(schedule), 2 * len(workers), dtype=np.int64)
+    of_item: dict[int, int] = {}
+    for what, activity in (("send", Activity.SEND), ("return", Activity.RETURN)):
+        column = schedule.peer if activity == Activity.SEND else schedule.machine
+        for row in schedule.rows_of(activity).tolist():
+            left = places.get((what, int(column[row])))
+            if left:
+                found[row] = left.pop(0)
+            if activity == Activity.SEND:
+                of_item[int(schedule.item[row])] = int(found[row])
+    for row in np.flatnonzero(schedule.kind == Activity.COMPUTE).tolist():
+        found[row] = of_item.get(int(schedule.item[row]), -1) + 1
+    return found
 
 
 def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Replay:
@@ -69,7 +106,7 @@ def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Repl
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
     nominal = _lasting(problem, schedule)
-    fixed = Dispatch.of(problem, schedule, _order_in_time(schedule))
+    fixed = Dispatch.of(problem, schedule, _order_in_time(problem, schedule))
 
     def end(factors: Floats) -> float:
         duration = nominal * factors
@@ -116,14 +153,23 @@ def _rows(problem: DivisibleLoad, plan: Plan) -> Schedule:
 
 
 def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:
-    """Return the chunks whose results return."""
+    """Return the chunks whose results return, in that order.
+
+    Returns that last no time tie, and are told apart by their rows.
+    """
     if not problem.has_returns:
         return NO_CHUNKS
-    return np.flatnonzero(problem.star.returns[plan.worker])
+    if plan.transfers is None:
+        return np.flatnonzero(problem.star.returns[plan.worker])
+    back = -1 - plan.transfers[plan.transfers < 0]
+    returned: Integers = back[problem.star.returns[plan.worker[back]]]
+    return returned
 
 
-def _dispatch_order(problem: DivisibleLoad, plan: Plan) -> Integers:
-    """Return the rows in the order of transfers, each computation right behind its send."""
+def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None) -> Integers:
+    """Return the rows in the order of transfers, each computation right behind its send, or
+    behind another one.
+    """
     count = len(plan)
     back = _returned(problem, plan)
     transfers = plan.transfers
@@ -133,9 +179,16 @@ def _dispatch_order(problem: DivisibleLoad, plan: Plan) -> Integers:
     row_of_return[back] = 2 * count + np.arange(len(back))
     sends = transfers >= 0
     first = np.where(sends, transfers, row_of_return[np.where(sends, 0, -1 - transfers)])
+    master = np.arange(2 * count + len(back), 2 * count + len(back) + (plan.master > 0))
+    if behind is not None:
+        place = np.empty(count, dtype=np.int64)
+        place[transfers[sends]] = np.flatnonzero(sends)
+        rows = np.concatenate([first, np.arange(count) + count])
+        at = np.concatenate([np.arange(len(first)), place[np.asarray(behind)]])
+        rows = rows[np.argsort(at, kind="stable")]
+        return np.concatenate([rows[rows >= 0], master])
     second = np.where(sends, transfers + count, -1)
     pairs = np.stack([first, second], axis=1).ravel()
-    master = np.arange(2 * count + len(back), 2 * count + len(back) + (plan.master > 0))
     return np.concatenate([pairs[pairs >= 0], master])
 
 

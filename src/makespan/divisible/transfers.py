@@ -2,22 +2,22 @@
 
 Every send of the sequence has an amount; every transfer has a start and every computation an end.
 A transfer waits for the one before it, a computation for its send and for the chunk before it on
-the same worker, a return for its computation; and all have ended by T.
+the same worker, a return for its computation; and all have ended by T. Where a worker can't compute
+while it receives, when it does is decided, too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from makespan.backends.highs import Answer, Programme, Verdict, beside
+from makespan.backends.highs import WITHIN, Answer, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Integers
-from makespan.divisible.linear import with_deadline
+from makespan.divisible.linear import by_the_deadline, with_deadline
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns import Terms
 from makespan.divisible.sequences import next_of_worker
 from makespan.divisible.timing import timed
@@ -28,65 +28,107 @@ SECONDS = 1e-3
 """A transfer, of what has to be left for longer ones: HiGHS looks at the clock late in them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sequence:
-    """A sequence of transfers: chunk k is sent (k) or returned (-1 - k).
-
-    ``worker`` holds the worker of each chunk. The first return of a worker is that of its first
-    chunk, and so on; returns of those who return nothing are left out.
-    """
-
-    worker: tuple[int, ...]
-    transfers: tuple[int, ...]
-
-    @classmethod
-    def of(cls, problem: DivisibleLoad) -> Sequence:
-        """Return the sequence of a problem."""
-        assert problem.transfers is not None
-        names = [name for _, name in problem.transfers]
-        returns = problem.star.returns.tolist()
-        worker: list[int] = []
-        transfers: list[int] = []
-        waiting: dict[int, list[int]] = {}
-        indices = problem.workers_in(names).tolist()
-        for (what, _), index in zip(problem.transfers, indices, strict=True):
-            if what == "send":
-                waiting.setdefault(index, []).append(len(worker))
-                transfers.append(len(worker))
-                worker.append(index)
-            elif returns[index]:
-                transfers.append(-1 - waiting[index].pop(0))
-        return cls(worker=tuple(worker), transfers=tuple(transfers))
+def sequence_of(problem: DivisibleLoad) -> Sequence:
+    """Return the sequence of a problem."""
+    assert problem.transfers is not None
+    names = [name for _, name in problem.transfers]
+    returns = problem.star.returns.tolist()
+    worker: list[int] = []
+    transfers: list[int] = []
+    waiting: dict[int, list[int]] = {}
+    indices = problem.workers_in(names).tolist()
+    for (what, _), index in zip(problem.transfers, indices, strict=True):
+        if what == "send":
+            waiting.setdefault(index, []).append(len(worker))
+            transfers.append(len(worker))
+            worker.append(index)
+        elif returns[index]:
+            transfers.append(-1 - waiting[index].pop(0))
+    return Sequence(worker=tuple(worker), transfers=tuple(transfers))
 
 
 def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
-    """Return the best amounts for the given sequence of transfers, each of which is made."""
-    sequence = Sequence.of(problem)
+    """Return the best amounts for the given sequence of transfers, each of which is made.
+
+    Without a front end, also when each worker computes what it has received.
+    """
+    sequence = sequence_of(problem)
     transfers, left = len(sequence.transfers), control.remaining
     if transfers > MOST_AT_ONCE and left is not None and left < SECONDS * transfers:
         return _equal_chunks(problem, sequence)
-    terms = Terms.of(problem)
-    found: list[tuple[Answer, _Built]] = []
-    for own in terms.own_choices():
-        built = _Built(terms, sequence, own)
-        answer = built.programme.solve(control)
-        if answer.verdict is Verdict.UNBOUNDED:
-            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
-        if answer.verdict is Verdict.NOTHING:
-            return _equal_chunks(problem, sequence)
-        found.append((answer, built))
-    answer, built = min(found, key=lambda each: each[0].value)
-    if not answer.found:
-        return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
-    return _solution(problem, _plan(problem, built, answer), built.terms, answer)
+    search = _Search(problem, control)
+    for own in search.terms.own_choices():
+        search.run(sequence, own)
+    if search.unbounded:
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    if search.best is not None:
+        return _solution(problem, search, *search.best)
+    if search.stopped:
+        return _equal_chunks(problem, sequence)
+    return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
+
+
+class _Search:
+    """The best programme of several: with and without the master's work, by receptions.
+
+    ``bound`` bounds all of them; ``stopped`` says that not all were solved.
+    """
+
+    def __init__(self, problem: DivisibleLoad, control: Control) -> None:
+        self.terms = Terms.of(problem)
+        self.control = control
+        self.decides = not problem.front_end
+        self.best: tuple[Answer, _Built] | None = None
+        self.bound = np.inf
+        self.stopped = False
+        self.unbounded = False
+
+    def run(self, sequence: Sequence, own: bool) -> None:
+        """Solve the programmes of a sequence, those with few decisions first."""
+        receptions = Receptions(sequence)
+        whole = at_once(sequence)
+        root = receptions.forced(()) if self.decides else whole
+        open_ = [whole] if root == whole else [root, whole]
+        while open_:
+            behind = open_.pop()
+            built = _Built(self.terms, sequence, own, behind if self.decides else ())
+            answer = built.programme.solve(self.control)
+            if answer.verdict is Verdict.NOTHING:
+                self.stopped = True
+            if behind == root:
+                none = answer.verdict is Verdict.INFEASIBLE
+                self.bound = min(self.bound, np.inf if none else answer.bound)
+            if answer.verdict is Verdict.UNBOUNDED and len(behind) == len(whole):
+                self.unbounded = True
+                return
+            if answer.verdict not in (Verdict.OPTIMAL, Verdict.UNBOUNDED):
+                continue
+            if self.best is not None and not _beats(answer, self.best[0]):
+                continue
+            if len(behind) == len(whole):
+                self.best = answer, built
+            else:
+                ways = receptions.ways(behind)
+                open_ += [receptions.forced(way) for way in reversed(ways)]
+
+
+def _beats(answer: Answer, other: Answer) -> bool:
+    """Whether a programme has a better value than another, by more than rounding."""
+    return answer.verdict is Verdict.UNBOUNDED or (
+        answer.value < other.value - WITHIN * max(1.0, abs(other.value))
+    )
 
 
 class _Built:
-    """The programme of a sequence, with or without the master's work, and where its amounts are."""
+    """The programme of a sequence, with or without the master's work, and where its amounts are.
 
-    def __init__(self, terms: Terms, sequence: Sequence, own: bool) -> None:
+    ``behind`` says of the first chunks when they are computed by a worker without a front end.
+    """
+
+    def __init__(self, terms: Terms, sequence: Sequence, own: bool, behind: Behind) -> None:
         self.terms = terms
         self.sequence = sequence
+        self.behind = behind
         self.programme = programme = Programme()
         worker = list(sequence.worker)
         weight = -1.0 if terms.load is None else 0.0
@@ -138,6 +180,7 @@ class _Built:
         table = beside(computed, begin, amount)
         programme.rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
         later = next_of_worker(mine)
+        self._receptions(programme, begin, computed, later)
         before = np.flatnonzero(later >= 0)
         after = later[before]
         table = beside(computed[after], computed[before], amount[after])
@@ -145,16 +188,33 @@ class _Built:
         programme.rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
         programme.rows(beside(end, computed), [1.0, -1.0], low=0.0)
 
+    def _receptions(
+        self, programme: Programme, begin: Integers, computed: Integers, later: Integers
+    ) -> None:
+        """Without a front end a chunk is computed between two receptions of its worker."""
+        if not self.behind:
+            return
+        terms, count = self.terms, len(self.behind)
+        behind = np.array(self.behind, dtype=np.int64)
+        mine = np.array(self.sequence.worker, dtype=np.int64)
+        waits = np.flatnonzero(behind > np.arange(count))
+        last = behind[waits]
+        table = beside(computed[waits], begin[last], self.amount[last], self.amount[waits])
+        fixed = terms.send_fixed[mine[last]] + terms.compute_fixed[mine[waits]]
+        factors = beside(1.0, -1.0, -terms.send[mine[last]], -terms.compute[mine[waits]])
+        programme.rows(table, factors, low=fixed)
+        following = later[behind]
+        first = np.flatnonzero(following >= 0)
+        table = beside(begin[following[first]], computed[first])
+        programme.rows(table, [1.0, -1.0], low=0.0)
+
 
 def _plan(problem: DivisibleLoad, built: _Built, answer: Answer) -> Plan:
     unit, sequence = built.terms.unit, built.sequence
     amount = np.maximum(0.0, answer.values[built.amount]) * unit
     master = max(0.0, float(answer.values[built.own].sum())) * unit
-    total = float(amount.sum()) + master
-    if problem.load is not None and total > 0:
-        factor = problem.load / total  # 1 but for rounding
-        amount, master = amount * factor, master * factor
-    return Plan.of(sequence.worker, amount, master=master, transfers=sequence.transfers)
+    plan = Plan.of(sequence.worker, amount, master=master, transfers=sequence.transfers)
+    return plan if problem.load is None else plan.fitted(problem.load)
 
 
 def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
@@ -173,10 +233,22 @@ def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
     return Solution(schedule=schedule, notes=(note,), stopped=True)
 
 
-def _solution(problem: DivisibleLoad, plan: Plan, terms: Terms, answer: Answer) -> Solution:
-    schedule = timed(problem, plan)
+def _solution(problem: DivisibleLoad, search: _Search, answer: Answer, built: _Built) -> Solution:
+    terms = search.terms
+    plan = _plan(problem, built, answer)
     if problem.load is not None:
-        optimal = answer.proves(schedule.makespan / terms.second)
-        return with_deadline(problem, Solution(schedule=schedule, optimal=optimal))
-    objective = Objective(name="load", value=plan.total, bound=plan.total, maximise=True)
-    return Solution(schedule=schedule, optimal=True, objective=objective)
+        schedule = timed(problem, plan, behind=built.behind or None)
+        optimal = not search.stopped and answer.proves(schedule.makespan / terms.second)
+        bound = search.bound * terms.second if np.isfinite(search.bound) else None
+        bound = bound if search.stopped else None
+        solution = Solution(
+            schedule=schedule, optimal=optimal, lower_bound=bound, stopped=search.stopped
+        )
+        return with_deadline(problem, solution)
+    plan, schedule = by_the_deadline(problem, plan, built.behind or None)
+    optimal = not search.stopped and answer.proves(-plan.total / terms.unit)
+    bound = plan.total if optimal else max(plan.total, -search.bound * terms.unit)
+    objective = Objective(
+        name="load", value=plan.total, bound=bound if np.isfinite(bound) else None, maximise=True
+    )
+    return Solution(schedule=schedule, optimal=optimal, objective=objective, stopped=search.stopped)

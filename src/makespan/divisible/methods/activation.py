@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.backends.highs import WITHIN, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
@@ -13,7 +14,7 @@ from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.sequences import Sized, best_amounts, chained, only_costs
+from makespan.divisible.sequences import Sized, chained, only_costs, programmed
 from makespan.divisible.timing import timed
 
 MOST_PROGRAMMED = 30_000
@@ -42,17 +43,20 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     """Best amounts for the given sequence of chunks, empty chunks paying their fixed costs."""
     assert problem.activation is not None
     sequence = problem.workers_in(problem.activation)
-    if len(sequence) > MOST_PROGRAMMED:
-        sized = chained(problem, sequence) if only_costs(problem) else None
-        if sized is None or not sized.optimal:
+    sized = chained(problem, sequence) if only_costs(problem) else None
+    if sized is None or not sized.optimal:
+        if len(sequence) > MOST_PROGRAMMED:
             return _filled(problem, sequence, sized)
-    else:
-        sized = best_amounts(problem, sequence, control)
-    if sized is None:
-        if control.expired():
-            return _filled(problem, sequence, None)
-        return Solution(schedule=None, infeasible="no amounts for this activation keep the limits")
-    solution = Solution(schedule=timed(problem, sized.plan), optimal=True)
+        programme, verdict = programmed(problem, sequence, control)
+        if verdict is Verdict.INFEASIBLE:
+            why = "no amounts for this activation keep the limits"
+            return Solution(schedule=None, infeasible=why)
+        if programme is None:
+            return _filled(problem, sequence, sized)
+        sized = programme
+    schedule = timed(problem, sized.plan)
+    optimal = sized.optimal and schedule.makespan <= sized.makespan * (1 + WITHIN)
+    solution = Solution(schedule=schedule, optimal=optimal)
     return with_deadline(problem, solution)
 
 

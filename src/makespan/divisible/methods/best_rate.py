@@ -80,7 +80,7 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
             break
         if len(sequence) > MOST_PROGRAMMED:
             continue
-        sized = programmed(problem, sequence, control)
+        sized, _ = programmed(problem, sequence, control)
         if sized is None:
             continue
         if best is None or sized.makespan < best.makespan * (1 - 1e-6):

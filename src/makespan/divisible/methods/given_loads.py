@@ -18,7 +18,7 @@ from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
-from makespan.divisible.transfers import Sequence
+from makespan.divisible.transfers import sequence_of
 
 
 def _served_once(problem: DivisibleLoad) -> str | None:
@@ -81,19 +81,20 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
-    """Whether each worker is sent a chunk: load, or a given entry that costs time all the same."""
+    """Whether each worker is sent a chunk: load, or a given entry that can't be left out."""
     star = problem.star
     named = np.zeros(len(star), dtype=bool)
     named[problem.workers_in(given_sends(problem) or ())] = True
     costs = (star.send_fixed > 0) | (star.compute_fixed > 0) | (star.return_fixed > 0)
-    taking: NDArray[np.bool_] = (amount > 0) | (named & costs)
+    made = costs | (problem.transfers is not None)
+    taking: NDArray[np.bool_] = (amount > 0) | (named & made)
     return taking
 
 
 def _order(problem: DivisibleLoad, amount: Floats) -> tuple[Integers, Any]:
     """Return the workers in the order of service, and the transfers where they are given."""
     if problem.transfers is not None:
-        sequence = Sequence.of(problem)
+        sequence = sequence_of(problem)
         return np.array(sequence.worker, dtype=np.int64), sequence.transfers
     fixed = problem.activation or problem.order
     if fixed is not None:

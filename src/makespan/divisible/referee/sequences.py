@@ -69,7 +69,8 @@ def return_order(reading: Reading) -> Iterator[Violation]:
     given = problem.workers_in(problem.return_order)
     if problem.activation is not None:
         kinds = np.full(len(given), Activity.RETURN)
-        yield from _follows(reading, "return-order", returns, kinds, given)
+        may_miss = _may_miss(reading, given) | ~problem.star.returns[given]
+        yield from _follows(reading, "return-order", returns, kinds, given, may_miss)
     elif problem.rounds != "auto":
         breaks = _round_starts(reading, returns, given)
         if len(breaks) > problem.rounds:
@@ -167,36 +168,43 @@ def activation(reading: Reading) -> Iterator[Violation]:
         workers = reading.problem.workers_in(given)
         kinds = np.full(len(workers), Activity.SEND)
         line = in_line(reading, reading.sends)
-        yield from _follows(reading, "activation", line, kinds, workers)
+        may_miss = _may_miss(reading, workers)
+        yield from _follows(reading, "activation", line, kinds, workers, may_miss)
 
 
 def transfers(reading: Reading) -> Iterator[Violation]:
-    """The transfers on the port are the given sequence."""
+    """The transfers on the port are the given sequence, each made; but nothing returns nothing."""
     given = reading.problem.transfers
     if given is None:
         return
     workers = reading.problem.workers_in(name for _, name in given)
     codes = {"send": Activity.SEND, "return": Activity.RETURN}
     kinds = np.array([codes[what] for what, _ in given], dtype=np.int64)
+    made = (kinds == Activity.SEND) | reading.problem.star.returns[workers]
+    kinds, workers = kinds[made], workers[made]
     rows = np.concatenate([reading.sends, reading.returns])
-    yield from _follows(reading, "transfers", in_line(reading, rows), kinds, workers)
+    nobody = np.zeros(len(workers), dtype=bool)
+    yield from _follows(reading, "transfers", in_line(reading, rows), kinds, workers, nobody)
 
 
 def _follows(
-    reading: Reading, rule: str, line: Line, kinds: Integers, workers: Integers
+    reading: Reading,
+    rule: str,
+    line: Line,
+    kinds: Integers,
+    workers: Integers,
+    may_miss: NDArray[np.bool_],
 ) -> Iterator[Violation]:
     """Yield the first place at which rows in line are not the given entries.
 
-    ``kinds`` and ``workers`` are the entries. Those that cost nothing when they are empty may be
-    missing. Matching the first entry that fits is right: those that may be missing fit the same
-    rows later.
+    ``kinds`` and ``workers`` are the entries, ``may_miss`` says which may be missing. Matching the
+    first entry that fits is right: those that may be missing fit the same rows later.
     """
     row_kinds, row_workers = reading.schedule.kind[line.rows], reading.worker_of(line.rows)
     if np.array_equal(row_kinds, kinds) and np.array_equal(row_workers, workers):
         return
     entries = list(zip(kinds.tolist(), workers.tolist(), strict=True))
     found = list(zip(row_kinds.tolist(), row_workers.tolist(), strict=True))
-    may_miss = _may_miss(reading, kinds, workers).tolist()
     place = 0
     for group in line.groups():
         waiting = list(group)
@@ -222,14 +230,12 @@ def _follows(
             return
 
 
-def _may_miss(reading: Reading, kinds: Integers, workers: Integers) -> NDArray[np.bool_]:
-    """Whether each entry may be missing: empty at no cost, or a return of nothing."""
+def _may_miss(reading: Reading, workers: Integers) -> NDArray[np.bool_]:
+    """Whether the chunk of each entry may be missing: it costs nothing when it is empty."""
     star = reading.problem.star
     free: NDArray[np.bool_] = (star.send_fixed == 0) & (star.compute_fixed == 0)
     free &= star.return_fixed == 0
-    nothing_returns: NDArray[np.bool_] = ~star.returns[workers]
-    nothing_returns &= kinds == Activity.RETURN
-    return free[workers] | nothing_returns
+    return free[workers]
 
 
 def _told_entry(reading: Reading, kind: int, worker: int) -> str:

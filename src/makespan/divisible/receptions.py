@@ -1,0 +1,64 @@
+"""Without a front end: between which receptions a worker computes its chunks.
+
+A worker that receives or computes, but not both, may compute a chunk at once or after it has
+received more of them: a decision for every chunk but the last of each worker. They are made in
+the order of the chunks, depth first; the programme without those that are open bounds all that is
+below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Behind = tuple[int, ...]
+"""For each of the first chunks, the chunk behind whose reception it is computed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence:
+    """A sequence of transfers: chunk k is sent (k) or returned (-1 - k).
+
+    ``worker`` holds the worker of each chunk. The first return of a worker is that of its first
+    chunk, and so on; returns of those who return nothing are left out.
+    """
+
+    worker: tuple[int, ...]
+    transfers: tuple[int, ...]
+
+
+def at_once(sequence: Sequence) -> Behind:
+    """Return the decisions by which every chunk is computed right behind its own reception."""
+    return tuple(range(len(sequence.worker)))
+
+
+class Receptions:
+    """The decisions of one sequence, chunk by chunk."""
+
+    def __init__(self, sequence: Sequence) -> None:
+        self.count = len(sequence.worker)
+        self._same: list[list[int]] = []  # as each chunk: its worker's chunks from it on
+        self._before: list[int] = []  # the worker's chunk before it, -1 if there is none
+        chunks: dict[int, list[int]] = {}
+        for chunk, worker in enumerate(sequence.worker):
+            mine = chunks.setdefault(worker, [])
+            self._before.append(mine[-1] if mine else -1)
+            mine.append(chunk)
+        for chunk, worker in enumerate(sequence.worker):
+            mine = chunks[worker]
+            self._same.append(mine[mine.index(chunk) :])
+
+    def ways(self, behind: Behind) -> list[Behind]:
+        """Return the decisions with one more: no chunk is computed before an earlier one."""
+        chunk = len(behind)
+        before = self._before[chunk]
+        least = -1 if before < 0 else behind[before]
+        return [(*behind, place) for place in self._same[chunk] if place >= least]
+
+    def forced(self, behind: Behind) -> Behind:
+        """Return the decisions with those that follow without a choice."""
+        while len(behind) < self.count:
+            ways = self.ways(behind)
+            if len(ways) > 1:
+                break
+            behind = ways[0]
+        return behind
