@@ -16,7 +16,7 @@ from makespan.flow._files import as_text, problem_of
 from makespan.flow._kinds import KINDS, kind_of
 
 CLOSE = 1e-9
-CLOSE_TO_PROGRAMMES = 1e-6  # what an oracle computes by linear programming
+CLOSE_TO_PROGRAMMES = 3e-6  # mixed-integer programmes prove to 1e-6, oracles are programmes, too
 LIMIT = 1.0
 PER_METHOD = 2_000
 DRAWS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, MethodError, Star, check, solve
+from makespan import DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 
 
 def random_star(generator, count, memory, **master):
@@ -74,3 +74,10 @@ def test_refusals():
     star = random_star(np.random.default_rng(2), 3, np.inf)
     with pytest.raises(MethodError, match="no memory is limited"):
         solve(DivisibleLoad(load=1.0, platform=star, rounds=2), method="best-rate")
+
+
+def test_a_deadline_that_the_bounds_exclude_is_infeasible_for_any_named_method():
+    """No method needs to look: the machines together can't be as fast."""
+    workers = [Worker(send=1.0, compute=2.0, memory=2.0) for _ in range(2)]
+    problem = DivisibleLoad(load=10.0, platform=Star(workers), rounds="auto", deadline=5.0)
+    assert solve(problem, method="best-rate").status == "infeasible"

@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan import DivisibleLoad, Master, MethodError, Star, Worker, check, lower_bound, solve
+from makespan import (
+    Affine,
+    DivisibleLoad,
+    Master,
+    MethodError,
+    Star,
+    Worker,
+    check,
+    lower_bound,
+    solve,
+)
 from tests.oracles.divisible_lp import one_round
 
 CASES = {
@@ -243,3 +253,14 @@ def test_a_million_workers():
     assert result.status == "optimal"
     computed = result.schedule.amount[result.schedule.kind == 3].sum()
     assert computed == pytest.approx(1e9, rel=1e-9)
+
+
+@pytest.mark.parametrize("per_unit", [1e-10, 1e-13, 1e-18])
+@pytest.mark.parametrize("method", ["large-load", "subset-dp", "milp", "greedy", "auto"])
+def test_no_load_is_lost_where_fixed_costs_are_long(method, per_unit):
+    """Amounts are differences of long times: the plan, which is refereed, holds the whole load."""
+    star = Star([Worker(send=Affine(0.01, per_unit), compute=Affine(x, per_unit)) for x in (1, 2)])
+    result = solve(DivisibleLoad(load=60.0, platform=star), method=method)
+    assert result.status != "infeasible"
+    if result.schedule is not None:
+        assert sum(result.answer["loads"].values()) == pytest.approx(60.0, rel=1e-9)

@@ -441,3 +441,19 @@ def test_example_counts_every_star(capsys):
     assert len(rows) == len(table["ROWS"])
     assert [sum(each) for each in counts] == [3] * len(rows)
     assert counts[0][-1] == 0
+
+
+@pytest.mark.parametrize("discipline", ["fifo", "lifo"])
+def test_a_programme_without_a_verdict_is_no_error(discipline):
+    """HiGHS refuses coefficients like 4e69: there is a plan or none, and nothing false."""
+    star = Star([Worker(send=cost, compute=3.0, return_=1.0) for cost in (4e69, 2.0)])
+    problem = DivisibleLoad(platform=star, deadline=20.0, discipline=discipline, order=["P1", "P2"])
+    for method in ("return-programme", "auto"):
+        assert solve(problem, method=method).status != "infeasible"
+
+
+def test_results_of_nothing_return_in_the_order_of_the_plan():
+    """Returns that last no time tie; the referee tells them apart by their rows."""
+    star = Star([Worker(send=Affine(1, 1), compute=1.0, return_=1.0) for _ in range(3)])
+    problem = DivisibleLoad(load=0.0, platform=star, use="all", discipline="lifo")
+    assert solve(problem, method="greedy").schedule is not None

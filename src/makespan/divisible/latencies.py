@@ -12,7 +12,7 @@ from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Activity, Integers
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.everyone import with_everyone
-from makespan.divisible.linear import with_deadline
+from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.newton import PROVED, Best, Search, least_time, most_load
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
@@ -181,7 +181,9 @@ def _least_solution(planned: _Planned) -> Solution:
     problem, best = planned.problem, planned.best
     assert problem.load is not None
     if not np.isfinite(best.value):
-        return Solution(schedule=None, infeasible="there is a load, but no machine to compute it")
+        nobody = not len(problem.star) and not problem_master_computes(problem)
+        why = "there is a load, but no machine to compute it" if nobody else None
+        return Solution(schedule=None, infeasible=why, stopped=not nobody)
     plan, proved = planned.plan, best.proved
     notes: tuple[str, ...] = ()
     if problem.use == "all" and len(plan) < len(problem.star):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import master_cost
 
 
 def units_scale(problem: DivisibleLoad) -> float:
@@ -21,11 +23,19 @@ def units_scale(problem: DivisibleLoad) -> float:
 
 
 def seconds_scale(problem: DivisibleLoad) -> float:
-    """Return the seconds that count as 1: the deadline, or a lower bound on the makespan."""
+    """Return the seconds that count as 1: the deadline, or a lower bound on the makespan.
+
+    The bounds know nothing of fixed costs; some machine's are paid where there is a load.
+    """
     if problem.load is None:
         assert problem.deadline is not None
         return problem.deadline or 1.0
     from makespan.divisible.bounds import quick_bounds
 
     value = max((bound.value for bound in quick_bounds(problem)), default=1.0)
+    if problem.is_star and not problem.chooses_master and len(problem.star):
+        star = problem.star
+        start_up = float((star.send_fixed + star.compute_fixed + star.return_fixed).min())
+        own = master_cost(star).fixed if problem_master_computes(problem) else math.inf
+        value = max(value, min(start_up, own))
     return value if 0 < value < math.inf else 1.0

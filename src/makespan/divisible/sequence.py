@@ -130,7 +130,8 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
         end = _end(costs, float(slope.sum()), float(offset.sum()), load)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             empty_at = np.where(slope > 0, offset / slope, np.where(offset > 0, np.inf, -np.inf))
-        if not len(sequence) or empty_at.max() < end:
+        last = len(sequence) == 1 and costs.own is None and load > 0  # whatever rounding says
+        if last or not len(sequence) or empty_at.max() < end:
             return end, sequence
         del sequence[int(empty_at.argmax())]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
@@ -20,6 +21,9 @@ from makespan.flow._line_up import Found, run_line_up
 
 if TYPE_CHECKING:
     import numpy as np
+
+EXCLUDED = 1e-9
+"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 
 
 def solve(
@@ -133,7 +137,7 @@ def _with_file_options(
 
 def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Result:
     """Re-time the solution, put it before the referee, and state what is proved."""
-    solution = found.solution
+    solution = _excluded(kind, problem, found.solution)
     notes = [*getattr(problem, "notes", ()), *solution.notes, *found.notes]
     if solution.infeasible is not None:
         notes.insert(0, solution.infeasible)
@@ -182,6 +186,18 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         details=dict(solution.details),
         log=control.steps_of(found.method),
     )
+
+
+def _excluded(kind: Kind, problem: Problem, solution: Solution) -> Solution:
+    """Return the solution; where a method found no plan, with what the bounds say of a deadline."""
+    deadline = getattr(problem, "deadline", None)
+    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
+        return solution
+    least = max((bound.value for bound in kind.bounds(problem)), default=0.0)
+    if not least > deadline * (1 + EXCLUDED):
+        return solution
+    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
+    return replace(solution, infeasible=why, lower_bound=least)
 
 
 def _why_a_gap(ended: bool) -> str:

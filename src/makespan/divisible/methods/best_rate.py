@@ -73,12 +73,13 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
     and more of them. With a given number of rounds, round-robin over the workers by send cost.
     """
     best: Sized | None = None
-    worse = 0
+    worse, stopped = 0, False
     for sequence in _sequences(problem):
         best = best or _filled(problem, sequence)
         if worse >= WORSE or control.expired():
             break
         if len(sequence) > MOST_PROGRAMMED:
+            stopped = True
             continue
         sized, _ = programmed(problem, sequence, control)
         if sized is None:
@@ -89,7 +90,7 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
             worse += 1
     if best is None:
         return _nothing(problem)
-    return Solution(schedule=timed(problem, best.plan.without_empty()))
+    return Solution(schedule=timed(problem, best.plan.without_empty()), stopped=stopped)
 
 
 def _filled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
@@ -123,7 +124,7 @@ def _nothing(problem: DivisibleLoad) -> Solution:
             why = f"{problem.rounds} rounds have room for {room:.12g}, but the load is "
             return Solution(schedule=None, infeasible=f"{why}{problem.load:.12g}")
     note = f"no sequence of at most {MOST_CHUNKS:,} chunks that was tried has room for the load"
-    return Solution(schedule=None, notes=(note,))
+    return Solution(schedule=None, notes=(note,), stopped=True)
 
 
 def _sequences(problem: DivisibleLoad) -> Iterator[Integers]:

@@ -100,7 +100,8 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     amounts = loads[order].astype(np.float64)
     schedule = timed(problem, Plan.of(order, amounts, master=float(loads[-1])).without_empty())
     bound = max(bound.value for bound in quick_bounds(replace(problem, integral=False)))
-    solution = Solution(schedule=schedule, lower_bound=bound, optimal=proved)
+    stopped = exact and not proved
+    solution = Solution(schedule=schedule, lower_bound=bound, optimal=proved, stopped=stopped)
     return with_deadline(problem, solution)
 
 
