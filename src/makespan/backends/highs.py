@@ -11,7 +11,7 @@ tolerance of mixed-integer programmes below HiGHS' own cut off optima, so it sta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -63,6 +63,11 @@ class Answer:
     def found(self) -> bool:
         return self.verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)
 
+    def unproved(self) -> Answer:
+        """Return the same without its claims: a solution is one that was found, not the best."""
+        verdict = Verdict.FEASIBLE if self.found else Verdict.NOTHING
+        return replace(self, verdict=verdict, bound=-math.inf)
+
     def proves(self, value: float) -> bool:
         """Whether nothing is better than ``value``, seen by other means, to within the tolerance.
 
@@ -74,6 +79,10 @@ class Answer:
 NOTHING = Answer(
     verdict=Verdict.NOTHING, value=math.inf, bound=-math.inf, values=np.empty(0), within=WITHIN
 )
+WIDEST = 1e7
+"""Between the least and the greatest entry of a mixed-integer programme: beyond, what HiGHS lets a
+row be broken by would be worth whole units, and nothing that it says is taken for a proof.
+"""
 SMALL = 2.0**27
 """Bytes below which no memory is asked for."""
 
@@ -215,9 +224,16 @@ class Programme:
             return NOTHING
         mixed = bool(np.concatenate(self._integer).any())
         answer = self._run(control, start, gap, presolve=not mixed)
+        if mixed and self._spread() > WIDEST:
+            return answer.unproved()
         if not mixed and answer.verdict is not Verdict.OPTIMAL and not control.expired():
             answer = self._run(control, start, gap, presolve=False)
         return answer
+
+    def _spread(self) -> float:
+        """Return the greatest entry of the rows over the least that is not 0."""
+        entries = np.abs(np.concatenate([*self._value, [1.0]]))
+        return float(entries.max() / entries[entries > 0].min())
 
     def _run(self, control: Control, start: Floats | None, gap: float, *, presolve: bool) -> Answer:
         with startup():

@@ -20,6 +20,7 @@ from makespan.divisible.tree import Tree
 Transfer = tuple[Literal["send", "return"], str]
 
 MASTER = 0
+MOST_UNITS = 2.0**53
 STAR_ONLY = {
     "rounds": 1,
     "ports": 1,
@@ -268,7 +269,10 @@ class _Validation:
     def _numbers(self) -> None:
         problem, number = self.problem, self.mistakes.number
         if problem.load is not None:
-            number("load", problem.load, "a load is 0 or more units")
+            load = number("load", problem.load, "a load is 0 or more units")
+            if problem.integral is True and load > MOST_UNITS:
+                allowed = "of whole units there are at most 2^53, as floats count no further"
+                self.mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
         elif problem.deadline is None and problem.loads is None:
             self.mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
         if problem.deadline is not None:

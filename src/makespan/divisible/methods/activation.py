@@ -48,7 +48,7 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
         if len(sequence) > MOST_PROGRAMMED:
             return _filled(problem, sequence, sized)
         programme, verdict = programmed(problem, sequence, control)
-        if verdict is Verdict.INFEASIBLE:
+        if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
         if programme is None:
@@ -56,8 +56,22 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
         sized = programme
     schedule = timed(problem, sized.plan)
     optimal = sized.optimal and schedule.makespan <= sized.makespan * (1 + WITHIN)
+    optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
     solution = Solution(schedule=schedule, optimal=optimal)
     return with_deadline(problem, solution)
+
+
+def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
+    """Whether a plan that ends before ``time`` may leave a worker without load until its release.
+
+    A chunk without load, of a worker without fixed costs, takes no time and waits for nothing; the
+    programme lets all wait. A plan that ends after the last release keeps to the programme, too.
+    """
+    if time is None:
+        return False
+    star, sequence = problem.star, problem.workers_in(problem.activation or ())
+    idle = sequence[(star.compute_fixed[sequence] == 0) & (star.release[sequence] > 0)]
+    return bool((star.release[idle] >= time * (1 - WITHIN)).any())
 
 
 def _filled(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -> Solution:
