@@ -11,23 +11,11 @@ import numpy as np
 from makespan.core.jit import kernel
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.linear import problem_master_computes
+from makespan.divisible.platform import NUMBERS
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
 
 COMPILE_FROM = 300  # workers
-COLUMNS = (
-    "send_fixed",
-    "send_per_unit",
-    "compute_fixed",
-    "compute_per_unit",
-    "return_fixed",
-    "return_per_unit",
-    "memory",
-    "release",
-    "deadline",
-    "price_fixed",
-    "price_per_unit",
-)
 
 
 def walk(  # type: ignore[no-untyped-def]
@@ -106,7 +94,7 @@ class Filling:
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
-        columns = tuple(getattr(problem.star, name)[order] for name in COLUMNS)
+        columns = tuple(getattr(problem.star, name)[order] for name in NUMBERS)
         return cls(problem=problem, order=order, after=np.zeros(len(order)), columns=columns)
 
     def choosy(self) -> Filling:

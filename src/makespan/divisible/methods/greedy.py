@@ -12,7 +12,7 @@ from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
 from makespan.divisible.bounds import quick_bounds
-from makespan.divisible.filling import COLUMNS, Filling
+from makespan.divisible.filling import Filling
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.needs import (
     A_STAR,
@@ -21,6 +21,7 @@ from makespan.divisible.needs import (
     ONE_SEND_AT_A_TIME,
 )
 from makespan.divisible.plan import Plan, sends_then_returns
+from makespan.divisible.platform import NUMBERS
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 
@@ -52,7 +53,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=None, infeasible=why)
     if problem.chooses_master:
         problem = problem.with_master(int(np.argmin(problem.star.compute_per_unit)))
-    claim(16.0 * len(COLUMNS) * len(problem.star), "the columns of the workers")
+    claim(16.0 * len(NUMBERS) * len(problem.star), "the columns of the workers")
     limit = np.inf if problem.deadline is None else problem.deadline
     if problem.load is None:
         return _most(problem, next(_fillings(problem)), limit)
