@@ -10,6 +10,7 @@ import pytest
 from makespan import Affine, Partition, solve
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
+from makespan.partition import search, sums
 from makespan.partition.generate import generate
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
@@ -90,6 +91,30 @@ def test_any_plan_proves_nothing_by_itself():
     assert "a table of" in " ".join(result.notes)
     most = Partition(tasks=5, costs=[[1.0, inf, 1.0], [1.0, inf, inf, 1.0]], require="most")
     assert sum(solve(most, method="any-plan").answer["counts"].values()) == 5
+
+
+@pytest.mark.usefixtures("loops")
+def test_the_lower_bound_is_searched_once_and_not_below_the_costs(monkeypatch):
+    """Methods and bounds share one search, which does not look between 0 and the least cost."""
+    costs = np.random.default_rng(0).uniform(0.5, 2.0, (20, 11))
+    costs[:, 0] = 0.0
+    problem = Partition(tasks=10, costs=costs)
+    limits = []
+    for twin in (sums.PlainSums, sums.CompiledSums):
+        usual = twin.ends
+
+        def ends(self, limit, inside, outside, usual=usual):
+            limits.append(limit)
+            return usual(self, limit, inside, outside)
+
+        monkeypatch.setattr(twin, "ends", ends)
+    result = solve(problem)
+    assert result.status == "optimal"
+    assert len(limits) == len(set(limits))
+    assert sum(0.0 < search.value_of(limit) < 0.5 for limit in limits) == 0
+    before = len(limits)
+    assert solve(problem, method="any-plan").makespan >= result.makespan
+    assert all(search.value_of(limit) >= result.lower_bound for limit in limits[before:])
 
 
 @pytest.mark.parametrize("method", ["olar", "marin"])

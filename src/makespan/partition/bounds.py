@@ -13,6 +13,9 @@ from makespan.partition.sums import sums_of
 CHEAPEST = "every resource takes one of its counts, and the dearest of the cheapest ends last"
 ENDS = "at a lower threshold the greatest (least) allowed counts add up to less (more) than tasks"
 
+SLICE = 1 << 16
+"""Entries that are looked at in one go."""
+
 MET_WITHIN = 0.0  # a makespan is one of the given costs: nothing is rounded
 
 
@@ -47,8 +50,9 @@ def grain(problem: Partition) -> float | None:
     """Return 1.0 where all costs are whole: the makespan is one of them."""
     costs = problem.costs
     if isinstance(costs, Curves):
-        parts = [getattr(f, name, 0.5) for f in costs.functions for name in ("fixed", "per_unit")]
-        values = np.array(parts, dtype=np.float64)
+        times = [getattr(f, name, 0.5) for f in costs.functions for name in ("fixed", "per_unit")]
+        values = np.array(times, dtype=np.float64)
     else:
-        values = costs.values[costs.values < np.inf]
-    return 1.0 if bool((values == np.rint(values)).all()) else None
+        values = costs.values
+    parts = (values[start : start + SLICE] for start in range(0, len(values), SLICE))
+    return 1.0 if all(bool((part == np.rint(part)).all()) for part in parts) else None

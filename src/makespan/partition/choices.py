@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,9 @@ class Choices:
     contiguous, monotone, convex
         Per row: every count between the least and the greatest has an entry; costs never fall;
         costs never grow more slowly (to within rounding).
+    containing
+        By tasks, the ends at the least limit between which they lie, as far as they were looked
+        for: several methods and the bounds begin there.
     """
 
     table: Table
@@ -48,6 +52,7 @@ class Choices:
     contiguous: Flags
     monotone: Flags
     convex: Flags
+    containing: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.low)

@@ -11,7 +11,7 @@ from makespan.core.errors import TooLarge
 from makespan.core.schedule import Integers
 from makespan.partition.choices import Choices
 from makespan.partition.inverse import lexicographic
-from makespan.partition.search import ONE_OCTAVE
+from makespan.partition.search import ONE_OCTAVE, first_containing
 from makespan.partition.sums import Ends, Expired, Sums, sums_of
 
 GRACE = 0.3
@@ -21,7 +21,8 @@ GRACE = 0.3
 def quick_entries(choices: Choices, tasks: int, cap: int) -> Integers | None:
     """Return entries that cost up to ``cap`` (bits) and whose counts add up to the tasks.
 
-    At limits in growing steps, every resource in turn takes the largest step towards the tasks.
+    At limits in growing steps from the lower bound on, every resource in turn takes the largest
+    step towards the tasks.
     Where that does not end there, sets of sums are tried at ``cap``; last, a table without holes
     always has a plan. Returns None where nothing was found within a short time.
 
@@ -30,12 +31,15 @@ def quick_entries(choices: Choices, tasks: int, cap: int) -> Integers | None:
     control = Control(time_limit=GRACE)
     sums = sums_of(choices, control=control)
     try:
-        for limit in _limits(sums.largest_least(), cap):
-            ends = sums.ends(limit, None, None)
-            if ends is not None and ends.contain(tasks):
-                entries = _stepped(choices, ends, tasks, control)
-                if entries is not None:
-                    return entries
+        lowest = ends = first_containing(sums, tasks, cap)
+        if lowest is None:
+            return None
+        for limit in _limits(lowest.limit, cap):
+            ends = lowest if limit == lowest.limit else sums.ends(limit, ends, None)
+            assert ends is not None  # a higher limit than one at which no row was empty
+            entries = _stepped(choices, ends, tasks, control)
+            if entries is not None:
+                return entries
         return _by_sums(sums, cap, tasks)
     except Expired:
         return _without_holes(choices, cap, tasks)

@@ -97,6 +97,17 @@ def largest_least(bits: Any, least_of_block: Any, low: Any, high: Any) -> Any:
 
 
 @kernel
+def least_above(bits: Any, low: Any, high: Any, limit: Any) -> Any:
+    """Return the least bit pattern above ``limit`` in any row."""
+    least = NONE
+    for row in range(len(low)):
+        stretch = bits[low[row] : high[row]]
+        for k in range(len(stretch)):
+            least = min(least, stretch[k] if stretch[k] > limit else NONE)
+    return least
+
+
+@kernel
 def last_allowed(
     bits: Any, least_of_block: Any, limit: Any, above: Any, below: Any, found: Any
 ) -> Any:

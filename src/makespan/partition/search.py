@@ -44,7 +44,16 @@ def first_containing(
     Expired
         If the time of ``control`` is up first.
     """
+    if tasks not in sums.containing:
+        found = _first_containing(sums, tasks, cap, control)
+        if found is None:
+            return None
+        sums.containing[tasks] = found
+    ends = sums.containing[tasks]
+    return ends if ends.limit <= cap else None
 
+
+def _first_containing(sums: Sums, tasks: int, cap: int, control: Control | None) -> Ends | None:
     def look() -> None:
         if control is not None and control.expired():
             raise Expired(max(0, infeasible))
@@ -63,7 +72,11 @@ def first_containing(
             return None
         else:
             infeasible, inside = limit, ends
-            limit, step = min(limit + step, cap), 2 * step
+            if limit == 0:  # it has no octaves
+                limit = min(sums.least_above(0), cap)
+                infeasible = limit - 1
+            else:
+                limit, step = min(limit + step, cap), 2 * step
     while outside.limit - infeasible > 1:
         look()
         middle = (infeasible + outside.limit) // 2

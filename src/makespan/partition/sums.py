@@ -26,6 +26,7 @@ FEW = 1 << 14
 BUDGET = 1 << 24
 """After so many words of sets the clock is read."""
 LARGE_SET = 1 << 16
+BEYOND = int(np.iinfo(np.int64).max)
 NO_COUNTS = np.empty(0, dtype=np.int64)
 NO_COUNTS.flags.writeable = False
 
@@ -65,10 +66,18 @@ class Ends:
 
 
 class Sums(Protocol):
-    """The sums of allowed counts, under limits given as bit patterns of costs."""
+    """The sums of allowed counts, under limits given as bit patterns of costs.
+
+    ``containing`` remembers what :func:`~makespan.partition.search.first_containing` found.
+    """
+
+    containing: dict[int, Ends]
 
     def largest_least(self) -> int:
         """Return the greatest of the rows' least costs, in bits: no limit below it allows all."""
+
+    def least_above(self, limit: int) -> int:
+        """Return the least cost above ``limit``, in bits; beyond all costs where there is none."""
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
         """Return the ends at ``limit``, None where a row allows nothing.
@@ -111,9 +120,14 @@ class PlainSums:
         self.choices = choices
         self.bits = bits
         self.control = control
+        self.containing = choices.containing if bits is choices.bits else {}
 
     def largest_least(self) -> int:
         return max(0, *(int(self.bits[low:high].min()) for low, high in self._windows))
+
+    def least_above(self, limit: int) -> int:
+        inside = np.concatenate([self.bits[low:high] for low, high in self._windows])
+        return int(np.min(inside, where=inside > limit, initial=BEYOND))
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
         first, last = self.choices.low.copy(), self.choices.low.copy()
@@ -244,6 +258,7 @@ class CompiledSums:
         self.control = control
         self.bits = choices.bits
         self.least = choices.least_of_block
+        self.containing = choices.containing if bits is None else {}
         if bits is not None:
             self.bits = bits.view()
             self.bits.flags.writeable = False
@@ -257,6 +272,11 @@ class CompiledSums:
         return max(
             0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high))
         )
+
+    def least_above(self, limit: int) -> int:
+        from makespan.partition.scan_kernels import least_above
+
+        return int(least_above(self.bits, self.choices.low, self.choices.high, limit))
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
         from makespan.partition.scan_kernels import first_allowed, last_allowed

@@ -78,6 +78,10 @@ class Table:
         """What is to be added to the index of an entry to get its count, in contiguous rows."""
         return self.first - self.start
 
+    def base_of(self, row: int) -> int:
+        """Return the base of one row."""
+        return int(self.first[row] - self.start[row])
+
     def row(self, index: int) -> slice:
         """Return where row ``index`` lies in the flat arrays."""
         return slice(int(self.start[index]), int(self.stop[index]))

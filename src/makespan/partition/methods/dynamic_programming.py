@@ -110,7 +110,7 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
         for begin in range(int(choices.low[row]), int(choices.high[row]), slice_):
             end = min(begin + slice_, int(choices.high[row]))
             table_row(
-                old, table.values, choices.bits, cap, counts, int(table.base[row]), begin, end,
+                old, table.values, choices.bits, cap, counts, table.base_of(row), begin, end,
                 low, high, summed, new,
             )  # fmt: skip
             if control.expired():
@@ -143,7 +143,7 @@ def _allowed(choices: Choices, row: int, cap: int) -> tuple[Integers, Floats, In
     low, high = int(choices.low[row]), int(choices.high[row])
     entries = low + np.flatnonzero(choices.bits[low:high] <= cap)
     table = choices.table
-    counts = entries + int(table.base[row]) if table.counts is None else table.counts[entries]
+    counts = entries + table.base_of(row) if table.counts is None else table.counts[entries]
     return counts, table.values[entries], entries
 
 
