@@ -1,9 +1,10 @@
 """Sorting by several keys."""
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
-from makespan.core.sorting import places_of, sorted_by
+from makespan.core.sorting import MANY, places_of, sorted_by
 
 FEW = st.integers(0, 3)
 
@@ -18,6 +19,26 @@ def test_ties_go_to_the_next_key_then_to_the_index(rows):
     )
     wanted = sorted(range(len(rows)), key=lambda row: (*rows[row], row))
     assert sorted_by(first, second, third).tolist() == wanted
+
+
+def _columns():
+    """Return columns of many values: spread, near one another, far apart, tied, of either sign."""
+    rng = np.random.default_rng(5)
+    spread = rng.normal(size=3 * MANY)
+    yield spread
+    yield np.exp(100 * spread)
+    yield np.where(spread < 0, 0.0, np.where(spread < 1, -0.0, 1e100))
+    yield np.where(spread > 3, np.inf, 1.0 + 1e-15 * np.round(9 * spread))
+    yield rng.integers(-3, 3, 3 * MANY)
+    yield rng.integers(-(2**63), 2**63 - 1, 3 * MANY)
+
+
+@pytest.mark.parametrize("values", list(_columns()))
+def test_many_values_are_sorted_as_few(values):
+    """Packed with their indices, values come in the order of a stable sort."""
+    assert sorted_by(values).tolist() == np.argsort(values, kind="stable").tolist()
+    other = np.arange(len(values))[::-1] % 7
+    assert sorted_by(values, other).tolist() == np.lexsort((other, values)).tolist()
 
 
 @given(st.lists(st.integers(0, 60), max_size=20), st.lists(st.integers(-9, 80), max_size=20))

@@ -264,3 +264,16 @@ def test_no_load_is_lost_where_fixed_costs_are_long(method, per_unit):
     assert result.status != "infeasible"
     if result.schedule is not None:
         assert sum(result.answer["loads"].values()) == pytest.approx(60.0, rel=1e-9)
+
+
+def test_many_workers_share_no_less_than_floats_hold():
+    """Of a million workers, none has a chunk of what rounding makes of nothing."""
+    count = 10**6
+    star = Star.from_arrays(send_per_unit=np.full(count, 0.02), compute_per_unit=np.ones(count))
+    result = solve(DivisibleLoad(load=1.0, platform=star))
+    amount = result.schedule.amount
+    assert result.status == "optimal"
+    assert amount.min() > np.finfo(float).tiny / 1e3
+    taking_part = len(amount) // 2
+    assert 1.02 ** -float(taking_part) < 1e-305
+    assert result.makespan == pytest.approx(0.02, rel=1e-9)

@@ -187,10 +187,12 @@ class Schedule:
 
     def span_of(self, activity: Activity) -> slice | Integers:
         """Return the rows of one kind as they stand: a slice where they lie side by side."""
-        rows = np.flatnonzero(self.kind == activity)
-        first = int(rows[0]) if len(rows) else 0
-        whole = not len(rows) or int(rows[-1]) - first == len(rows) - 1
-        return slice(first, first + len(rows)) if whole else rows
+        found = self.kind == activity
+        first = int(found.argmax()) if len(found) else 0
+        count = int(np.count_nonzero(found))
+        if found[first : first + count].all():
+            return slice(first, first + count)
+        return np.flatnonzero(found)
 
     def renamed(self, machines: Sequence[str]) -> Schedule:
         """Return the same schedule over ``machines``, matched by name.

@@ -9,26 +9,64 @@ from numpy.typing import NDArray
 
 from makespan.core.schedule import Integers
 
+MANY = 10_000
+"""Values from which packing them with their indices pays."""
+
 
 def sorted_by(first: NDArray[Any], *others: NDArray[Any]) -> Integers:
     """Return the indices by rising ``first``, ties by the ``others`` in turn, then by index.
 
-    Only what ties is sorted by more than one key. Complexity: O(n log n), vectorised.
+    Only what ties is sorted by more than one key. Complexity: O(n log n), vectorised; linear where
+    ``first`` rises already and there are no others.
 
     >>> sorted_by(np.array([2.0, 1.0, 2.0]), np.array([5, 9, 4])).tolist()
     [1, 2, 0]
     """
-    order = np.argsort(first)
-    values = first[order]
-    equal = values[1:] == values[:-1]
-    if equal.any():
+    if not others and bool(np.all(first[1:] >= first[:-1])):
+        return np.arange(len(first))
+    if len(first) >= MANY and first.dtype in (np.float64, np.int64):
+        order, alike, exact = _packed(first)
+        if exact and not others:
+            return order
+    else:
+        order = np.argsort(first, kind="stable")
+        values = first[order]
+        alike = values[1:] == values[:-1]
+    if alike.any():
         ties = np.zeros(len(order), dtype=bool)
-        ties[1:] = equal
-        ties[:-1] |= equal
+        ties[1:] = alike
+        ties[:-1] |= alike
         tied = order[ties]
         keys = (tied, *(other[tied] for other in reversed(others)), first[tied])
         order[ties] = tied[np.lexsort(keys)]
     return order
+
+
+def _packed(values: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_], bool]:
+    """Return the indices by rising values as far as they can be told apart, ties by index; which
+    neighbours can't be; and whether only equal values can't.
+
+    The leading bits of the values, as many as fit, stand above the indices in one column of
+    integers: to sort that is several times as fast as to sort indices by values. Floats rise as
+    their bits do, but for the sign: the bits of negative ones are turned round.
+    """
+    bits = values
+    if values.dtype == np.float64:
+        bits = (values + 0.0).view(np.int64)  # -0.0 is 0.0
+        if bits.min() < 0:
+            bits ^= (bits >> 63) & np.int64(2**63 - 1)
+    least = int(bits.min())
+    width = len(values).bit_length()
+    cut = max(0, (int(bits.max()) - least).bit_length() + width - 64)
+    packed = bits.view(np.uint64) - np.uint64(least % 2**64)  # modulo 2^64, both
+    packed >>= np.uint64(cut)
+    packed <<= np.uint64(width)
+    packed |= np.arange(len(values), dtype=np.uint64)
+    packed.sort()
+    leading = packed >> np.uint64(width)
+    alike = leading[1:] == leading[:-1]
+    packed &= np.uint64(2**width - 1)
+    return packed.view(np.int64), alike, cut == 0
 
 
 def places_of(wanted: Integers, keys: Integers, width: int) -> Integers:

@@ -9,8 +9,14 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.result import Bound
 from makespan.core.schedule import Floats
+from makespan.core.sorting import sorted_by
 from makespan.divisible.equivalent import equivalent_tree
-from makespan.divisible.linear import by_send_cost, equal_finish_shares, problem_master_computes
+from makespan.divisible.linear import (
+    BLOCK,
+    by_send_cost,
+    equal_finish_shares,
+    problem_master_computes,
+)
 from makespan.divisible.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_bounds import RETURNS, rate_with_returns
@@ -172,17 +178,20 @@ def _steady_rate(problem: DivisibleLoad) -> float:
         rate = float(np.minimum(speed, _inverse(star.send_per_unit)).sum())
         uplink = getattr(star.master, "uplink", None)
         return _own_rate(problem) + (rate if uplink is None else min(rate, uplink))
-    order = by_send_cost(star) if port is star.send_per_unit else np.argsort(port, kind="stable")
-    port, speed = port[order], speed[order]
-    if (speed[port == 0] == np.inf).any():
-        return np.inf
-    with np.errstate(invalid="ignore"):
-        wanted = np.where(port == 0, 0.0, port * speed)
-    used_before = np.concatenate([[0.0], np.cumsum(wanted)[:-1]])
-    room = np.maximum(0.0, 1.0 - np.nan_to_num(used_before, posinf=2.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.where(port == 0, speed, np.minimum(speed, room / port))
-    return float(rates.sum()) + _own_rate(problem)
+    order = by_send_cost(star) if port is star.send_per_unit else sorted_by(port)
+    rate, used = _own_rate(problem), 0.0
+    for first in range(0, len(order), BLOCK):
+        worker = order[first : first + BLOCK]
+        seconds, speed = port[worker], _inverse(star.compute_per_unit[worker])
+        free = seconds == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wanted = np.cumsum(np.where(free, 0.0, seconds * speed))
+            room = np.maximum(0.0, 1.0 - (used + np.concatenate([[0.0], wanted[:-1]])))
+            rate += float(np.where(free, speed, np.minimum(speed, room / seconds)).sum())
+        used += float(wanted[-1])
+        if used >= 1.0:
+            break
+    return rate
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:

@@ -22,6 +22,9 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost, timed
 
 COMPILE_FROM = 3_000  # workers
+BLOCK = 30_000  # workers whose shares are computed at a time
+NOTHING = float(np.finfo(np.float64).tiny)
+"""Products below it lose their digits, and rounding keeps them from ever becoming 0."""
 
 REFEREED = 1e-9
 """How late, relative to its end, the referee lets a plan be: no plan is missed for less."""
@@ -36,18 +39,25 @@ def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
         Seconds per unit, in the order of service; their sum is positive for every worker.
 
     Worker j gets ``1/(c_j + w_j)`` of the time that the workers before it leave of the second,
-    ``prod_{k<j} w_k/(c_k + w_k)``. Products of a million factors underflow to shares of 0,
-    which is what they round to.
+    ``prod_{k<j} w_k/(c_k + w_k)``. Those to whom less is left than any float can tell from nothing
+    get 0.
 
-    Source: paper 002, theorems on buses and stars.
+    Source: paper 002, theorems on buses and stars. Complexity: O(workers with a share).
 
     >>> equal_finish_shares(np.array([1.0, 2.0]), np.array([3.0, 6.0])).tolist()
     [0.25, 0.09375]
     """
-    total = send + compute
-    left = np.ones(len(send))
-    np.cumprod(compute[:-1] / total[:-1], out=left[1:])
-    shares: Floats = left / total
+    shares = np.zeros(len(send))
+    left = 1.0
+    for first in range(0, len(send), BLOCK):
+        block = slice(first, first + BLOCK)
+        total = send[block] + compute[block]
+        after = left * np.cumprod(compute[block] / total)
+        before = np.concatenate([[left], after[:-1]])
+        shares[block] = np.where(before >= NOTHING, before, 0.0) / total
+        left = float(after[-1])
+        if left < NOTHING:
+            break
     return shares
 
 

@@ -15,6 +15,7 @@ from makespan.core.costs import Affine, as_affine
 from makespan.core.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import sorted_by
 
 NO_COST = Affine(0.0, 0.0)
 
@@ -315,7 +316,7 @@ class Star:
     @cached_property
     def by_send_cost(self) -> Integers:
         """The workers by non-decreasing send cost per unit, ties by index."""
-        order = np.argsort(self.send_per_unit, kind="stable")
+        order = sorted_by(self.send_per_unit)
         order.flags.writeable = False
         return order
 

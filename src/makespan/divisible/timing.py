@@ -196,7 +196,9 @@ def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
     """Return the nominal seconds of every row of a schedule."""
     star = problem.star
     own = master_cost(star)
-    result = own.fixed + own.per_unit * schedule.amount
+    result = np.zeros(len(schedule))
+    by_master = np.flatnonzero((schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER))
+    result[by_master] = own.fixed + own.per_unit * schedule.amount[by_master]
     for activity, of, far in (
         (Activity.SEND, "send", schedule.peer),
         (Activity.COMPUTE, "compute", schedule.machine),
@@ -258,11 +260,14 @@ def _is_simple(problem: DivisibleLoad, rows: Schedule) -> bool:
     if problem.ports not in (1, 2) or not known.all():
         return False
     sends, computes = rows.span_of(Activity.SEND), rows.span_of(Activity.COMPUTE)
-    return _all_different(rows.machine[computes]) and _all_different(rows.peer[sends])
+    count = len(problem.machines)
+    return _all_different(rows.machine[computes], count) and _all_different(rows.peer[sends], count)
 
 
-def _all_different(machines: Integers) -> bool:
-    return len(machines) == 0 or int(np.bincount(machines).max()) <= 1
+def _all_different(machines: Integers, count: int) -> bool:
+    met = np.zeros(count, dtype=bool)
+    met[machines] = True
+    return int(np.count_nonzero(met)) == len(machines)
 
 
 def _simple_starts(
@@ -272,11 +277,14 @@ def _simple_starts(
     start = np.zeros(len(rows))
     ends = np.cumsum(duration[sends])
     start[sends[1:]] = ends[:-1]
-    arrival = np.zeros(len(problem.machines))
-    arrival[rows.peer[sends]] = ends
     computes = rows.span_of(Activity.COMPUTE)
-    machine = rows.machine[computes]
-    begun = arrival[machine]
+    machine, receiver = rows.machine[computes], rows.peer[sends]
+    if np.array_equal(machine, receiver):
+        begun = ends
+    else:
+        arrival = np.zeros(len(problem.machines))
+        arrival[receiver] = ends
+        begun = arrival[machine]
     if problem.star.release.any():
         release = np.concatenate([[0.0], problem.star.release])
         np.maximum(begun, release[machine], out=begun)

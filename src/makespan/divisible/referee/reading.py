@@ -100,8 +100,11 @@ class Reading:
     def worker_of(self, rows: Integers) -> Integers:
         """Return the worker at the far end of some rows, from 0; -1 for the master's own."""
         schedule = self.schedule
-        far = np.where(schedule.kind[rows] == Activity.SEND, schedule.peer[rows], 0)
-        return np.where(far > MASTER, far, schedule.machine[rows]) - 1
+        sent, machine = schedule.kind[rows] == Activity.SEND, schedule.machine[rows]
+        if not sent.any():
+            return machine - 1
+        far = np.where(sent, schedule.peer[rows], MASTER)
+        return np.where(far > MASTER, far, machine) - 1
 
     def name(self, worker: int) -> str:
         """Return the name of a worker, or of the master for -1."""

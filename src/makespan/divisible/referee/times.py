@@ -27,7 +27,10 @@ def duration(reading: Reading) -> Iterator[Violation]:
     ):
         worker = reading.worker_of(rows)
         fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
-        nominal = fixed[worker] + per_unit[worker] * reading.schedule.amount[rows]
+        nominal = per_unit[worker]
+        nominal *= reading.schedule.amount[rows]
+        if fixed.any():
+            nominal += fixed[worker]
         slower = of == "send" and star.master.uplink is not None
         yield from _durations(reading, rows, nominal, slower=slower)
     if isinstance(star.master.compute, Affine):
