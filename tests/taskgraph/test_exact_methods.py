@@ -54,6 +54,15 @@ def test_coffman_graham_is_optimal() -> None:
         assert result.status == "optimal"
 
 
+@pytest.mark.parametrize("method", ["hu", "coffman-graham"])
+def test_machines_fetch_what_takes_no_time_when_they_take_the_task(method: str) -> None:
+    """Data that wait for a task, with blocking communication, are not fetched beside another."""
+    dag = Dag.from_arrays(work=np.ones(4), source=[0, 1, 2], target=[2, 3, 3], size=[2.0, 2.0, 2.0])
+    problem = TaskGraph(dag=dag, network=Network([1.0, 1.0], rate=np.inf), communication="blocking")
+    result = solve(problem, method=method)
+    assert (result.status, result.makespan) == ("optimal", 3.0)
+
+
 def test_auto_takes_the_exact_special_case() -> None:
     """``auto`` proves trees of equal tasks without search."""
     rng = np.random.default_rng(0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
@@ -43,11 +44,21 @@ def slots_of(dag: Dag, control: Control, order: Integers, processors: int) -> In
 
 
 def in_slots(problem: TaskGraph, slot: Integers) -> Schedule:
-    """Return the plan that executes each task in its slot, on the lowest free machine."""
+    """Return the plan that executes each task in its slot, on the lowest free machine.
+
+    Data take no time. With blocking communication, a machine fetches them when it takes the task.
+    """
     count = len(problem.dag)
     order = np.lexsort((problem.dag.position, slot))
     first = np.searchsorted(slot[order], slot[order])
     lowest = np.repeat(np.arange(len(problem.network)), problem.cores)
     machine = np.empty(count, dtype=np.int64)
     machine[order] = lowest[np.arange(count) - first]
-    return in_order(problem, machine, slot)
+    schedule = in_order(problem, machine, slot)
+    if not problem.is_blocking:
+        return schedule
+    moved = schedule.kind == Activity.TRANSFER
+    fetched = schedule.start[problem.dag.target[schedule.item[moved]]]
+    start, end = schedule.start.copy(), schedule.end.copy()
+    start[moved] = end[moved] = fetched
+    return replace(schedule, start=start, end=end)
