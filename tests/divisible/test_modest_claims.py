@@ -49,6 +49,22 @@ def test_workers_without_load_do_not_wait_for_their_release(problem: dict[str, A
         assert result.makespan == pytest.approx(least)
 
 
+@pytest.mark.parametrize("deadline", [None, 2.6])
+def test_a_master_without_load_pays_no_start_up(deadline: float | None) -> None:
+    """An idle master lets a plan end before the time that the master takes to start."""
+    workers = [
+        {"send": {"fixed": 0.5, "per_unit": 1.0}, "compute": 0.0},
+        {"send": {"fixed": 0.5, "per_unit": 0.3}, "compute": {"fixed": 1.0, "per_unit": 2.0}},
+        {"send": 0.0, "compute": {"fixed": 1.0, "per_unit": 2.0}},
+    ]
+    master = {"compute": {"fixed": 3.0, "per_unit": 0.3}}
+    data = {"kind": "divisible", "load": 2, "activation": ["P3", "P1", "P2", "P1"]}
+    problem = read({**data, "platform": star(workers, master), "deadline": deadline})
+    result = solve(problem, method="activation")
+    assert result.status == "optimal"
+    assert result.makespan == pytest.approx(best(problem))
+
+
 def test_programmes_of_wide_magnitudes_prove_nothing() -> None:
     """A worker that is a thousand million times slower hides what the others gain."""
     workers = [

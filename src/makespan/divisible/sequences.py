@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from makespan.backends.highs import Programme, Verdict, beside
+from makespan.backends.highs import WITHIN, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.schedule import Integers
 from makespan.divisible.chain import Costs, chain, coefficients, is_optimal
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
+from makespan.divisible.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost, timed
 
@@ -109,6 +110,36 @@ def programmed(
     problem: DivisibleLoad, sequence: Integers, control: Control
 ) -> tuple[Sized | None, Verdict]:
     """Return the best amounts of a sequence by linear programme, and how the programme ended.
+
+    A master that computes may also be idle: in the programme it then pays its start-up still, so
+    where no plan ends later than that, one of an idle master is sought, too.
+    """
+    sized, verdict = _programmed(problem, sequence, control)
+    start_up = master_cost(problem.star).fixed
+    if start_up == 0 or (sized is not None and sized.makespan > start_up * (1 + WITHIN)):
+        return sized, verdict
+    idle, its_verdict = _programmed(with_idle_master(problem), sequence, control)
+    if idle is not None and (sized is None or idle.makespan < sized.makespan):
+        return replace(idle, optimal=idle.optimal and idle.makespan <= start_up), its_verdict
+    if its_verdict is Verdict.INFEASIBLE or (idle is not None and idle.optimal):
+        return sized, verdict
+    unproved = None if sized is None else replace(sized, optimal=False)
+    return unproved, its_verdict if verdict is Verdict.INFEASIBLE else verdict
+
+
+def with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem with a master that does not compute."""
+    star = problem.star
+    assert isinstance(star.master, Master)
+    columns = {name: getattr(star, name) for name in NUMBERS}
+    idle = Star.from_arrays(names=star.names, master=replace(star.master, compute=None), **columns)
+    return replace(problem, platform=idle)
+
+
+def _programmed(
+    problem: DivisibleLoad, sequence: Integers, control: Control
+) -> tuple[Sized | None, Verdict]:
+    """Return the best amounts beside a master that computes, if it can.
 
     Chunk k of worker j arrives with the sends up to it, and the plan ends no earlier than that
     plus the computations of this and all later chunks of j; both sums are variables, so that the

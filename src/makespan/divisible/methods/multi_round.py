@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from makespan.core.control import Control
@@ -15,10 +13,9 @@ from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS, at_most
 from makespan.divisible.plan import Plan
-from makespan.divisible.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.search import Task, search
-from makespan.divisible.sequences import Sized, best_amounts, chained, costs_of
+from makespan.divisible.sequences import Sized, best_amounts, chained, costs_of, with_idle_master
 from makespan.divisible.timing import master_cost, timed
 
 MOST_CHUNKS_TO_PROGRAMME = 1_500
@@ -81,7 +78,7 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
         return found
     alone = _master_alone(problem)
     found = alone if found is None or alone.makespan <= found.makespan else found
-    idle = _with_idle_master(problem)
+    idle = with_idle_master(problem)
     if max(bound.value for bound in quick_bounds(idle)) > master_cost(problem.star).fixed:
         return found
     other = _sized(idle, control, effort)
@@ -94,14 +91,6 @@ def _master_alone(problem: DivisibleLoad) -> Sized:
     plan = Plan.of([], [], master=problem.load)
     end = master_cost(problem.star).of(problem.load)
     return Sized(plan=plan, makespan=end, optimal=False)
-
-
-def _with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
-    star = problem.star
-    assert isinstance(star.master, Master)
-    columns = {name: getattr(star, name) for name in NUMBERS}
-    idle = Star.from_arrays(names=star.names, master=replace(star.master, compute=None), **columns)
-    return replace(problem, platform=idle)
 
 
 def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
