@@ -151,3 +151,15 @@ def test_differential_sees_an_untrue_claim() -> None:
         differential._held("auto", result, 4.0, 1e-9)
     with pytest.raises(Defect, match="infeasible"):
         differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
+
+
+@pytest.mark.parametrize("what", ["divisible · whole-units · solved", "reduction · star · solved"])
+def test_differential_prefers_methods_that_lag_behind(what: str, tmp_path: Path) -> None:
+    """Problems are drawn for a proving method that is behind, though few are for it."""
+    proving = what in differential.PART.goals
+    times = 0
+    for number in range(4):
+        trial = Trial(f"0/{number}", tmp_path, open=(what,))
+        differential.attempt(trial)
+        times += trial.counts[what]
+    assert (times == 4) == proving
