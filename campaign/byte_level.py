@@ -131,6 +131,6 @@ PART = Part(
     "problems as well as plans, is read or refused, as above.",
     attempt=attempt,
     goals={"inputs": 1_000_000},
-    share=2.5,
+    share=1.5,
     prepare=corpus.texts,
 )

@@ -165,6 +165,6 @@ PART = Part(
     "and no bound is above it: each method and each bound, all fields mixed.",
     attempt=attempt,
     goals=_goals(),
-    share=4.0,
+    share=3.0,
     patience=60.0,
 )

@@ -183,7 +183,7 @@ PART = Part(
     "and process.",
     attempt=attempt,
     goals={"comparisons": 10_000},
-    share=1.5,
+    share=0.8,
     patience=60.0,
     prepare=corpus.sound,
 )

@@ -90,6 +90,6 @@ PART = Part(
     "characters on terminals, no markup in pictures and pages, no formulas in tables.",
     attempt=attempt,
     goals={"problems": 5_000},
-    share=0.6,
+    share=0.4,
     prepare=corpus.sound,
 )

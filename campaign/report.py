@@ -48,7 +48,7 @@ def table(state: State) -> str:
     hours = sum(state.seconds.values()) / 3600
     lines = [
         f"Version `{state.commit or state.version}` (source `{state.version}`), "
-        f"seed {state.seed}, {hours:.1f} hours of processor time.",
+        f"seed {state.seed}, {hours:.1f} hours of tries, all processes together.",
         "",
         "| part | what must hold | tried | open defects |",
         "|---|---|---|---|",
@@ -58,7 +58,10 @@ def table(state: State) -> str:
             continue
         found, goals = state.counts.get(name, Counter()), part_named(name).goals
         counted = sorted((what not in goals, what) for what in found if "·" not in what)
-        tried = [f"{what}: {found[what]:,}" for _, what in counted]
+        tried = [
+            f"{what}: {found[what]:,}{_wanted(found[what], goals.get(what, 0))}"
+            for _, what in counted
+        ]
         if name in state.skipped:
             tried.append(f"left out: {state.skipped[name]}")
         defects = sum(key.startswith(f"{name}-") for key in state.defects)
@@ -66,6 +69,10 @@ def table(state: State) -> str:
             f"| `{name}` | {part_named(name).promise} | {'<br>'.join(tried)} | {defects} |"
         )
     return "\n".join([*lines, *_by_method(state)])
+
+
+def _wanted(count: int, goal: int) -> str:
+    return f" of {goal:,}" if count < goal else ""
 
 
 def _by_method(state: State) -> list[str]:

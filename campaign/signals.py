@@ -115,7 +115,7 @@ PART = Part(
     "in words; so does one whose streams are closed, full or broken.",
     attempt=attempt,
     goals={"signals": 300, "streams": 150},
-    share=0.8,
+    share=1.6,
     patience=60.0,
     memory=None,
 )

@@ -16,7 +16,9 @@ from campaign.reading import read
 from makespan import InputError, InvalidSchedule, Result, Schedule
 
 READABLE_DIGITS = 4300
-PLANNED = 0.25  # of the problems that are read
+PLANNED = 0.3  # of what is read
+LARGE = 1_000  # activities
+LARGE_DRAWN = 0.05  # of the plans that are large, for the time that one takes
 
 
 def attempt(trial: Trial) -> None:
@@ -31,15 +33,24 @@ def attempt(trial: Trial) -> None:
 
 def judged(trial: Trial, found: Any) -> None:
     """Plan, referee and draw a share of the problems; draw a share of the plans."""
-    if found is None or trial.random("judge").random() > PLANNED:
+    rng = trial.random("judge")
+    if found is None or rng.random() > PLANNED:
         return
     if not isinstance(found, (Result, Schedule)):
         found = planned(trial, found) if small(found) else None
-        if found is not None and found.schedule is not None:
+        if _is_drawn(found, rng):
             drawn(trial, found)
-    elif isinstance(found, Schedule) or found.schedule is not None:
+    elif _is_drawn(found, rng):
         with suppress(InputError, InvalidSchedule):  # a plan made elsewhere may not fit its problem
             drawn(trial, found)
+
+
+def _is_drawn(found: Result | Schedule | None, rng: random.Random) -> bool:
+    """Whether there is a plan, and it is small or one of the few large ones that are drawn."""
+    schedule = found.schedule if isinstance(found, Result) else found
+    if schedule is None:
+        return False
+    return len(schedule.kind) <= LARGE or rng.random() < LARGE_DRAWN
 
 
 def made(rng: random.Random) -> tuple[str, bytes]:

@@ -13,6 +13,7 @@ from campaign.part import MODULES, Defect, Part, Trial, part_named
 from campaign.report import as_text, table
 from campaign.state import OtherVersion, State
 from campaign.worker import Slice, _serve, failure_of
+from makespan import Schedule
 
 
 def broken(trial: Trial) -> None:
@@ -48,6 +49,9 @@ def test_a_failing_try_is_kept_with_its_input(kept: Path, tmp_path: Path) -> Non
     assert case["what"] == f"{content} is odd"
     assert f"{report.tries}" in as_text(state).replace(",", "")
     assert "| `structure` |" in table(state)
+    assert f"inputs: {report.tries} of 1,000,000" in table(state).replace(
+        f"{report.tries:,}", str(report.tries)
+    )
     state.save()
     again = State.begin(tmp_path / "state.json", seed=99)
     assert (again.seed, again.tries, again.counts) == (3, state.tries, state.counts)
@@ -163,3 +167,12 @@ def test_differential_prefers_methods_that_lag_behind(what: str, tmp_path: Path)
         differential.attempt(trial)
         times += trial.counts[what]
     assert (times == 4) == proving
+
+
+def test_large_plans_are_seldom_drawn() -> None:
+    """A plan of very many activities takes the time of a hundred small ones."""
+    shortest = [("compute", 0, -1, 0, 1.0, 0.0, 1.0)]
+    small, large = (Schedule.of_rows(["A"], shortest * times) for times in (1, structure.LARGE + 1))
+    rng = random.Random(1)
+    assert all(structure._is_drawn(small, rng) for _ in range(100))
+    assert 0 < sum(structure._is_drawn(large, rng) for _ in range(100)) < 30
