@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sys
 import time
 import traceback
@@ -72,7 +73,7 @@ def work(pipe: Connection, now: Any, folder: Path) -> None:
                 parts[asked.part].prepare()
             pipe.send(_serve(parts[asked.part], asked, folder, now))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return
+        shutil.rmtree(folder, ignore_errors=True)  # who asked may have been killed
 
 
 def _serve(part: Part, asked: Slice, folder: Path, now: Any) -> Report:

@@ -141,6 +141,18 @@ def test_workers_that_die_or_hang_are_replaced(kept: Path, tmp_path: Path) -> No
     assert "died of signal 9" in entry["what"]
 
 
+def test_workers_leave_nothing_where_the_campaign_is_killed() -> None:
+    """A worker that nobody asks any more ends, and its folder of inputs is gone."""
+    hand = crew._Hand()
+    try:
+        hand.pipe.close()
+        hand.process.join(60.0)
+        assert hand.process.exitcode == 0
+        assert not hand.folder.exists()
+    finally:
+        hand.kill()
+
+
 def test_differential_sees_an_untrue_claim() -> None:
     """A result that says optimal above the best value, or reaches less than it, is a defect."""
     from dataclasses import replace
