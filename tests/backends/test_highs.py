@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from makespan.backends import highs
 from makespan.backends.highs import Programme, Verdict
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
@@ -105,3 +106,24 @@ def test_repeated_programmes_agree_with_fresh_ones(seed):
         solved = linprog(cost, A_ub=rows, b_ub=[high[0], -2.0], bounds=[(0, up) for up in upper])
         expected = solved.fun if solved.status == 0 else np.inf
         assert programme.solve(matrix, high, upper) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(("most", "looked_for"), [(0, False), (50_000, True)])
+def test_symmetries_are_looked_for_in_small_programmes(most, looked_for, monkeypatch):
+    """HiGHS looks for symmetries without a look at its clock: in large programmes it may not."""
+    import highspy
+
+    monkeypatch.setattr(highs, "MOST_SYMMETRIC", most)
+    found = []
+    run = highspy.Highs.run
+
+    def run_and_keep(solver):
+        found.append(solver.getOptionValue("mip_detect_symmetry")[1])
+        return run(solver)
+
+    monkeypatch.setattr(highspy.Highs, "run", run_and_keep)
+    programme = Programme()
+    x = programme.variables(2, cost=[1.0, 1.0], upper=1.0, integer=True)
+    programme.row(x, [1.0, 1.0], low=1.0)
+    assert programme.solve(Control()).value == 1.0
+    assert found == [looked_for]

@@ -158,3 +158,19 @@ def test_robustness():
         assert row[0] == pytest.approx(sure, abs=2)
         assert row[-1] == pytest.approx(wrong, abs=4)
     assert robust[-1] < factoring_row[-1] < installments[-1] < one_round[-1]
+
+
+@pytest.mark.parametrize("method", POLICIES[:-1])
+def test_whole_units_are_whole(method):
+    """Chunks of whole units are whole whatever is asked; a load that isn't is refused."""
+    option = "chunk" if method == "self-scheduling" else "unit"
+    whole = DivisibleLoad(load=7.0, platform=unequal().platform, rounds="auto", integral=True)
+    assert check(solve(whole, method=method, **{option: 2})).ok
+    if option == "unit":
+        with pytest.raises(MethodError, match=r"unit: 0\.5 is not whole"):
+            solve(whole, method=method, unit=0.5)
+    else:
+        assert check(solve(whole, method=method, chunk=0.5)).ok
+    broken = DivisibleLoad(load=2.5, platform=unequal().platform, rounds="auto", integral=True)
+    with pytest.raises(MethodError, match=r"load is 2\.5"):
+        solve(broken, method=method)

@@ -33,6 +33,10 @@ WHOLE = 1e-9
 """How far, relative to 1 or its value, a bound may be off a whole number and still mean it: as
 far as the referees let times and amounts be off. It is more than rounding does."""
 
+MOST_SYMMETRIC = 50_000
+"""Entries of a programme up to which HiGHS looks for symmetries: it does so without a look at its
+clock, and ten times as many take 5 s."""
+
 
 class Verdict(StrEnum):
     """How a programme ended."""
@@ -246,6 +250,8 @@ class Programme:
         if integer.any():
             highs.setOptionValue("mip_rel_gap", gap)
             highs.setOptionValue("mip_abs_gap", 0.0)
+            if self._entries > MOST_SYMMETRIC:
+                highs.setOptionValue("mip_detect_symmetry", False)
         else:
             highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
             highs.setOptionValue("dual_feasibility_tolerance", 1e-9)

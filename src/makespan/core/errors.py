@@ -45,20 +45,45 @@ class Mistake(NamedTuple):
         return one_line(f"{self.place}: {self.message}" if self.place else self.message)
 
 
+LONGEST_LINE = 1_000
+LONGEST_LIST = 20_000
+"""Characters of a mistake, and of the list of mistakes, that a message shows."""
+
+
 class InputError(MakespanError, ValueError):
-    """What was given can't be used; ``mistakes`` lists everything that was found."""
+    """What was given can't be used; ``mistakes`` lists everything that was found.
+
+    The message shows as many of them as anybody would read.
+    """
 
     def __init__(self, mistakes: str | Sequence[Mistake], heading: str = "") -> None:
         if isinstance(mistakes, str):
             mistakes = (Mistake("", mistakes),)
         self.mistakes: tuple[Mistake, ...] = tuple(mistakes)
-        lines = [str(mistake) for mistake in self.mistakes]
+        lines = _shown(self.mistakes)
         if len(lines) > 1:
-            count = f"{len(lines)} mistakes"
+            count = f"{len(self.mistakes)} mistakes"
             lines = [f"{heading}: {count}" if heading else count, *(f"  {line}" for line in lines)]
         elif heading:
             lines = [f"{heading}: {lines[0]}"]
         super().__init__("\n".join(lines))
+
+
+def _shown(mistakes: Sequence[Mistake]) -> list[str]:
+    """Return the mistakes in a line each, long ones without their middle, until it is enough."""
+    lines: list[str] = []
+    length = 0
+    for mistake in mistakes:
+        line = str(mistake)
+        if len(line) > LONGEST_LINE:
+            half = LONGEST_LINE // 2
+            line = f"{line[:half]} … {line[-half:]}"
+        length += len(line)
+        if length > LONGEST_LIST:
+            lines.append(f"and {len(mistakes) - len(lines)} more")
+            break
+        lines.append(line)
+    return lines
 
 
 class ProblemError(InputError):

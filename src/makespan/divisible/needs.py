@@ -69,6 +69,13 @@ def _says(name: str, *allowed: object) -> Unmet:
     return unmet
 
 
+def _broken_load(problem: DivisibleLoad) -> str | None:
+    load = problem.load
+    if not problem.integral or load is None or float(load).is_integer():
+        return None
+    return f"integral is true and load is {load!r}"
+
+
 def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
     return (
         "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
@@ -91,6 +98,7 @@ NO_GIVEN_LOADS = Need("loads that are not given", is_set("loads"))
 NO_GIVEN_ORDER = Need("an order that is not given", is_set("order", "activation", "transfers"))
 NO_GIVEN_SEQUENCE = Need("no activation and no transfers", is_set("activation", "transfers"))
 A_LOAD = Need("a load", lambda problem: "load is open" if problem.load is None else None)
+WHOLE_LOAD = Need("a whole load, where units are whole", _broken_load)
 NO_DEADLINE = Need("no deadline", is_set("deadline"))
 A_MASTER = Need(
     "a given master",
@@ -194,6 +202,7 @@ POLICY = (
     A_MASTER,
     A_LOAD,
     SOME_LOAD,
+    WHOLE_LOAD,
     NO_DEADLINE,
     FINITE_RATES,
     OPEN_ROUNDS,

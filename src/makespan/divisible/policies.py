@@ -47,8 +47,8 @@ class Policy:
     size
         The chunk of the rule ``FIXED``, units.
     unit
-        Chunks are rounded up to multiples of it; None: 1 for whole units, otherwise a
-        thousandth of the load.
+        Chunks are rounded up to multiples of it, whole where the problem's units are; None: 1
+        for these, otherwise a thousandth of the load.
     ahead
         1: a worker asks when it is idle. 2: one chunk ahead.
     head
@@ -83,8 +83,11 @@ class Policy:
         return first + int(min(MOST_CHUNKS, math.ceil(rest) + 1))
 
     def __post_init__(self) -> None:
+        cut = number_fault(self.grain, strictly=True)
+        if cut is None and self.problem.integral and self.grain != int(self.grain):
+            cut = "is not whole, as the problem's units are"
         for name, fault in (
-            ("chunk" if self.rule == FIXED else "unit", number_fault(self.grain, strictly=True)),
+            ("chunk" if self.rule == FIXED else "unit", cut),
             ("ahead", None if self.ahead in (1, 2) else "is not 1 or 2"),
         ):
             if fault is not None and self.load > 0:

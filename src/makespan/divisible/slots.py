@@ -13,7 +13,7 @@ so that the programme has O(n^2) entries, and the plan ends no earlier, for ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,17 +59,25 @@ class SlotProgramme:
         own = float(values[self.own_amount].sum()) * self.unit
         return Plan.of(self.worker[chosen], amounts, master=max(own, 0.0))
 
-    def with_choices(self, answer: Answer, control: Control) -> Answer:
-        """Solve the amounts once more for the choices of ``answer``, to the accuracy of an LP."""
-        values = np.rint(answer.values)
+    def with_choices(self, plan: Plan, control: Control) -> Plan | None:
+        """Return the plan that serves the same workers with amounts to the accuracy of an LP.
+
+        Their order is given to it, so that it has a slot for each worker, not one for each pair.
+        """
+        count = len(self.problem.star)
+        others = np.setdiff1d(np.arange(count), plan.worker)
+        names = self.problem.platform.names
+        order = tuple(names[worker] for worker in [*plan.worker.tolist(), *others.tolist()])
+        computes = int(problem_master_computes(self.problem))
         fixed = build(
-            self.problem,
+            replace(self.problem, order=order),
             second=self.second,
             unit=self.unit,
-            used=values[self.used],
-            own_used=values[self.own_used],
+            used=(np.arange(count) < len(plan.worker)).astype(np.float64),
+            own_used=np.full(computes, float(plan.master > 0)),
         )
-        return fixed.programme.solve(control)
+        answer = fixed.programme.solve(control)
+        return fixed.plan(answer) if answer.found else None
 
 
 def build(

@@ -89,9 +89,9 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
     if problem.integral:
         return Plan.of(plan.worker, np.rint(plan.amount), master=np.rint(plan.master))
     plans = [plan]
-    again = built.with_choices(answer, Control())
-    if again.found:
-        plans.append(built.plan(again))
+    again = built.with_choices(plan, Control())
+    if again is not None:
+        plans.append(again)
     if problem.load is not None and _unlimited(problem):
         amount, own = equal_finish(problem, plan.worker, with_master=plan.master > 0)
         if own >= 0 and (amount >= 0).all():

@@ -25,6 +25,7 @@ from makespan.divisible.needs import (
     NO_WINDOWS,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
+    WHOLE_LOAD,
     at_most,
 )
 from makespan.divisible.plan import Plan
@@ -42,11 +43,6 @@ def _fractions(problem: DivisibleLoad) -> str | None:
     return None if problem.integral else "integral is false"
 
 
-def _broken_load(problem: DivisibleLoad) -> str | None:
-    load = problem.load
-    return None if load is None or float(load).is_integer() else f"load is {load!r}"
-
-
 def _nobody(problem: DivisibleLoad) -> str | None:
     return None if len(problem.star) else "there is no worker"
 
@@ -57,7 +53,7 @@ def _nobody(problem: DivisibleLoad) -> str | None:
     needs=(
         A_STAR,
         Need("whole units", _fractions),
-        Need("a whole load", _broken_load),
+        WHOLE_LOAD,
         A_MASTER,
         A_LOAD,
         ONE_ROUND,
