@@ -47,6 +47,41 @@ def written(tmp_path, name: str, text: str):
     return path
 
 
+def test_affine_costs_beside_tables_are_written_as_they_were_given():
+    """A result's file does not hold the ten million costs that one line stands for."""
+    entries = [
+        {"cost": 1.0, "upper": 999_999_999},
+        {"costs": [0.0, 1.0, 2.0]},
+        {"cost": {"fixed": 0.5, "per_unit": 2.0}, "lower": 3},
+    ]
+    problem = read({"kind": "partition", "tasks": 300_000, "resources": entries})
+    data = write(problem)
+    assert [
+        {key: value for key, value in entry.items() if key != "name"} for entry in data["resources"]
+    ] == entries
+    assert read(data) == problem
+
+
+def test_affine_energies_are_written_beside_their_costs():
+    """A function's energy is a function, too, with counts that have gaps in the next row."""
+    entries = [
+        {"name": "a", "cost": 1.0, "energy_cost": {"fixed": 1.0, "per_unit": 3.0}},
+        {"name": "b", "counts": [0, 2, 5], "time": [0.0, 1.0, 2.0], "energy": [0.0, 4.0, 5.0]},
+    ]
+    problem = read({"kind": "partition", "tasks": 9, "resources": entries})
+    assert write(problem)["resources"] == entries
+    assert read(write(problem)) == problem
+
+
+def test_affine_costs_tabulated_for_fewer_tasks():
+    """A table taken over to a problem of more tasks allows no more than before."""
+    small = Partition(tasks=4, costs=[Affine(0.0, 1.0), [0.0, 1.0, 2.0]])
+    large = Partition(tasks=6, costs=small.costs)
+    again = read(write(large))
+    assert again.costs_of(np.array([4, 2])).tolist() == [4.0, 2.0]
+    assert again.costs_of(np.array([5, 1])).tolist() == [inf, 1.0]
+
+
 def test_every_form_of_a_resource_in_toml(tmp_path):
     """The example of the format, with samples beside the file."""
     written(tmp_path, "tpu.csv", "count,time\n0,0\n16,2\n32,6\n")

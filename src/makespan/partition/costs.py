@@ -329,6 +329,7 @@ def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes
             f"the function does not take an array of counts and return their costs ({error})",
         )
         return None
+    affine = isinstance(row.costs, Affine) and isinstance(row.energy, Affine | None)
     return Row(
         place=row.costs_at,
         values=values,
@@ -336,6 +337,7 @@ def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes
         energies=energies,
         lower=lower,
         upper=upper,
+        given=(row.costs, row.energy) if affine else None,
     )
 
 

@@ -211,7 +211,7 @@ def from_csv(path: PathLike, *, tasks: int | None = None, **parts: Any) -> Parti
 def write(problem: Partition) -> dict[str, Any]:
     """Return the problem as the contents of a file; ``read`` gives an equal problem back.
 
-    Functions other than affine costs are written as tables.
+    Affine costs are written as they were given, other functions as tables.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def write(problem: Partition) -> dict[str, Any]:
                 "is too long"
             )
         costs = problem.choices.table
-    entries = _curves(costs) if isinstance(costs, Curves) else _rows(costs)
+    entries = _curves(costs) if isinstance(costs, Curves) else _rows(costs, problem.tasks)
     data["resources"] = [
         {"name": name, **entry} for name, entry in zip(problem.machines, entries, strict=True)
     ]
@@ -254,21 +254,29 @@ def _curves(curves: Curves) -> list[dict[str, Any]]:
     return entries
 
 
-def _rows(table: Table) -> list[dict[str, Any]]:
+def _rows(table: Table, tasks: int) -> list[dict[str, Any]]:
     entries = []
     for row in range(len(table)):
-        part = table.row(row)
+        part, given = table.row(row), table.given[row] if table.given else None
+        upper = int(table.upper[row])
         entry: dict[str, Any] = {}
-        if table.counts is None:
+        if given is not None:
+            entry["cost"] = cost_entry(given[0])
+            if given[1] is not None:
+                entry["energy_cost"] = cost_entry(given[1])
+            last = int(table.first[row]) + part.stop - part.start - 1
+            if last < min(upper, tasks):  # it was tabulated for fewer tasks
+                upper = last
+        elif table.counts is None:
             if table.first[row]:
                 entry["first"] = int(table.first[row])
             entry["costs"] = table.values[part].tolist()
         else:
             entry["counts"] = table.counts[part].tolist()
             entry["time"] = table.values[part].tolist()
-        if table.energies is not None:
+        if table.energies is not None and given is None:
             entry["energy"] = table.energies[part].tolist()
-        entries.append({**entry, **_limits(int(table.lower[row]), int(table.upper[row]))})
+        entries.append({**entry, **_limits(int(table.lower[row]), upper)})
     return entries
 
 

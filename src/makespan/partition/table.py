@@ -9,9 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from makespan.core.costs import Affine
 from makespan.core.schedule import Floats, Integers
 
 Flags: TypeAlias = NDArray[np.bool_]
+
+GivenAffine: TypeAlias = tuple[Affine, Affine | None]
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -47,6 +50,9 @@ class Table:
         The energy of every entry, None where there is none.
     lower, upper
         The least and the greatest count allowed to each resource.
+    given
+        Per row, the affine cost and energy that the entries stand for: what is written of them.
+        Empty where there are none.
     """
 
     values: Floats
@@ -57,6 +63,7 @@ class Table:
     energies: Floats | None
     lower: Integers
     upper: Integers
+    given: tuple[GivenAffine | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.start)
@@ -69,6 +76,7 @@ class Table:
             if getattr(self, name) is not None and getattr(other, name) is not None
             else getattr(self, name) is getattr(other, name)
             for name in self.__slots__
+            if name != "given"
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -167,7 +175,7 @@ class Row:
     """One resource's costs as they were given, on their way into a table.
 
     ``place`` names the row and ``costs`` the costs in mistakes; ``counts`` is None where the row
-    is contiguous from ``first``.
+    is contiguous from ``first``; ``given`` is the affine cost and energy that it stands for.
     """
 
     place: str
@@ -177,6 +185,7 @@ class Row:
     energies: Floats | None = None
     lower: int = 0
     upper: int = NO_LIMIT
+    given: GivenAffine | None = None
 
 
 def table_of(rows: Sequence[Row]) -> Table:
@@ -215,6 +224,7 @@ def table_of(rows: Sequence[Row]) -> Table:
         energies=None if energies is None else read_only(energies, np.float64),
         lower=np.array([row.lower for row in rows], dtype=np.int64),
         upper=np.array([row.upper for row in rows], dtype=np.int64),
+        given=given if any(given := tuple(row.given for row in rows)) else (),
     )
 
 
