@@ -11,6 +11,9 @@ from campaign import odd
 
 Document = dict[str, Any]
 Spot = tuple[Any, Any]  # a container, and the key or index of what is changed in it
+DEEPEST = 20
+"""Levels down to which documents are changed: deep values within deep ones could not be copied or
+written, as that recurses."""
 
 
 def changed(
@@ -32,10 +35,10 @@ def changed(
 
 
 def _spots(document: Any) -> list[Spot]:
-    """Return every place of a document; of long lists, only the first few and the last."""
+    """Return the places of a document's upper levels; of long lists, the first few and the last."""
     found: list[Spot] = []
     level = [document]
-    while level:
+    for _ in range(DEEPEST):
         below = []
         for container in level:
             keys = list(container) if isinstance(container, dict) else range(len(container))

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from campaign import byte_level, cases, corpus, crew, differential, documents, schemas, structure
+from campaign import (
+    byte_level,
+    cases,
+    corpus,
+    crew,
+    differential,
+    documents,
+    odd,
+    schemas,
+    structure,
+)
 from campaign.part import MODULES, Defect, Part, Trial, part_named
 from campaign.report import as_text, table
 from campaign.state import OtherVersion, State
@@ -188,3 +198,21 @@ def test_large_plans_are_seldom_drawn() -> None:
     rng = random.Random(1)
     assert all(structure._is_drawn(small, rng) for _ in range(100))
     assert 0 < sum(structure._is_drawn(large, rng) for _ in range(100)) < 30
+
+
+def test_changed_documents_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deep values are not put into deep values, which no writer could follow."""
+
+    def deep(rng: random.Random) -> list[object]:
+        inner: list[object] = []
+        for _ in range(200):  # as deep as odd.deep goes
+            inner = [inner]
+        return inner
+
+    monkeypatch.setattr(odd, "value", deep)
+    for seed in range(50):
+        made: dict[str, object] = {"x": 0}
+        for _ in range(5):
+            made = documents.changed(made, random.Random(seed), [{"x": 0}], ["x", "y"])
+        structure.as_toml(made)
+        structure.as_json(made)
