@@ -1,10 +1,11 @@
 """Time limits: every method of every kind, from the smallest problems to the largest that fit.
 
 Each solve runs in a child of its own, with kernels compiled: a small solve comes first, and one
-that still had to compile is repeated. What is late took more than 1.2 times the limit and half a
-second, of the wall clock or of CPU time, whichever is less: threads use more of the latter, other
-work on the machine makes for more of the former. Building the problem doesn't count, nor do
-imports. Memory is the most that was in use during the solve, less what was in use before.
+that still had to compile, or to load kernels and libraries, is repeated. What is late took more
+than 1.2 times the limit and half a second, of the wall clock or of CPU time, whichever is less:
+threads use more of the latter, other work on the machine makes for more of the former. Building
+the problem doesn't count, nor do imports. Memory is the most that was in use during the solve,
+less what was in use before.
 
     python -m benchmarks.limits --kind divisible --method milp --sizes 100 1e5
     python -m benchmarks.limits --kind reduction --json /tmp/limits.json
@@ -30,6 +31,8 @@ BOUNDS = "(bounds)"
 GIB = 2**30
 MOST_MEMORY = 2 * GIB
 ADDRESS_SPACE = 6 * GIB
+LOADED = 0.05
+"""Seconds of imports and of kernels read from disk after which a solve is repeated."""
 BUILT_WITHIN = 60.0
 """CPU seconds after which the building of a problem is ended."""
 
@@ -230,6 +233,7 @@ def _solve(say: Say, row: Row, family: Family) -> None:
     """Solve one problem, in the child: a small one first."""
     from numba.core import event
 
+    from makespan.core import startup
     from makespan.core.registry import applicability, find_method
 
     cpu_seconds_left(BUILT_WITHIN)
@@ -243,11 +247,14 @@ def _solve(say: Say, row: Row, family: Family) -> None:
         return
     start = resident()
     say(stage="solving", input=max(0, start - before), start=start)
-    cpu_seconds_left(row.killed_after)
+    cpu_seconds_left(2 * row.killed_after)
     with event.install_recorder("numba:compile") as compiled:
-        wall, cpu = time.perf_counter(), time.process_time()
-        status = _run(row.method, problem, row.limit)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        for _ in range(2):
+            spent, wall, cpu = startup.spent(), time.perf_counter(), time.process_time()
+            status = _run(row.method, problem, row.limit)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            if compiled.buffer or startup.spent() - spent < LOADED:
+                break
     say(status=status, wall=wall, cpu=cpu, memory=highest() - start, compiled=bool(compiled.buffer))
 
 

@@ -122,9 +122,9 @@ def test_orders_that_contradict_each_other_are_not_both_kept() -> None:
 def test_the_last_arrival_is_counted_without_a_walk(period: int) -> None:
     """The closed form is the last entry of the list, for all numbers of machines."""
     for length in (period, period + 1, 3 * period + 5, 10**9):
-        every = arrivals(300, length, period)
+        every = arrivals(300, length, period, length)
         found = [last_arrival(machines, length, period) for machines in range(1, 301)]
-        assert found == every
+        assert found == list(every)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from hypothesis import given, settings, strategies as st
 
 import makespan
 from makespan import MethodError, Reduction
-from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
 from makespan.reduction.evaluation import evaluate
-from makespan.reduction.methods.circulant import _copies, base_of, skips_of, takes_of
+from makespan.reduction.methods import circulant
+from makespan.reduction.methods.circulant import _copies, skips_of, takes_of
 from tests.oracles.reduction_brute import notebook_search, true_optimum
 
 HEURISTICS = ("chain", "star", "binary", "binomial", "k-nomial", "two-tree", "rarest-first")
@@ -159,14 +159,24 @@ def test_single_segment_meets_its_bound(n: int, times: tuple[float, float, float
         assert result.makespan == pytest.approx(makespan.lower_bound(problem).value, rel=1e-12)
 
 
+def _first_skip(machine: int, skips: list[int]) -> int:
+    """Return the first skip on the greedy path from the root: when the machine gets its first."""
+    for k in range(len(skips) - 2, -1, -1):
+        if skips[k] == machine:
+            return k
+        if skips[k] < machine:
+            machine -= skips[k]
+    return len(skips) - 1
+
+
 def test_circulant_receive_schedules() -> None:
     """For every n up to 400 a machine takes q different blocks a phase, and has what it gives."""
     for n in range(2, 401):
         skips = skips_of(n)
         q = len(skips) - 1
-        takes = [takes_of(machine, skips) for machine in range(n)]
+        takes = takes_of(n).tolist()
         for machine in range(1, n):
-            base = base_of(machine, skips)
+            base = _first_skip(machine, skips)
             assert set(takes[machine]) == set(range(-q, 0)) - {base - q} | {base}
             for k in range(q):
                 gives = takes[(machine + skips[k]) % n][k]
@@ -179,10 +189,23 @@ def test_circulant_is_optimal(n: int, m: int) -> None:
     """The rounds are m - 1 + ceil(log2 n), refereed."""
     result = makespan.solve(uniform(n, m, 0, 3, 0), method="circulant")
     assert result.makespan == 3 * (m - 1 + math.ceil(math.log2(n)))
-    found = _copies(n, m, Control())
-    assert found is not None
-    rounds = found[1]
+    rounds = _copies(n, m)[1]
     assert rounds.max() == m - 2 + math.ceil(math.log2(n))
+
+
+def test_circulant_by_kernel_and_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled and plain loops make the same plan."""
+    plain = _copies(37, 12)
+    monkeypatch.setattr(circulant, "COMPILED_FROM", 0)
+    assert all(
+        np.array_equal(one, other) for one, other in zip(plain, _copies(37, 12), strict=True)
+    )
+
+
+def test_circulant_always_has_its_plan() -> None:
+    """A hundred thousand machines take it a tenth of a second: no time is needed to look."""
+    result = makespan.solve(uniform(100_000, 1, 0, 1, 0), method="circulant", time_limit=0.0)
+    assert (result.status.value, result.makespan) == ("optimal", 17.0)
 
 
 def test_scaling_time_scales_the_optimum() -> None:

@@ -183,7 +183,9 @@ class Schedule:
         start, end = self.start[rows], self.end[rows]
         if np.all(start[1:] >= start[:-1]) and np.all(end[1:] >= end[:-1]):
             return rows
-        return rows[np.lexsort((end, start))]
+        from makespan.core.sorting import sorted_by
+
+        return rows[sorted_by(start, end)]
 
     def span_of(self, activity: Activity) -> slice | Integers:
         """Return the rows of one kind as they stand: a slice where they lie side by side."""

@@ -15,6 +15,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
@@ -188,27 +189,28 @@ def _seconds(value: int, unit: Fraction) -> float:
     return float(value * unit)
 
 
-def arrivals(machines: int, length: int, period: int, first: int | None = None) -> list[int]:
+@lru_cache(maxsize=8)
+def arrivals(machines: int, length: int, period: int, first: int) -> tuple[int, ...]:
     """Return the earliest times at which machine 1, 2, … can have one segment, from 0 on.
 
     The k-th copy of a machine that has it since a arrives at a + length + (k - 1) period. Every
     arrival leads to one ``length`` later, the first copy of its receiver, and to one ``period``
     later, the next of its sender; either succession is in order. The root's own copies take
-    ``first``, where that is more than ``length``.
+    ``first``, which is at least ``length``.
 
-    Complexity: O(n).
+    Complexity: O(n); the last ones are remembered, as every method asks for bounds.
 
-    >>> arrivals(5, 3, 1)
-    [0, 3, 4, 5, 6]
+    >>> arrivals(5, 3, 1, 3)
+    (0, 3, 4, 5, 6)
     """
     times = [0]
-    fresh, again = deque([length if first is None else first]), deque[int]()
+    fresh, again = deque([first]), deque[int]()
     while len(times) < machines:
         time = (again if again and again[0] < fresh[0] else fresh).popleft()
         times.append(time)
         fresh.append(time + length)
         again.append(time + period)
-    return times
+    return tuple(times)
 
 
 def last_arrival(machines: int, length: int, period: int) -> int:
@@ -253,7 +255,7 @@ def capacity(machines: int, length: int, period: int, segments: int) -> int:
     if period == 0:
         return length
     wanted = segments * (machines - 1)
-    holding = arrivals(machines, length, period)
+    holding = arrivals(machines, length, period, length)
     most = length + period * wanted
     exact = most < 2**61
     times: Any = np.array(holding, dtype=np.int64 if exact else np.float64)

@@ -9,14 +9,18 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.jit import kernel
+from makespan.reduction.circulating import circulate, receive
 from makespan.reduction.columns import advance
 from makespan.reduction.rules import commit
 from makespan.reduction.spreading import spread
-from makespan.reduction.timing import settle_once
+from makespan.reduction.timing import find_before, settle_once
 
 commit_compiled = kernel(commit)
+find_before_compiled = kernel(find_before)
 settle_once_compiled = kernel(settle_once)
 advance_compiled = kernel(advance)
+receive_compiled = kernel(receive)
+circulate_compiled = kernel(circulate)
 spread_compiled = kernel(spread)
 
 POLL_SECONDS = 0.05

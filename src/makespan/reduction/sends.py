@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.reduction.problem import ROOT, Reduction
 
 Whole = Integers | Floats
@@ -64,7 +65,9 @@ class SendCosts:
         """Return times as seconds; whole units are rounded once, in the last place."""
         if self.numerator == 0:
             return np.asarray(times, dtype=np.float64)
-        return np.asarray(times, dtype=np.float64) * self.numerator / self.denominator
+        seconds: Floats = times * np.float64(self.numerator)
+        seconds /= self.denominator
+        return seconds
 
     def units(self, seconds: Floats) -> Floats:
         """Return seconds as the nearest whole units, or as they are."""
@@ -79,7 +82,7 @@ class SendCosts:
         such, what is ``combined`` first.
         """
         began = self.units(start) + self.latency
-        return np.lexsort((combined, began + self.transfer, began))
+        return sorted_by(began, began + self.transfer, combined)
 
 
 def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
@@ -130,23 +133,28 @@ def sends_of(problem: Reduction, schedule: Schedule) -> tuple[Sends, Integers]:
 
 
 def schedule_of(
-    problem: Reduction, sends: Sends, costs: SendCosts, start: Whole, combined: Whole
+    problem: Reduction,
+    sends: Sends,
+    costs: SendCosts,
+    start: Whole,
+    combined: Whole,
+    *,
+    earliest: bool = False,
 ) -> Schedule:
     """Return the rows of sends that start at ``start`` and are combined by ``combined``.
 
     Every send has a ``reduce`` row on its receiver. Where nothing is combined (in a broadcast),
     that row takes no time and marks the arrival.
     """
-    amounts = problem.sizes[sends.segment]
-    begin = np.concatenate([start, combined - costs.reduce])
-    end = np.concatenate([start + costs.transfer, combined])
     return Schedule.of_columns(
         problem.machines,
-        kind=np.repeat([Activity.SEND, Activity.REDUCE], len(sends)),
+        kind=np.repeat(np.array([Activity.SEND, Activity.REDUCE], dtype=np.int8), len(sends)),
         machine=np.concatenate([sends.sender, sends.receiver]),
         peer=np.concatenate([sends.receiver, sends.sender]),
         item=np.tile(sends.segment, 2),
-        amount=np.tile(amounts, 2),
-        start=costs.seconds(begin),
-        end=costs.seconds(end),
+        amount=np.tile(problem.sizes[sends.segment], 2),
+        start=costs.seconds(np.concatenate([start, combined - costs.reduce])),
+        end=costs.seconds(np.concatenate([start + costs.transfer, combined])),
+        earliest=earliest,
+        copy=False,
     )

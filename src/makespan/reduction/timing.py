@@ -20,7 +20,7 @@ from makespan.reduction.sends import (
     sends_of,
 )
 
-COMPILED_FROM = 20_000
+COMPILED_FROM = 2_000
 PLAIN_PASSES = 10
 LEAST_PASSES = 100
 ROWS_IN_ALL = 20_000_000
@@ -44,7 +44,7 @@ def retimed(problem: Reduction, schedule: Schedule, factors: Floats | None = Non
     settled = _settle(plan.before, costs)
     if settled is None:
         return schedule
-    return schedule_of(plan.problem, plan.sends, costs, *settled)
+    return schedule_of(plan.problem, plan.sends, costs, *settled, earliest=factors is None)
 
 
 def replay(problem: Reduction, schedule: Schedule, repetitions: int) -> Replay:
@@ -122,7 +122,9 @@ def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None)
         settled = _settle(_predecessors(sends, arrivals), costs)
     if settled is None:  # what every send waits for is before it: one pass is enough
         settled = _settle(_predecessors(sends, by_start), costs)
-    return None if settled is None else schedule_of(problem, sends, costs, *settled)
+    if settled is None:
+        return None
+    return schedule_of(problem, sends, costs, *settled, earliest=True)
 
 
 class Before(NamedTuple):
@@ -140,35 +142,48 @@ class Before(NamedTuple):
 
 def _predecessors(sends: Sends, arrivals: Integers) -> Before:
     count = len(sends)
-    nothing = np.full(count, -1, dtype=np.int64)
-    sending, receiving = nothing.copy(), nothing.copy()
-    combining, bringing = nothing.copy(), nothing.copy()
-    _chain(sending, np.argsort(sends.sender, kind="stable"), sends.sender)
-    by_receiver = arrivals[np.argsort(sends.receiver[arrivals], kind="stable")]
-    _chain(receiving, by_receiver, sends.receiver)
-    _chain(combining, by_receiver[~sends.final[by_receiver]], sends.receiver)
-    if count:
-        _bring(bringing, sends, arrivals)
-    return Before(sending, receiving, combining, bringing)
+    machines = int(max(sends.sender.max(initial=0), sends.receiver.max(initial=0))) + 1
+    segments = int(sends.segment.max(initial=0)) + 1
+    columns: list[Any] = [
+        sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8), arrivals
+    ]  # fmt: skip
+    last: list[Any] = [np.full((3, machines), -1), np.full((2, machines * segments), -1)]
+    found: list[Any] = [np.full(count, -1) for _ in Before._fields]
+    run: Any = find_before
+    if count < COMPILED_FROM:
+        columns, last, found = (
+            [part.tolist() for part in parts] for parts in (columns, last, found)
+        )
+    else:
+        from makespan.reduction.kernels import find_before_compiled as run
+    run(*columns, segments, *last, *found)
+    return Before(*(np.asarray(column, dtype=np.int64) for column in found))
 
 
-def _chain(before: Integers, rows: Integers, group: Integers) -> None:
-    """Note for each row the one before it in its group; ``rows`` are sorted by group."""
-    same = group[rows[1:]] == group[rows[:-1]]
-    before[rows[1:][same]] = rows[:-1][same]
+def find_before(  # type: ignore[no-untyped-def]
+    sender, receiver, segment, final, arrivals, segments, last_on_port, last_bringing,
+    sending, receiving, combining, bringing,
+):  # fmt: skip
+    """Fill in :class:`Before`, going through the rows and then through the arrivals in order.
 
-
-def _bring(bringing: Integers, sends: Sends, arrivals: Integers) -> None:
-    """Note the last arrival that each send waits for at its sender."""
-    segments = int(sends.segment.max()) + 1
-    machines = int(max(sends.sender.max(), sends.receiver.max())) + 1
-    last = np.full((2, machines * segments), -1, dtype=np.int64)
-    for final in (0, 1):
-        rows = arrivals[sends.final[arrivals] == bool(final)]
-        last[final, sends.receiver[rows] * segments + sends.segment[rows]] = rows
-    at_sender = sends.sender * segments + sends.segment
-    from_root = sends.sender == ROOT
-    bringing[:] = np.where(sends.final & ~from_root, last[1, at_sender], last[0, at_sender])
+    ``last_on_port`` and ``last_bringing`` hold the last row seen of each machine, and the last
+    arrival of each segment there: of a contribution, and of what is complete.
+    """
+    sent, taken, combined = last_on_port[0], last_on_port[1], last_on_port[2]
+    for row in range(len(sender)):
+        sending[row] = sent[sender[row]]
+        sent[sender[row]] = row
+    for row in arrivals:
+        machine = receiver[row]
+        receiving[row] = taken[machine]
+        taken[machine] = row
+        if final[row] == 0:
+            combining[row] = combined[machine]
+            combined[machine] = row
+        last_bringing[final[row]][machine * segments + segment[row]] = row
+    for row in range(len(sender)):
+        complete = 1 if final[row] != 0 and sender[row] != ROOT else 0
+        bringing[row] = last_bringing[complete][sender[row] * segments + segment[row]]
 
 
 def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:

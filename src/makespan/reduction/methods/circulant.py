@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
+from makespan.reduction.circulating import circulate, receive
 from makespan.reduction.needs import (
     FREE_ORDER,
     GIVEN_COUNT,
@@ -19,7 +22,7 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.sends import claim_sends
 
-ASKED_EVERY = 200  # machines or rounds between looks at the clock
+COMPILED_FROM = 2_000  # receivers of segments
 
 
 def _latency_or_work(problem: Reduction) -> str | None:
@@ -53,41 +56,36 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     assert problem.segments != "auto"
     machines, segments = len(problem.machines), problem.segments
     claim_sends(problem)
-    found = _copies(machines, segments, control)
-    if found is None:
-        return Solution(schedule=None, notes=("the time was up before the plan was complete",))
-    copies, _ = found
+    copies, _ = _copies(machines, segments)
     return Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
 
 
-def _copies(machines: int, segments: int, control: Control) -> tuple[Integers, Integers] | None:
-    """Return the rows (giver, taker, segment) and their rounds; None when the time is up."""
-    skips = skips_of(machines)
-    count = len(skips) - 1
-    if count == 0:
-        return np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
-    takes = np.empty((machines, count), dtype=np.int64)
-    for machine in range(machines):
-        takes[machine] = takes_of(machine, skips)
-        if machine % ASKED_EVERY == 0 and control.expired():
-            return None
-    total = segments - 1 + count
-    empty = -total % count
-    rows, rounds = [], []
-    has = np.zeros((machines, segments), dtype=bool)
-    has[0] = True
-    takers = np.arange(machines)
-    for turn in range(empty, total + empty):
-        if turn % ASKED_EVERY == 0 and control.expired():
-            return None
-        phase, k = divmod(turn, count)
-        block = np.minimum(takes[:, k] + phase * count - empty, segments - 1)
-        new = (block >= 0) & ~has[takers, np.maximum(block, 0)]
-        taker = takers[new]
-        rows.append(np.column_stack([(taker - skips[k]) % machines, taker, block[new]]))
-        rounds.append(np.full(len(taker), turn - empty))
-        has[taker, block[new]] = True
-    return np.concatenate(rows), np.concatenate(rounds)
+def _copies(machines: int, segments: int) -> tuple[Integers, Integers]:
+    """Return the rows (giver, taker, segment) and their rounds."""
+    copies = np.empty(((machines - 1) * segments, 3), dtype=np.int64)
+    rounds = np.empty(len(copies), dtype=np.int64)
+    if len(copies):
+        takes = takes_of(machines)
+        run: Any = circulate
+        if len(copies) >= COMPILED_FROM:
+            from makespan.reduction.kernels import circulate_compiled as run
+        run(np.array(skips_of(machines), dtype=np.int64), takes, segments, copies, rounds)
+    return copies, rounds
+
+
+def takes_of(machines: int) -> Integers:
+    """Return what every machine receives in each round of a phase; the root's row has no meaning.
+
+    >>> takes_of(4)[1:].tolist()
+    [[0, -1], [-2, 1], [-1, 0]]
+    """
+    skips = np.array(skips_of(machines), dtype=np.int64)
+    takes = np.zeros((machines, len(skips) - 1), dtype=np.int64)
+    run: Any = receive
+    if machines >= COMPILED_FROM:
+        from makespan.reduction.kernels import receive_compiled as run
+    run(skips, takes)
+    return takes
 
 
 def skips_of(machines: int) -> list[int]:
@@ -100,57 +98,3 @@ def skips_of(machines: int) -> list[int]:
     while skips[0] > 1:
         skips.insert(0, (skips[0] + 1) // 2)
     return skips
-
-
-def base_of(machine: int, skips: list[int]) -> int:
-    """Return the first skip on the greedy path from the root: when the machine gets its first."""
-    for k in range(len(skips) - 2, -1, -1):
-        if skips[k] == machine:
-            return k
-        if skips[k] < machine:
-            machine -= skips[k]
-    return len(skips) - 1
-
-
-def takes_of(machine: int, skips: list[int]) -> list[int]:
-    """Return what a machine receives in the rounds 0, 1, … of a phase.
-
-    Entries are relative to the phase: k is the segment that the root gives in round k of it,
-    negative ones are of phases before. They come from paths of decreasing skips to the machine,
-    found depth first, each later in round k + 1 than in round k, and all with different ends.
-    """
-    count = len(skips) - 1
-    target = machine + skips[count]
-    base = base_of(machine, skips)
-    # the numbers of skips not used yet, from the greatest on; -1 ends the list
-    following = {e: e - 1 for e in range(count + 2)}
-    _unlink(following, base)
-    found: list[int] = []
-
-    def search(reached: int, least: int, e: int) -> int:
-        """Extend the path at ``reached`` by skips of at most number ``e``.
-
-        Paths end before ``least``, the end of the path found last; return the new one.
-        """
-        while e != -1:
-            step = reached + skips[e]
-            if len(found) < count and step <= target - skips[len(found)] and step < least:
-                if step <= target - skips[len(found) + 1]:
-                    least = search(step, least, following[e])
-                if len(found) == count or reached > target - skips[len(found) + 1]:
-                    return least
-                if e not in found and step <= target - skips[len(found)] and step < least:
-                    least = step
-                    found.append(e)
-                    _unlink(following, e)
-            e = following[e]
-        return least
-
-    search(0, 2 * skips[count], following[count + 1])
-    return [base if e == count else e - count for e in found]
-
-
-def _unlink(following: dict[int, int], number: int) -> None:
-    """Take a number out of the list."""
-    before = next(e for e, after in following.items() if after == number and e > number)
-    following[before] = following[number]

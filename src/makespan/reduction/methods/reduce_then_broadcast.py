@@ -13,6 +13,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.rarest_first import STYLES, Spreader
@@ -212,6 +213,8 @@ def merged(
     )
     costs = costs_of(problem, together)
     units = costs.units(start)
-    order = np.lexsort((units + costs.transfer, units))
-    arrivals = np.argsort(order)[costs.order_of_arrival(start, start)]
+    order = sorted_by(units, units + costs.transfer)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    arrivals = place[costs.order_of_arrival(start, start)]
     return in_order(problem, together.take(order), arrivals)

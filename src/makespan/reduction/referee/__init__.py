@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import grouped, sorted_by
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.referee.rule import turns
 
@@ -34,11 +35,11 @@ def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
     if problem.segments == "auto" and not found:
         problem = problem.with_segments(int(schedule.item.max(initial=0)) + 1)
     if not found:
-        found = list(_incomplete(problem, schedule))
+        plan = _Plan(problem, schedule)
+        found = list(_incomplete(plan))
     yield from found
     if found:
         return
-    plan = _Plan(problem, schedule)
     yield from _durations(plan)
     yield from _amounts(plan)
     yield from _trees(plan)
@@ -65,6 +66,11 @@ class _Plan:
         return self.schedule.rows_of(Activity.SEND)
 
     @cached_property
+    def combined(self) -> Integers:
+        """The rows of the reductions by start."""
+        return self.schedule.rows_of(Activity.REDUCE)
+
+    @cached_property
     def final(self) -> NDArray[np.bool_]:
         """Which sends belong to a broadcast."""
         return _is_final(self.problem, self.schedule, self.sends)
@@ -72,10 +78,11 @@ class _Plan:
     @cached_property
     def reductions(self) -> Integers:
         """The row of the reduction of each send: of several between the same machines, in order."""
-        schedule, sends = self.schedule, self.sends
-        rows = schedule.rows_of(Activity.REDUCE)
-        of_sends = np.lexsort((schedule.item[sends], schedule.machine[sends], schedule.peer[sends]))
-        of_rows = np.lexsort((schedule.item[rows], schedule.peer[rows], schedule.machine[rows]))
+        sends, rows = self.sends, self.combined
+        of_sends, of_rows = (
+            np.argsort(_keys(self.problem, self.schedule, part), kind="stable")
+            for part in (sends, rows)
+        )
         matched = np.empty(len(sends), dtype=np.int64)
         matched[of_sends] = rows[of_rows]
         return matched
@@ -127,12 +134,12 @@ def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
             yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
 
 
-def _incomplete(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
+def _incomplete(plan: _Plan) -> Iterator[Violation]:
     """Yield the sends that are missing or too many, and those without exactly one reduction."""
+    problem, schedule = plan.problem, plan.schedule
     assert problem.segments != "auto"
     shape = (len(problem.machines), problem.segments)
-    sends = schedule.rows_of(Activity.SEND)
-    final = _is_final(problem, schedule, sends)
+    sends, reductions, final = plan.sends, plan.combined, plan.final
     wanted = np.ones(shape, dtype=np.int64)
     wanted[ROOT] = 0
     for last, machine, rule in (
@@ -155,15 +162,10 @@ def _incomplete(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
                     rows[(machine[rows] == who) & (schedule.item[rows] == segment)][:20].tolist()
                 ),
             )
-    reductions = schedule.rows_of(Activity.REDUCE)
-    balance: NDArray[np.int64] = np.concatenate(
-        [
-            (schedule.peer[sends] * shape[0] + schedule.machine[sends]) * shape[1],
-            (schedule.machine[reductions] * shape[0] + schedule.peer[reductions]) * shape[1],
-        ]
-    )
-    balance += schedule.item[np.concatenate([sends, reductions])]
-    keys, inverse = np.unique(balance, return_inverse=True)
+    sent, combined = _keys(problem, schedule, sends), _keys(problem, schedule, reductions)
+    if np.array_equal(np.sort(sent), np.sort(combined)):
+        return
+    keys, inverse = np.unique(np.concatenate([sent, combined]), return_inverse=True)
     sign = np.repeat([1, -1], [len(sends), len(reductions)])
     total = np.bincount(inverse, weights=sign, minlength=len(keys))
     for key in keys[total != 0][:SHOWN].tolist():
@@ -176,6 +178,15 @@ def _incomplete(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
                 f"{problem.machines[receiver]}: sends and reductions differ in number"
             ),
         )
+
+
+def _keys(problem: Reduction, schedule: Schedule, rows: Integers) -> Integers:
+    """Return for rows of one kind a number for who gives which segment to whom."""
+    assert problem.segments != "auto"
+    machine, peer = schedule.machine[rows], schedule.peer[rows]
+    sending = schedule.kind[rows] == Activity.SEND
+    giver, taker = np.where(sending, machine, peer), np.where(sending, peer, machine)
+    return (taker * len(problem.machines) + giver) * problem.segments + schedule.item[rows]
 
 
 def _durations(plan: _Plan) -> Iterator[Violation]:
@@ -277,7 +288,7 @@ def _clashes(
 ) -> Iterator[tuple[int, int, float]]:
     """Yield pairs of a group that overlap, and by how much."""
     busy = np.flatnonzero(end - start > plan.tolerance)
-    busy = busy[np.lexsort((start[busy], group[busy]))]
+    busy = busy[grouped(group[busy], start[busy])]
     before, after = busy[:-1], busy[1:]
     excess = end[before] - start[after]
     wrong = (group[before] == group[after]) & (excess > plan.tolerance)
@@ -374,14 +385,14 @@ def _combined_in_turn(plan: _Plan, unit: Integers, group: Integers) -> Integers:
     begin, end = (
         column[plan.reductions[unit]] for column in (plan.schedule.start, plan.schedule.end)
     )
-    order = np.lexsort((begin + end, group))
+    order = grouped(group, begin + end)
     one, two = order[:-1], order[1:]
     brief = end - begin <= plan.tolerance
     apart = ~brief[one] | ~brief[two] | (begin[two] - begin[one] > plan.tolerance)
     moment = np.zeros(len(order), dtype=np.int64)
     moment[1:] = np.cumsum(apart | (group[one] != group[two]))
     middle = plan.began[unit] + plan.arrival[unit]
-    return np.asarray(unit[order[np.lexsort((middle[order], moment))]])
+    return np.asarray(unit[order[sorted_by(moment, middle[order])]])
 
 
 def _late_broadcasts(plan: _Plan, late: Floats) -> Iterator[Violation]:

@@ -1,0 +1,87 @@
+"""Timing: plans that are called earliest are, and the compiled loops do what the plain ones do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import Reduction, check
+from makespan.core.control import Control
+from makespan.core.registry import applicability, find_method
+from makespan.reduction import timing
+from makespan.reduction.generate import generate
+from makespan.reduction.sends import Sends
+
+METHODS = ("chain", "two-tree", "rarest-first", "k-nomial", "backfilling", "reduce-then-broadcast")
+
+
+def _random(rng: np.random.Generator, collective: str) -> Reduction:
+    machines, segments = rng.integers(2, 9, 2)
+    if rng.random() < 0.5:
+        return generate(
+            rng, machines=machines, segments=segments, collective=collective, spread=0.5
+        )
+    latency, transfer, reduce = rng.choice([0.0, 0.5, 1.0, 3.0], 3)
+    return Reduction(
+        machines=int(machines), segments=int(segments), collective=collective,
+        latency=latency, transfer=transfer, reduce=reduce,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("collective", ["reduce", "broadcast", "all-reduce"])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_called_earliest_is(seed, collective):
+    """Timing a method's plan anew makes it end no earlier, and the referee accepts it as it is."""
+    rng = np.random.default_rng(seed)
+    problem = _random(rng, collective)
+    for name in METHODS:
+        method = find_method("reduction", name)
+        if applicability(method, problem).applies:
+            schedule = method.run(problem, Control(time_limit=0.1)).schedule
+            assert schedule.earliest
+            assert check(problem, schedule).ok
+            assert timing.retimed(problem, schedule).makespan == pytest.approx(schedule.makespan)
+
+
+@pytest.mark.parametrize("compile_from", [0, 1000])
+def test_what_sends_wait_for_by_kernel_and_twin(monkeypatch, compile_from):
+    """Each waits for the last one before it on each port, and that brought its segment."""
+    monkeypatch.setattr(timing, "COMPILED_FROM", compile_from)
+    rng = np.random.default_rng(0)
+    sender, receiver, segment = rng.integers(0, 5, (3, 60))
+    final, arrivals = rng.random(60) < 0.5, rng.permutation(60)
+    sends = Sends(sender=sender, receiver=receiver, segment=segment, final=final)
+    before = timing._predecessors(sends, arrivals)
+    turn = np.argsort(arrivals)
+
+    def last(rows, key):
+        return max(rows, key=key, default=-1)
+
+    for row in range(60):
+        sent = [other for other in range(row) if sender[other] == sender[row]]
+        taken = [
+            other
+            for other in range(60)
+            if receiver[other] == receiver[row] and turn[other] < turn[row]
+        ]
+        complete = final[row] and sender[row] != 0
+        bringing = [
+            other
+            for other in range(60)
+            if receiver[other] == sender[row]
+            and segment[other] == segment[row]
+            and final[other] == complete
+        ]
+        assert before.sending[row] == last(sent, int)
+        assert before.receiving[row] == last(taken, turn.__getitem__)
+        assert before.bringing[row] == last(bringing, turn.__getitem__)
+        if not final[row]:
+            united = [other for other in taken if not final[other]]
+            assert before.combining[row] == last(united, turn.__getitem__)
+
+
+def test_nothing_waits_where_nothing_is_sent():
+    """Without sends there is nothing to find."""
+    empty = np.zeros(0, dtype=np.int64)
+    sends = Sends(sender=empty, receiver=empty, segment=empty, final=empty.astype(bool))
+    assert all(len(column) == 0 for column in timing._predecessors(sends, empty))
