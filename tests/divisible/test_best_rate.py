@@ -81,3 +81,14 @@ def test_a_deadline_that_the_bounds_exclude_is_infeasible_for_any_named_method()
     workers = [Worker(send=1.0, compute=2.0, memory=2.0) for _ in range(2)]
     problem = DivisibleLoad(load=10.0, platform=Star(workers), rounds="auto", deadline=5.0)
     assert solve(problem, method="best-rate").status == "infeasible"
+
+
+def test_small_memories_mean_many_chunks():
+    """What is too many chunks for a programme is planned all the same, at the rates."""
+    star = Star.from_arrays(
+        send_per_unit=[0.1, 0.2], compute_per_unit=[1.0, 2.0], memory=[1.0, 0.5]
+    )
+    result = solve(DivisibleLoad(load=600_000.0, platform=star, rounds="auto"), time_limit=1.0)
+    assert result.method == "best-rate"
+    assert len(result.schedule) >= 2 * 600_000
+    assert result.makespan <= 1.01 * result.lower_bound

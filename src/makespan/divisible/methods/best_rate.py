@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import by_send_cost, problem_master_computes
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
@@ -28,7 +28,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequences import Sized, programmed
 from makespan.divisible.timing import master_cost, timed
 
-MOST_CHUNKS = 500_000
+MOST_CHUNKS = 3_000_000
 MOST_PROGRAMMED = 30_000
 FEWER = 1_500
 """Chunks up to which more of them are tried."""
@@ -60,7 +60,7 @@ def _one_round(problem: DivisibleLoad) -> str | None:
         Need("a memory limit", _no_limit),
         Need("several rounds", _one_round),
     ),
-    reach=(at_most(100_000),),
+    reach=(at_most(10_000_000),),
     complexity="a sparse linear programme for each number of chunks tried",
     source="bandwidth-centric rates (O. Beaumont, L. Carter, J. Ferrante, A. Legrand, Y. Robert, "
     "Bandwidth-centric allocation of independent tasks, IPDPS 2002); amounts as in paper 002, "
@@ -73,9 +73,11 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
     and more of them. With a given number of rounds, round-robin over the workers by send cost.
     """
     best: Sized | None = None
+    schedule: Schedule | None = None
     worse, stopped = 0, False
     for sequence in _sequences(problem):
-        best = best or _filled(problem, sequence)
+        if best is None:
+            best, schedule = _filled(problem, sequence)
         if worse >= WORSE or control.expired():
             break
         if len(sequence) > MOST_PROGRAMMED:
@@ -85,15 +87,19 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
         if sized is None:
             continue
         if best is None or sized.makespan < best.makespan * (1 - 1e-6):
-            best, worse = sized, 0
+            best, schedule, worse = sized, None, 0
         else:
             worse += 1
     if best is None:
         return _nothing(problem)
-    return Solution(schedule=timed(problem, best.plan.without_empty()), stopped=stopped)
+    if schedule is None:
+        schedule = timed(problem, best.plan.without_empty())
+    return Solution(schedule=schedule, stopped=stopped)
 
 
-def _filled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
+def _filled(
+    problem: DivisibleLoad, sequence: Integers
+) -> tuple[Sized, Schedule] | tuple[None, None]:
     """Return a plan that needs no programme: equal chunks of each worker, within its memory."""
     star = problem.star
     assert problem.load is not None
@@ -108,12 +114,13 @@ def _filled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
         amount *= problem.load / room
     master = max(0.0, problem.load - float(amount.sum()))
     if master > 1e-12 * problem.load and not problem_master_computes(problem):
-        return None
-    plan = Plan.of(sequence, amount, master=master if problem_master_computes(problem) else 0.0)
-    end = timed(problem, plan).makespan
-    if problem.deadline is not None and end > problem.deadline:
-        return None
-    return Sized(plan=plan, makespan=end, optimal=False)
+        return None, None
+    own = master if problem_master_computes(problem) else 0.0
+    plan = Plan.of(sequence, amount, master=own).without_empty()
+    schedule = timed(problem, plan)
+    if problem.deadline is not None and schedule.makespan > problem.deadline:
+        return None, None
+    return Sized(plan=plan, makespan=schedule.makespan, optimal=False), schedule
 
 
 def _nothing(problem: DivisibleLoad) -> Solution:
@@ -170,6 +177,8 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
         if np.isinf(rates[worker]):
             return np.where(np.arange(len(star)) == worker, problem.load, 0.0)
         port = max(0.0, port - send * float(rates[worker]))
+        if port == 0.0:
+            break
     own = master_cost(star)
     total = float(rates.sum())
     if problem_master_computes(problem) and own.per_unit > 0:
@@ -181,7 +190,8 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
 def _interleaved(chunks: Integers, order: Integers) -> Integers:
     """Return so many chunks of each worker, spread evenly; ties by send cost."""
     worker = np.repeat(order, chunks[order])
-    number = np.concatenate([np.arange(count) for count in chunks[order]])
+    counts = chunks[order]
+    number = np.arange(len(worker)) - np.repeat(np.cumsum(counts) - counts, counts)
     due = (number + 0.5) / chunks[worker]
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
