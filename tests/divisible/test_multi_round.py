@@ -104,6 +104,15 @@ def test_same_input_same_output():
     assert first.answer == second.answer
 
 
+def test_a_search_that_its_budget_ends_says_so():
+    """What is left of the gap may be the search's: it was stopped, not done."""
+    workers = random_workers(np.random.default_rng(3), 6)
+    problem = DivisibleLoad(load=100.0, platform=star_of(workers), rounds="auto")
+    result = solve(problem, method="multi-round", effort=0.01)
+    assert result.status == "feasible"
+    assert any("the search was stopped" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("own", [(0.5, 4.0), (1e6, 4.0)])
 def test_a_master_that_computes(own):
     """The master takes its share, unless starting takes it longer than the whole plan."""

@@ -91,8 +91,9 @@ class Task:
 
 def search(
     task: Task, orders: tuple[Integers, ...], control: Control, effort: float = 1.0
-) -> Integers | None:
-    """Return the best sequence found, None if no round-robin has a plan.
+) -> tuple[Integers, bool] | None:
+    """Return the best sequence found and whether more could be searched; None if no round-robin
+    has a plan.
 
     Parameters
     ----------
@@ -107,8 +108,8 @@ def search(
     if not seeds:
         return None
     if len(seeds[0][1]) * task.workers < COMPILE_FROM:
-        return np.array(_descended(task, seeds, control), dtype=np.int64)
-    return _searched(task, seeds[:SEEDS], effort * _affordable(WORK), control)
+        return np.array(_descended(task, seeds, control), dtype=np.int64), False
+    return _searched(task, seeds[:SEEDS], effort * _affordable(WORK), control), True
 
 
 def _round_robins(

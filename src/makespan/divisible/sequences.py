@@ -24,11 +24,14 @@ in floats has too few digits left to be trusted."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sized:
-    """The best amounts for a sequence: a plan, when it ends, and whether that is proved."""
+    """The best amounts for a sequence: a plan, when it ends, whether that is proved, and whether
+    the search for the sequence ended before it was done.
+    """
 
     plan: Plan
     makespan: float
     optimal: bool
+    stopped: bool = False
 
 
 def costs_of(problem: DivisibleLoad) -> Costs:

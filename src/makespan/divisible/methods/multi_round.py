@@ -65,7 +65,7 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
     if sized is None:
         return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
     schedule = timed(problem, sized.plan.without_empty())
-    return with_deadline(problem, Solution(schedule=schedule))
+    return with_deadline(problem, Solution(schedule=schedule, stopped=sized.stopped))
 
 
 def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
@@ -107,12 +107,15 @@ def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | N
         place=place,
         ordered=problem.order is not None and rounds > 0,
     )
-    sequence = search(task, _orders(problem, place), control, effort)
-    if sequence is None:
+    found = search(task, _orders(problem, place), control, effort)
+    if found is None:
         return None
-    if len(sequence) > MOST_CHUNKS_TO_PROGRAMME or control.expired():
-        return chained(problem, sequence)
-    return best_amounts(problem, sequence, control) or chained(problem, sequence)
+    sequence, stopped = found
+    sized = None
+    if len(sequence) <= MOST_CHUNKS_TO_PROGRAMME and not control.expired():
+        sized = best_amounts(problem, sequence, control)
+    sized = sized or chained(problem, sequence)
+    return None if sized is None else replace(sized, stopped=stopped)
 
 
 def _orders(problem: DivisibleLoad, place: Integers) -> tuple[Integers, ...]:
