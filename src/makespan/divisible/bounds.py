@@ -204,7 +204,10 @@ def _one_round_rate(problem: DivisibleLoad) -> float:
         rate = float((1.0 / total).sum())
     else:
         order = by_send_cost(star)
-        shares = equal_finish_shares(star.send_per_unit[order], star.compute_per_unit[order])
+        for worker in (order[: 3 * BLOCK], order):
+            shares = equal_finish_shares(star.send_per_unit[worker], star.compute_per_unit[worker])
+            if not shares[-1:].all():  # nothing is left for those behind
+                break
         rate = float(shares.sum())
     return rate + _own_rate(problem)
 

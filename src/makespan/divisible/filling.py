@@ -94,7 +94,8 @@ class Filling:
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
-        columns = tuple(getattr(problem.star, name)[order] for name in NUMBERS)
+        same: dict[float, Floats] = {}
+        columns = tuple(_taken(getattr(problem.star, name), order, same) for name in NUMBERS)
         return cls(problem=problem, order=order, after=np.zeros(len(order)), columns=columns)
 
     def choosy(self) -> Filling:
@@ -129,6 +130,17 @@ class Filling:
             return 0.0
         own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
         return min(load, float(np.floor(own)) if self.problem.integral else own)
+
+
+def _taken(column: Floats, order: Integers, same: dict[float, Floats]) -> Floats:
+    """Return a column in an order; columns of the ``same`` number throughout are one array."""
+    if len(column) and bool((column == column[0]).all()):
+        value = float(column[0])
+        if value not in same:
+            same[value] = np.full(len(order), value)
+        return same[value]
+    taken: Floats = column[order]
+    return taken
 
 
 def _rates_after(send: Floats, compute: Floats) -> Floats:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.result import Solution
+from makespan.core.sorting import sorted_by
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.problem import DivisibleLoad
 
@@ -71,7 +70,7 @@ def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
     count = len(problem.star)
     if problem.load is None or count > MOST_RANKED:
         every = max((bound.value for bound in quick_bounds(problem)), default=0.0)
-        order = np.argsort(problem.star.compute_per_unit, kind="stable")
+        order = sorted_by(problem.star.compute_per_unit)
         for index in range(count) if count <= MOST_RANKED else order.tolist():
             yield every, problem.with_master(index)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.schedule import Floats
+from makespan.core.sorting import sorted_by
 from makespan.divisible.linear import equal_finish_shares
 from makespan.divisible.platform import Star
 
@@ -34,13 +35,13 @@ def rate_with_returns(star: Star, *, one_port: bool) -> float:
 
 
 def _star_rate(send: Floats, compute: Floats) -> float:
-    order = np.argsort(send, kind="stable")
+    order = sorted_by(send)
     return float(equal_finish_shares(send[order], compute[order]).sum())
 
 
 def _port_rate(port: Floats, total: Floats) -> float:
     """Return max{sum x : total x <= 1, port x in sum <= 1}: the cheapest for the port first."""
-    order = np.argsort(port, kind="stable")
+    order = sorted_by(port)
     wanted = (port / total)[order]
     room = np.maximum(0.0, 1.0 - (np.cumsum(wanted) - wanted))
     share = np.minimum(1.0, np.divide(room, wanted, out=np.ones_like(room), where=wanted > 0))

@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import sorted_by
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
@@ -53,5 +54,5 @@ def _returns(problem: DivisibleLoad, order: Integers) -> Integers:
     if problem.return_order is not None:
         position = np.empty(len(problem.star), dtype=np.int64)
         position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
-        return chunks[np.argsort(position[order], kind="stable")]
+        return chunks[sorted_by(position[order])]
     return chunks

@@ -128,24 +128,35 @@ def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> Divisib
 
 def _rows(problem: DivisibleLoad, plan: Plan) -> Schedule:
     """Return the plan's activities without times: sends, computations, returns, the master's."""
-    chunks = np.arange(len(plan), dtype=np.int64)
+    count = len(plan)
     back = _returned(problem, plan)
     own = 1 if plan.master > 0 else 0
-    machine = plan.worker + 1
-    parts = [len(plan), len(plan), len(back), own]
+    parts = [count, count, len(back), own]
     kinds = [Activity.SEND, Activity.COMPUTE, Activity.RETURN, Activity.COMPUTE]
-    no_time = np.zeros(sum(parts))
-    nobody = np.full(len(plan) + own, -1)
-    to_master, on_master = np.full(len(back), MASTER), np.full(own, MASTER)
+    kind = np.repeat(np.array(kinds, dtype=np.int8), parts)
+    no_time = np.zeros(len(kind))
+    machine, peer, item = (np.empty(len(kind), dtype=np.int64) for _ in range(3))
+    amount = np.empty(len(kind))
+    ends = np.cumsum(parts)
+    sends, computes, returns, master = (
+        slice(end - part, end) for part, end in zip(parts, ends.tolist(), strict=True)
+    )
+    machine[sends], peer[sends] = MASTER, plan.worker
+    peer[sends] += 1
+    machine[computes], peer[computes] = peer[sends], -1
+    machine[returns], peer[returns] = peer[sends][back], MASTER
+    machine[master], peer[master] = MASTER, -1
+    item[sends] = item[computes] = np.arange(count)
+    amount[sends] = amount[computes] = plan.amount
+    item[returns], amount[returns] = back, plan.amount[back]
+    item[master], amount[master] = count, plan.master
     return Schedule.of_columns(
         problem.machines,
-        kind=np.repeat(np.array(kinds, dtype=np.int8), parts),
-        machine=np.concatenate([np.full(len(plan), MASTER), machine, machine[back], on_master]),
-        peer=np.concatenate([machine, nobody[: len(plan)], to_master, nobody[len(plan) :]]),
-        item=np.concatenate([chunks, chunks, back, np.full(own, len(plan))]),
-        amount=np.concatenate(
-            [plan.amount, plan.amount, plan.amount[back], np.full(own, plan.master)]
-        ),
+        kind=kind,
+        machine=machine,
+        peer=peer,
+        item=item,
+        amount=amount,
         start=no_time,
         end=no_time,
         copy=False,

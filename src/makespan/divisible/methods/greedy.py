@@ -11,6 +11,7 @@ from makespan.core.memory import claim
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import sorted_by
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.filling import Filling
 from makespan.divisible.linear import by_send_cost
@@ -61,11 +62,11 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     least = max(bound.value for bound in quick_bounds(problem))
     with control.limited(None if control.remaining is None else SHARE * control.remaining):
         for filling in _fillings(problem):
-            if best is not None and control.expired():
-                break
             end = limit if best is None else best[1] * (1 - FASTER)
             found = _least_end(filling, least, end, control)
             best = best if found is None else (filling, found)
+            if best is not None and control.expired():
+                break
     if best is None:
         return Solution(schedule=None)
     filling, end = best
@@ -75,15 +76,19 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
 
 
 def _fillings(problem: DivisibleLoad) -> Iterator[Filling]:
-    if problem.order is not None:
-        orders = [problem.workers_in(problem.order)]
-    else:
-        orders = [by_send_cost(problem.star), *(np.argsort(key) for key in _keys(problem))]
-    for order in orders:
+    for order in _orders(problem):
         filling = Filling.of(problem, order)
         yield filling
         if problem.has_latencies and problem.use == "any":
             yield filling.choosy()
+
+
+def _orders(problem: DivisibleLoad) -> Iterator[Integers]:
+    if problem.order is not None:
+        yield problem.workers_in(problem.order)
+        return
+    yield by_send_cost(problem.star)
+    yield from (sorted_by(key) for key in _keys(problem))
 
 
 def _keys(problem: DivisibleLoad) -> Iterator[Floats]:
@@ -167,5 +172,5 @@ def _returns(problem: DivisibleLoad, worker: Integers) -> Integers:
     if problem.return_order is not None:
         position = np.empty(len(problem.star), dtype=np.int64)
         position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
-        return chunks[np.argsort(position[worker[chunks]], kind="stable")]
+        return chunks[sorted_by(position[worker[chunks]])]
     return chunks if problem.discipline == "fifo" else chunks[::-1]

@@ -11,6 +11,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.links import (
     MOST_ROUNDS,
@@ -203,7 +204,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
     """Deal the workers out to so many ports, then move single workers while that helps."""
     star = problem.star
     assert problem.load is not None
-    order = np.argsort(star.send_per_unit, kind="stable")
+    order = star.by_send_cost
     port = np.empty(len(star), dtype=np.int64)
     port[order] = np.arange(len(star)) % few
 
@@ -281,7 +282,7 @@ def _under_uplink(problem: DivisibleLoad, uplink: float, few: int | None) -> Sch
     star = problem.star
     assert problem.load is not None
     load = problem.load
-    order = np.argsort(np.maximum(star.send_per_unit, 1.0 / uplink), kind="stable")
+    order = sorted_by(np.maximum(star.send_per_unit, 1.0 / uplink))
     last = least_end(
         load,
         lambda end: float(one_after_another(star, order, end, uplink).sum()) + _own(problem, end),

@@ -12,6 +12,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import sorted_by
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import by_send_cost, with_deadline
 from makespan.divisible.needs import (
@@ -113,7 +114,7 @@ def _orders(problem: DivisibleLoad, *, exact: bool) -> list[Integers]:
         star.compute_per_unit,
         star.send_fixed + star.send_per_unit,
     )
-    return [by_send_cost(star), *(np.argsort(key, kind="stable") for key in keys)]
+    return [by_send_cost(star), *(sorted_by(key) for key in keys)]
 
 
 Found = tuple[Integers, Integers]

@@ -75,8 +75,7 @@ def machine(reading: Reading) -> Iterator[Violation]:
     """A chunk is computed on the worker that it was sent to, and returned from there."""
     schedule = reading.schedule
     for rows in (reading.compute, reading.return_):
-        there = np.flatnonzero(rows != NONE)
-        send, row = reading.send[there], rows[there]
+        send, row = reading.pairs(reading.send, rows)
         wrong = np.flatnonzero(schedule.machine[row] != schedule.peer[send])
         for first, second in zip(send[wrong].tolist(), row[wrong].tolist(), strict=True):
             name = schedule.machines[int(schedule.peer[first])]
@@ -88,9 +87,10 @@ def amount(reading: Reading) -> Iterator[Violation]:
     """A chunk keeps its amount."""
     amounts = reading.schedule.amount
     for rows in (reading.compute, reading.return_):
-        there = np.flatnonzero(rows != NONE)
-        send, row = reading.send[there], rows[there]
-        difference = np.abs(amounts[row] - amounts[send])
+        send, row = reading.pairs(reading.send, rows)
+        difference = amounts[row]
+        difference -= amounts[send]
+        np.abs(difference, out=difference)
         for index in np.flatnonzero(difference > reading.units).tolist():
             first, second = int(send[index]), int(row[index])
             message = (

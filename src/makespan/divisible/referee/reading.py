@@ -106,6 +106,11 @@ class Reading:
         far = np.where(sent, schedule.peer[rows], MASTER)
         return np.where(far > MASTER, far, machine) - 1
 
+    def pairs(self, before: Integers, after: Integers) -> tuple[Integers, Integers]:
+        """Return the rows of the chunks that have both, of rows per chunk; no copies if all do."""
+        both = (before != NONE) & (after != NONE)
+        return (before, after) if both.all() else (before[both], after[both])
+
     def name(self, worker: int) -> str:
         """Return the name of a worker, or of the master for -1."""
         return self.problem.machines[worker + 1]

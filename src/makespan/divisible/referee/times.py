@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.report import Violation
 from makespan.core.schedule import Floats, Integers
-from makespan.divisible.referee.reading import NONE, Reading
+from makespan.divisible.referee.reading import Reading
 
 
 def duration(reading: Reading) -> Iterator[Violation]:
@@ -44,8 +44,11 @@ def _durations(
 ) -> Iterator[Violation]:
     """Yield the rows that do not last ``nominal`` seconds, or, if ``slower``, at least that."""
     schedule = reading.schedule
-    length = schedule.end[rows] - schedule.start[rows]
-    off = nominal - length if slower else np.abs(nominal - length)
+    length = schedule.end[rows]
+    length -= schedule.start[rows]
+    off = nominal - length
+    if not slower:
+        np.abs(off, out=off)
     for index in np.flatnonzero(off > reading.seconds).tolist():
         row, least = int(rows[index]), "at least " if slower else ""
         message = (
@@ -62,8 +65,7 @@ def precedence(reading: Reading) -> Iterator[Violation]:
         (reading.send, reading.compute, "computes", "it arrives"),
         (reading.compute, reading.return_, "returns", "it is computed"),
     ):
-        both = np.flatnonzero((before != NONE) & (after != NONE))
-        first, second = before[both], after[both]
+        first, second = reading.pairs(before, after)
         early = schedule.end[first] - schedule.start[second]
         for index in np.flatnonzero(early > reading.seconds).tolist():
             row, earlier = int(second[index]), int(first[index])
