@@ -108,17 +108,17 @@ def test_repeated_programmes_agree_with_fresh_ones(seed):
         assert programme.solve(matrix, high, upper) == pytest.approx(expected, abs=1e-7)
 
 
-@pytest.mark.parametrize(("most", "looked_for"), [(0, False), (50_000, True)])
-def test_symmetries_are_looked_for_in_small_programmes(most, looked_for, monkeypatch):
-    """HiGHS looks for symmetries without a look at its clock: in large programmes it may not."""
+@pytest.mark.parametrize(("large", "done"), [(0, False), (50_000, True)])
+def test_large_programmes_go_without_steps_that_know_no_clock(large, done, monkeypatch):
+    """HiGHS looks for symmetries, and jumps, without a look at its clock: only in small ones."""
     import highspy
 
-    monkeypatch.setattr(highs, "MOST_SYMMETRIC", most)
+    monkeypatch.setattr(highs, "LARGE", large)
     found = []
     run = highspy.Highs.run
 
     def run_and_keep(solver):
-        found.append(solver.getOptionValue("mip_detect_symmetry")[1])
+        found.extend(solver.getOptionValue(step)[1] for step in highs.UNCLOCKED)
         return run(solver)
 
     monkeypatch.setattr(highspy.Highs, "run", run_and_keep)
@@ -126,4 +126,4 @@ def test_symmetries_are_looked_for_in_small_programmes(most, looked_for, monkeyp
     x = programme.variables(2, cost=[1.0, 1.0], upper=1.0, integer=True)
     programme.row(x, [1.0, 1.0], low=1.0)
     assert programme.solve(Control()).value == 1.0
-    assert found == [looked_for]
+    assert found == [done] * 2

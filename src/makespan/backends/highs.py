@@ -33,9 +33,10 @@ WHOLE = 1e-9
 """How far, relative to 1 or its value, a bound may be off a whole number and still mean it: as
 far as the referees let times and amounts be off. It is more than rounding does."""
 
-MOST_SYMMETRIC = 50_000
-"""Entries of a programme up to which HiGHS looks for symmetries: it does so without a look at its
-clock, and ten times as many take 5 s."""
+LARGE = 50_000
+"""Entries above which programmes go without what HiGHS does without a look at its clock: looking
+for symmetries takes 5 s of ten times as many, jumping to a feasible point half a second."""
+UNCLOCKED = ("mip_detect_symmetry", "mip_heuristic_run_feasibility_jump")
 
 
 class Verdict(StrEnum):
@@ -250,8 +251,8 @@ class Programme:
         if integer.any():
             highs.setOptionValue("mip_rel_gap", gap)
             highs.setOptionValue("mip_abs_gap", 0.0)
-            if self._entries > MOST_SYMMETRIC:
-                highs.setOptionValue("mip_detect_symmetry", False)
+            for step in UNCLOCKED if self._entries > LARGE else ():
+                highs.setOptionValue(step, False)
         else:
             highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
             highs.setOptionValue("dual_feasibility_tolerance", 1e-9)
