@@ -29,6 +29,7 @@ def _columns():
     yield np.exp(100 * spread)
     yield np.where(spread < 0, 0.0, np.where(spread < 1, -0.0, 1e100))
     yield np.where(spread > 3, np.inf, 1.0 + 1e-15 * np.round(9 * spread))
+    yield -np.round(99 * spread)
     yield rng.integers(-3, 3, 3 * MANY)
     yield rng.integers(-(2**63), 2**63 - 1, 3 * MANY)
 

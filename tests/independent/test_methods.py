@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import IndependentTasks, MethodError, check, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.independent import first_fit
-from makespan.independent.greedy import by_decreasing_duration
+from makespan.independent.greedy import longest_first
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
     greedy_loads,
@@ -247,5 +247,5 @@ def test_longest_first_is_stable(tie: int | None) -> None:
     seconds = np.random.default_rng(0).random(4000)
     if tie is not None:
         seconds[tie] = seconds[tie + 700] = seconds[tie - 3]
-    order = by_decreasing_duration(IndependentTasks(2, seconds))
+    order, _ = longest_first(IndependentTasks(2, seconds))
     assert order.tolist() == sorted(range(4000), key=lambda task: (-seconds[task], task))

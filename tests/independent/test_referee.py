@@ -1,9 +1,13 @@
 """The referee accepts what keeps to the statement and names what does not."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from makespan import IndependentTasks, Schedule, check, solve
+from makespan.independent import referee
 
 TASKS = IndependentTasks(2, [3.0, 2.0, 1.0, 0.0])
 CUT = IndependentTasks(2, [3.0, 2.0, 1.0, 0.0], preemptive=True)
@@ -114,3 +118,25 @@ def test_a_spoiled_large_plan_is_refused():
     report = check(problem, spoiled)
     assert len(report.violations) == 1
     assert 70_000 in report.violations[0].activities
+
+
+@pytest.mark.parametrize("preemptive", [False, True])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3), st.integers(0, 5)),
+        max_size=12,
+    )
+)
+def test_compiled_loops_find_what_sorting_finds(preemptive: bool, rows: list) -> None:
+    """Of many rows, in order or not, the referee says what it says of few."""
+    problem = IndependentTasks(3, [2.0, 1.0, 3.0, 0.0], preemptive)
+    plan = Schedule.of_rows(
+        list(problem.machines),
+        [
+            ("compute", machine, -1, task, float(length), float(start), float(start + length))
+            for machine, task, length, start in rows
+        ],
+    )
+    plainly = check(problem, plan)
+    with patch.object(referee, "MANY", 0):
+        assert check(problem, plan) == plainly

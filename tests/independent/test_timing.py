@@ -1,8 +1,11 @@
 """Re-timing keeps the decisions and starts everything as early as possible."""
 
 import numpy as np
+import pytest
 
 from makespan import IndependentTasks, Schedule, check, solve
+from makespan.core.control import Control
+from makespan.core.registry import find_method
 from makespan.independent.timing import retimed
 
 
@@ -65,3 +68,13 @@ def test_no_rows_are_re_timed_to_no_rows():
     for preemptive in (False, True):
         problem = IndependentTasks(2, [0.0], preemptive=preemptive)
         assert len(retimed(problem, solve(problem).schedule)) == 0
+
+
+@pytest.mark.parametrize("method", ["list-scheduling", "lpt", "multifit", "mcnaughton"])
+def test_plans_come_at_their_earliest(method: str) -> None:
+    """Timing a plan again would change nothing, so that nobody does."""
+    seconds = np.random.default_rng(3).exponential(10.0, 40)
+    problem = IndependentTasks(5, seconds, preemptive=method == "mcnaughton")
+    plan = find_method("independent", method).run(problem, Control()).schedule
+    assert plan.earliest
+    assert np.allclose(retimed(problem, plan).end, plan.end, rtol=1e-12)

@@ -47,18 +47,23 @@ def _packed(values: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_], bool]:
     neighbours can't be; and whether only equal values can't.
 
     The leading bits of the values, as many as fit, stand above the indices in one column of
-    integers: to sort that is several times as fast as to sort indices by values. Floats rise as
-    their bits do, but for the sign: the bits of negative ones are turned round.
+    integers: to sort that is several times as fast as to sort indices by values. The last bits are
+    left out where no value has any, as in whole numbers that are floats. Floats rise as their bits
+    do, but for the sign: negative ones become negative integers.
     """
     bits = values
     if values.dtype == np.float64:
         bits = (values + 0.0).view(np.int64)  # -0.0 is 0.0
         if bits.min() < 0:
-            bits ^= (bits >> 63) & np.int64(2**63 - 1)
+            negative = bits >> 63
+            bits ^= negative & np.int64(2**63 - 1)
+            bits -= negative
     least = int(bits.min())
     width = len(values).bit_length()
-    cut = max(0, (int(bits.max()) - least).bit_length() + width - 64)
     packed = bits.view(np.uint64) - np.uint64(least % 2**64)  # modulo 2^64, both
+    used = int(np.bitwise_or.reduce(packed))
+    empty = (used & -used).bit_length() - 1 if used else 0
+    cut = max(empty, used.bit_length() + width - 64)
     packed >>= np.uint64(cut)
     packed <<= np.uint64(width)
     packed |= np.arange(len(values), dtype=np.uint64)
@@ -66,7 +71,7 @@ def _packed(values: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_], bool]:
     leading = packed >> np.uint64(width)
     alike = leading[1:] == leading[:-1]
     packed &= np.uint64(2**width - 1)
-    return packed.view(np.int64), alike, cut == 0
+    return packed.view(np.int64), alike, cut == empty
 
 
 def grouped(group: Integers, value: NDArray[Any]) -> Integers:

@@ -105,6 +105,8 @@ def _misstatements(result: Result, end: float) -> list[Violation]:
 
 def _broken_rows(schedule: Schedule) -> list[Violation]:
     """Return the rows that are no activities at all: NaN, negative, ending before they start."""
+    if _sound(schedule):
+        return []
     count = len(schedule.machines)
     tests = (
         ("kind", (schedule.kind < 0) | (schedule.kind >= len(WORDS)), "is of no known kind"),
@@ -141,6 +143,26 @@ def _broken_rows(schedule: Schedule) -> list[Violation]:
         for rule, wrong, what in tests
         for row in np.flatnonzero(wrong)[:SHOWN_PER_RULE].tolist()
     ]
+
+
+def _sound(schedule: Schedule) -> bool:
+    """Whether the least and greatest entries show that no row is broken; takes no memory."""
+    if not len(schedule):
+        return True
+
+    def within(column: np.ndarray, least: float, most: float) -> bool:  # False where one is NaN
+        return bool(column.min() >= least and column.max() <= most)
+
+    count, start, end = len(schedule.machines), schedule.start, schedule.end
+    return (
+        within(schedule.kind, 0, len(WORDS) - 1)
+        and within(schedule.machine, 0, count - 1)
+        and within(schedule.peer, -1, count - 1)
+        and within(schedule.amount, 0.0, FARTHEST)
+        and within(start, 0.0, FARTHEST)
+        and within(end, 0.0, FARTHEST)
+        and not (end < start).any()
+    )
 
 
 def _foreign_machines(problem: Problem, schedule: Schedule) -> list[Violation]:

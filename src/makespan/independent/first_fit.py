@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.arrays import readonly
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
 
@@ -18,7 +19,7 @@ def first_fit(seconds: Floats, machines: int, capacity: float, control: Control)
     Parameters
     ----------
     seconds
-        The durations, in the order in which the tasks are placed; a writable array.
+        The durations, in the order in which the tasks are placed.
     machines
         How many machines there are.
     capacity
@@ -32,9 +33,10 @@ def first_fit(seconds: Floats, machines: int, capacity: float, control: Control)
 
     chosen = np.empty(len(seconds), dtype=np.int64)
     room = _tree(machines, capacity)
+    (durations,) = readonly(seconds)
     for first in range(0, len(seconds), SLICE):
         last = min(first + SLICE, len(seconds))
-        if control.expired() or not first_fit_by_tree(seconds, room, chosen, first, last):
+        if control.expired() or not first_fit_by_tree(durations, room, chosen, first, last):
             return None
     return chosen
 

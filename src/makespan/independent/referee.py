@@ -12,11 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.arrays import readonly
+from makespan.core.jit import compiles
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
 
 TOLERANCE = 1e-9
+MANY = 100_000
+"""From so many rows on, compiled loops are worth loading."""
 
 
 def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
@@ -73,8 +77,14 @@ def _durations(schedule: Schedule) -> Iterator[Violation]:
 def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
     wanted = problem.durations
-    rows = np.bincount(schedule.item, minlength=len(wanted))
-    done = np.bincount(schedule.item, weights=schedule.amount, minlength=len(wanted))
+    rows, done = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted))
+    if len(schedule) < MANY or not compiles():
+        np.add.at(rows, schedule.item, 1)
+        np.add.at(done, schedule.item, schedule.amount)
+    else:
+        from makespan.independent.referee_kernels import tally
+
+        tally(*readonly(schedule.item, schedule.amount), rows, done)  # type: ignore[call-arg]
     for task in np.flatnonzero((wanted > 0) & (rows == 0)).tolist():
         yield Violation(
             rule="missing-task",
@@ -118,6 +128,10 @@ def _overlaps(
     In the order of their starts, two rows of a group overlap only if two neighbours do.
     """
     rows = np.flatnonzero(schedule.end > schedule.start)
+    if what == "task":  # only pieces of one task can be in each other's way
+        rows = rows[np.bincount(group[rows], minlength=1)[group[rows]] > 1]
+    if _in_turn(schedule, rows, group):
+        return
     rows, start, end, same = _sorted(schedule, rows, group)
     excess = end[:-1] - start[1:]
     wrong = same & (excess > TOLERANCE * schedule.makespan)
@@ -141,6 +155,20 @@ def _overlaps(
             times=(float(schedule.start[second]), float(schedule.end[first])),
             excess=float(excess[index]),
         )
+
+
+def _in_turn(schedule: Schedule, rows: Integers, group: Integers) -> bool:
+    """Whether many rows stand in order, and none of a group starts before the last has ended."""
+    if len(rows) < MANY or not compiles():
+        return False
+    groups = int(group.max(initial=-1)) + 1
+    if groups > len(rows):
+        return False
+    from makespan.independent.referee_kernels import longest_overlap
+
+    last = np.full((2, groups), -np.inf)
+    columns = readonly(rows, group, schedule.start, schedule.end)
+    return bool(longest_overlap(*columns, *last) <= TOLERANCE * schedule.makespan)
 
 
 def _sorted(schedule: Schedule, rows: Integers, group: Integers) -> _Sorted:

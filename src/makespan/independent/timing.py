@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from makespan.core.arrays import readonly
 from makespan.core.replay import Replay
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.independent.problem import IndependentTasks
@@ -19,7 +20,9 @@ MANY = 100_000
 """From this many rows on, compiled loops are worth loading."""
 
 
-def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> Schedule:
+def scheduled(
+    problem: IndependentTasks, tasks: Integers, duration: Floats, machine: Integers
+) -> Schedule:
     """Return the schedule that starts ``tasks``, in this order, on their machines.
 
     Parameters
@@ -28,13 +31,12 @@ def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> 
         The problem, without preemption.
     tasks
         The tasks (indices) in the order in which they are started.
-    machine
-        The machine of each of these.
+    duration, machine
+        Of each of these the seconds, and the machine.
+
+    The arrays become the schedule's own.
     """
-    duration = problem.durations[tasks]
     start = _back_to_back(machine, duration)
-    end = start + duration
-    _give_away(duration, start, end)
     return Schedule.of_columns(
         problem.machines,
         kind=Activity.COMPUTE,
@@ -43,14 +45,10 @@ def scheduled(problem: IndependentTasks, tasks: Integers, machine: Integers) -> 
         item=tasks,
         amount=duration,
         start=start,
-        end=end,
+        end=start + duration,
+        earliest=True,
+        copy=False,
     )
-
-
-def _give_away(*columns: Floats) -> None:
-    """Let a schedule take columns that nobody else holds as they are, without a copy."""
-    for column in columns:
-        column.flags.writeable = False
 
 
 def retimed(
@@ -79,18 +77,7 @@ def retimed(
             start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
         else:
             start[order] = _back_to_back(machine, seconds)
-    end = start + duration
-    _give_away(start, end)
-    return Schedule.of_columns(
-        problem.machines,
-        kind=schedule.kind,
-        machine=schedule.machine,
-        peer=schedule.peer,
-        item=schedule.item,
-        amount=schedule.amount,
-        start=start,
-        end=end,
-    )
+    return schedule.timed(start, start + duration)
 
 
 def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> Replay:
@@ -117,7 +104,7 @@ def _in_order(schedule: Schedule) -> bool:
     from makespan.independent.kernels import in_order
 
     latest = np.full(2 * (int(schedule.machine.max()) + 1), -np.inf)
-    return bool(in_order(schedule.machine, schedule.start, schedule.end, latest))
+    return bool(in_order(*readonly(schedule.machine, schedule.start, schedule.end), latest))  # type: ignore[call-arg]
 
 
 def _back_to_back(machine: Integers, duration: Floats) -> Floats:
@@ -130,7 +117,7 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
         from makespan.independent.kernels import back_to_back
 
         result = np.empty(len(machine))
-        back_to_back(machine, duration, np.zeros(int(machine.max()) + 1), result)
+        back_to_back(*readonly(machine, duration), np.zeros(int(machine.max()) + 1), result)  # type: ignore[call-arg]
         return result
     order = np.argsort(machine, kind="stable")
     first = np.flatnonzero(np.diff(machine[order], prepend=-1))
@@ -153,7 +140,7 @@ def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Float
 
         result = np.empty(len(machine))
         free = np.zeros(int(machine.max()) + 1), np.zeros(int(task.max()) + 1)
-        one_at_a_time(machine, task, duration, *free, result)
+        one_at_a_time(*readonly(machine, task, duration), *free, result)  # type: ignore[call-arg]
         return result
     machine_free: dict[int, float] = {}
     task_free: dict[int, float] = {}

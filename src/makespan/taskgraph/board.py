@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from makespan.core.arrays import Rows
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.arrays import Rows
 from makespan.taskgraph.problem import TaskGraph
 
 

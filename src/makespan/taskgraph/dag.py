@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.arrays import frozen
 from makespan.core.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
 from makespan.taskgraph import loops
-from makespan.taskgraph.arrays import frozen
 
 WORK = "work is 0 or more units"
 SIZE = "a size is 0 or more units of data"

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from makespan.core.arrays import Rows, frozen
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
 from makespan.taskgraph import loops
-from makespan.taskgraph.arrays import Rows, frozen
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.taskgraph.arrays import readonly
+from makespan.core.arrays import readonly
 
 Column = Callable[[Any], Any]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.arrays import frozen
 from makespan.core.memory import claim
 from makespan.core.mistakes import Mistakes, shown
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.schedule import Floats, Integers
 from makespan.core.suggest import did_you_mean
-from makespan.taskgraph.arrays import frozen
 from makespan.taskgraph.routing import Route, Routing
 from makespan.taskgraph.topology import neighbours
 

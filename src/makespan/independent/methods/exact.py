@@ -129,7 +129,8 @@ class _Counted:
         """Return the schedule in which each machine runs so many tasks of each group."""
         order = np.argsort(self.group, kind="stable")
         machine = np.concatenate([np.repeat(np.arange(self.machines), row) for row in counts])
-        return scheduled(problem, self.tasks[order], machine)
+        tasks = self.tasks[order]
+        return scheduled(problem, tasks, problem.durations[tasks], machine)
 
 
 def _counted(problem: IndependentTasks, scaling: Scaling) -> _Counted:

@@ -23,4 +23,5 @@ from makespan.independent.problem import IndependentTasks
 )
 def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, each on the machine that is free first."""
-    return Solution(schedule=greedy(problem, np.arange(len(problem.durations))))
+    tasks = np.arange(len(problem.durations))
+    return Solution(schedule=greedy(problem, tasks, problem.durations))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.independent.greedy import by_decreasing_duration, greedy
+from makespan.independent.greedy import greedy, longest_first
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.problem import IndependentTasks
 
@@ -20,4 +20,4 @@ from makespan.independent.problem import IndependentTasks
 )
 def lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that is free first."""
-    return Solution(schedule=greedy(problem, by_decreasing_duration(problem)))
+    return Solution(schedule=greedy(problem, *longest_first(problem)))

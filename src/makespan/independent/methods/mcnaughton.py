@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
+from makespan.independent.bounds import total
 from makespan.independent.needs import PREEMPTION
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import MANY
@@ -31,7 +30,7 @@ BOUND_IS_MET = 1e-9
 def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
     """Fill the machines one after another up to the optimum; cut the task that does not fit."""
     seconds = problem.durations
-    average = math.fsum(seconds) / problem.machine_count
+    average = total(seconds) / problem.machine_count
     optimum = max(average, float(seconds.max(initial=0.0)))
     schedule = _wrapped_around(problem, optimum)
     return Solution(
@@ -64,4 +63,6 @@ def _wrapped_around(problem: IndependentTasks, optimum: float) -> Schedule:
         amount=amount,
         start=start,
         end=end,
+        earliest=True,
+        copy=False,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.mistakes import shown
@@ -9,7 +11,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.independent.bounds import bounds
 from makespan.independent.first_fit import first_fit
-from makespan.independent.greedy import by_decreasing_duration, first_plan
+from makespan.independent.greedy import first_plan, longest_first
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -41,9 +43,11 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
         return Solution(schedule=best)
     bound = max(bound.value for bound in bounds(problem))
     lower, upper = bound, best.makespan
-    tasks = by_decreasing_duration(problem)
-    tasks = tasks[problem.durations[tasks] > 0]
-    seconds = problem.durations[tasks]
+    if upper - lower <= CLOSE * upper:
+        return Solution(schedule=best)
+    tasks, seconds = longest_first(problem)
+    some = np.count_nonzero(seconds)
+    tasks, seconds = tasks[:some], seconds[:some]
     for _ in range(iterations):
         if upper - lower <= CLOSE * upper or control.expired():
             break
@@ -55,7 +59,7 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
             lower = capacity
             continue
         upper = capacity
-        plan = scheduled(problem, tasks, machine)
+        plan = scheduled(problem, tasks, seconds, machine)
         if plan.makespan < best.makespan:
             best, upper = plan, min(capacity, plan.makespan)
             control.report(best.makespan, bound)
