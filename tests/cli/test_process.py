@@ -118,6 +118,29 @@ def test_no_color_is_honoured(no_colour: str) -> None:
     assert (b"\x1b[" in shown) == (not no_colour)
 
 
+INTERRUPTED_TEXT = """
+from importlib import import_module
+
+from makespan.cli import main
+
+def run(arguments):
+    exec("import os, signal, time; os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)")
+
+import_module("makespan.cli.main").run = run
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_the_exit_code_says_which_signal_whatever_it_interrupted(tmp_path: Path) -> None:
+    """Imports execute texts; one of them that SIGTERM breaks off does not end Python by SIGINT."""
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_TEXT)
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (143, b"interrupted\n")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_the_first_interrupt_prints_the_incumbent(tmp_path: Path) -> None:

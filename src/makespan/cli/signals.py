@@ -30,7 +30,12 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 def leave_alone() -> None:
-    """Let signals end the process at once: all is said, only the interpreter's end is left."""
+    """Let signals end the process at once: all is said, only the interpreter's end is left.
+
+    CPython ends a module by SIGINT where the last text that it executed was interrupted, as that of
+    a named tuple is during imports, whatever the exit code; so the last one is empty.
+    """
+    exec("")
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
