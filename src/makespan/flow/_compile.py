@@ -51,6 +51,7 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
     "reduction": (
         ({"machines": 4, "segments": 5}, {"order": "greedy"}),
         ({"machines": 60, "segments": 60}, {"order": "greedy"}),
+        ({"machines": 2000, "segments": 2, "latency": 0.0, "reduce": 0.0}, {}),
         *(
             ({"machines": machines, "segments": segments, "collective": collective, **more}, {})
             for machines, segments in ((4, 3), (8, 6), (150, 150))
