@@ -265,3 +265,15 @@ def test_merged_rounds_end_at_most_twice_as_late(table, picks):
     merged = merge_rounds(problem, many.schedule)
     assert check(replace(problem, activation=None), merged).ok
     assert merged.makespan <= 2 * many.makespan * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("load", "own", "status", "makespan"),
+    [(0.0, None, "optimal", 0.0), (3.0, None, "infeasible", None), (3.0, 2.0, "optimal", 6.0)],
+)
+def test_an_activation_of_nobody(load, own, status, makespan):
+    """What the master does not compute itself nobody does."""
+    master = Master() if own is None else Master(compute=Affine(0.0, own))
+    star = Star.from_arrays(send_per_unit=[1.0, 2.0], compute_per_unit=3.0, master=master)
+    result = solve(DivisibleLoad(load=load, platform=star, activation=()))
+    assert (result.status, result.makespan) == (status, makespan)

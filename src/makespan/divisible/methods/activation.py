@@ -9,7 +9,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Integers
-from makespan.divisible.linear import with_deadline
+from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES
 from makespan.divisible.plan import Plan
@@ -43,6 +43,8 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     """Best amounts for the given sequence of chunks, empty chunks paying their fixed costs."""
     assert problem.activation is not None
     sequence = problem.workers_in(problem.activation)
+    if not len(sequence):
+        return _by_the_master(problem)
     sized = chained(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MOST_PROGRAMMED:
@@ -59,6 +61,15 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     optimal = optimal and not _may_be_left_waiting(problem, schedule.makespan)
     solution = Solution(schedule=schedule, optimal=optimal)
     return with_deadline(problem, solution)
+
+
+def _by_the_master(problem: DivisibleLoad) -> Solution:
+    """Return the only plan in which nobody is sent anything."""
+    assert problem.load is not None
+    if problem.load and not problem_master_computes(problem):
+        return Solution(schedule=None, infeasible="activation is empty, the master can't compute")
+    plan = Plan.of([], [], master=problem.load)
+    return with_deadline(problem, Solution(schedule=timed(problem, plan), optimal=True))
 
 
 def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
