@@ -1,6 +1,7 @@
 """The methods: the lecture's example, guarantees, and comparison with slow obvious twins."""
 
 import random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -249,3 +250,10 @@ def test_longest_first_is_stable(tie: int | None) -> None:
         seconds[tie] = seconds[tie + 700] = seconds[tie - 3]
     order, _ = longest_first(IndependentTasks(2, seconds))
     assert order.tolist() == sorted(range(4000), key=lambda task: (-seconds[task], task))
+
+
+def test_exact_searches_nothing_where_a_bound_proves_the_first_plan() -> None:
+    """No model is begun for a plan that a bound meets already."""
+    problem = IndependentTasks(2, [3.0, 2.0, 1.0])
+    with patch("makespan.independent.methods.exact._counted", side_effect=AssertionError):
+        assert solve(problem, method="exact").status == "optimal"

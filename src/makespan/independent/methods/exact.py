@@ -51,8 +51,9 @@ def _too_many(problem: IndependentTasks) -> str | None:
 def exact(problem: IndependentTasks, control: Control) -> Solution:
     """Search all assignments with CP-SAT, from the plan of LPT or a better one."""
     start = first_plan(problem, control)
-    if control.expired():
-        return Solution(schedule=start)
+    bound = max(bound.value for bound in bounds(problem))
+    if control.expired() or start.makespan <= bound:
+        return Solution(schedule=start, lower_bound=bound)
     from makespan.backends.cp_sat import scaling_of, search
 
     scaling = scaling_of(problem.durations)
