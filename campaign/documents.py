@@ -11,6 +11,7 @@ from campaign import odd
 
 Document = dict[str, Any]
 Spot = tuple[Any, Any]  # a container, and the key or index of what is changed in it
+LONGEST = 20_000  # values, in lists of the same value many times
 DEEPEST = 20
 """Levels down to which documents are changed: deep values within deep ones could not be copied or
 written, as that recurses."""
@@ -126,7 +127,19 @@ def _rag(container: Any, key: Any, rng: random.Random, *_: Any) -> None:
 
 
 def _long(container: Any, key: Any, rng: random.Random, *_: Any) -> None:
-    container[key] = [copy.deepcopy(container[key])] * rng.choice((3, 40, 200))
+    times = min(rng.choice((3, 40, 200)), LONGEST // _size(container[key]))
+    container[key] = [copy.deepcopy(container[key])] * max(1, times)
+
+
+def _size(value: Any) -> int:
+    """Return of how many values a value is made, itself included."""
+    size, left = 0, [value]
+    while left:
+        each = left.pop()
+        size += 1
+        if isinstance(each, (dict, list)):
+            left.extend(each.values() if isinstance(each, dict) else each)
+    return size
 
 
 CHANGES: tuple[Change, ...] = (
