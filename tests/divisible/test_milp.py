@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +263,21 @@ def test_amounts_are_polished_for_the_order_alone():
     assert polished.worker.tolist() == [7, 2]
     assert polished.total == pytest.approx(20.0)
     assert timed(problem, polished).makespan <= timed(problem, plan).makespan
+
+
+@pytest.mark.parametrize("integral", [False, True])
+def test_a_search_that_ended_before_it_knew_any_bound_gives_its_plan(
+    monkeypatch: pytest.MonkeyPatch, *, integral: bool
+) -> None:
+    """The most load by a deadline: the plan of the programme stands, without a bound."""
+    solved = Programme.solve
+
+    def without_bound(self: Programme, *arguments: object, **options: object) -> object:
+        return replace(solved(self, *arguments, **options), bound=-math.inf)
+
+    monkeypatch.setattr(Programme, "solve", without_bound)
+    star = Star([Worker(send=Affine(4, 5), compute=Affine(1, 11)), Worker(send=2, compute=9)])
+    result = solve(DivisibleLoad(platform=star, deadline=60.0, integral=integral), method="milp")
+    assert result.objective is not None
+    assert result.objective.value > 0
+    assert result.objective.bound is None

@@ -123,3 +123,10 @@ def test_unchanged_results_are_shown(data: dict[str, Any]) -> None:
     assert check(result).ok
     for show in USES.values():
         show(result)
+
+
+def test_the_method_of_a_result_does_not_steer_a_terminal() -> None:
+    """A carriage return in it is shown as an escape."""
+    written = result_as_dict(solve(PROBLEMS[0]))
+    result = result_of({**written, "method": "a\rb"}, problem_of)
+    assert str(result).splitlines()[0].endswith("(a\\u000db)")

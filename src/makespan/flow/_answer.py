@@ -43,7 +43,7 @@ def answer(result: Result) -> dict[str, Any]:
 
 def summary(result: Result) -> str:
     """Return the result as text: status, makespan, bound and gap, the answer, the notes."""
-    lines = [f"{result.status} ({result.method})", *_values(result)]
+    lines = [one_line(f"{result.status} ({result.method})"), *_values(result)]
     if result.schedule is not None:
         try:
             with unwarned():
@@ -69,7 +69,7 @@ def _values(result: Result) -> list[str]:
         shown_gap = f"  ({gap[2:]})" if gap and objective is None else ""
         values.append(("lower bound", f"{result.lower_bound:.10g}{shown_gap}"))
     width = max((len(name) for name, _ in values), default=0)
-    return [f"{name:<{width}}  {value}" for name, value in values]
+    return [one_line(f"{name:<{width}}  {value}") for name, value in values]
 
 
 def _percent(gap: float | None) -> str:

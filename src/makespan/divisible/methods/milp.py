@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor
+from math import floor, isfinite
 
 import numpy as np
 
@@ -123,13 +123,14 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
         return Solution(schedule=None, lower_bound=bound)
     if problem.load is None:
         most = -answer.bound * built.unit
-        if problem.integral:
+        if problem.integral and isfinite(most):  # stopped early, HiGHS may know no bound
             most = floor(most)
         optimal = (
             most <= plan.total if problem.integral else answer.proves(-plan.total / built.unit)
         )
         most = plan.total if optimal else max(plan.total, most)
-        objective = Objective(name="load", value=plan.total, bound=most, maximise=True)
+        bound = most if isfinite(most) else None
+        objective = Objective(name="load", value=plan.total, bound=bound, maximise=True)
         return Solution(schedule=schedule, optimal=optimal, objective=objective)
     bound = min(answer.bound * built.second, schedule.makespan)
     optimal = answer.proves(schedule.makespan / built.second)
