@@ -447,6 +447,13 @@ def test_hostile_dot_is_read_once(start: str) -> None:
     assert len(dot.read("digraph {" + many + "{ a; b } " * 3000 + "}")) == 2
 
 
+@pytest.mark.parametrize("before", ["", "1.", "1e"])
+def test_a_number_that_turns_out_to_be_a_word_is_read_once(before: str) -> None:
+    """Two hundred thousand digits and a letter take one pass, not one for each digit."""
+    name = f"{before}{'9' * 200_000}x"
+    assert dot.read(f"digraph {{ {name} [work=1] }}").names == (name,)
+
+
 def test_dot_strict_merges_edges() -> None:
     """In a strict graph an edge that is repeated is one edge."""
     dag = dot.read("strict digraph { a [work=1]; b [work=1]; a -> b [size=2]; a -> b }")

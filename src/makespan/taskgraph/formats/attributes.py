@@ -15,7 +15,7 @@ from makespan.core.mistakes import Mistakes, number_fault, shown
 
 SHOWN = 8
 LABEL = "label"
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?+(\d++\.?+\d*+|\.\d++)(e[+-]?+\d++)?+", re.ASCII | re.IGNORECASE)
 
 DRAWING = frozenset(
     """
