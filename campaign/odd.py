@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import math
 import random
@@ -76,7 +77,7 @@ def value(rng: random.Random) -> Any:
     if pick < 0.5:
         return number(rng)
     if pick < 0.75:
-        return rng.choice(TYPES)
+        return copy.deepcopy(rng.choice(TYPES))  # which is then changed
     if pick < 0.9:
         return name(rng)
     return deep(rng)

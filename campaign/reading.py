@@ -19,6 +19,7 @@ from makespan.flow._results import result_of, schedule_of
 
 Got = TypeVar("Got")
 PATIENCE = 2.0  # seconds of processor time for a file of a few kB
+PATIENCE_FOR_A_BYTE = 1e-6
 LONGEST = 30_000
 TASKS = 6  # to be split by what a CSV file holds
 PYTHON = re.compile(
@@ -36,7 +37,7 @@ def read(trial: Trial, path: Path) -> Problem | Result | Schedule | None:
         If reading takes too long, a refusal doesn't say where or what, or what was read comes back
         different once written.
     """
-    found = _in_time(lambda: _read(path))
+    found = _in_time(lambda: _read(path), path)
     if found is not None:
         _same_again(found, path)
     trial.count("read and written again" if found is not None else "refused")
@@ -51,12 +52,13 @@ def _read(path: Path) -> Problem | Result | Schedule | None:
         return None
 
 
-def _in_time(action: Callable[[], Got]) -> Got:
+def _in_time(action: Callable[[], Got], path: Path) -> Got:
     begun = time.process_time()
     result = action()
     took = time.process_time() - begun
-    if took > PATIENCE:
-        raise Defect(f"takes {took:.1f} s of processor time for a small file")
+    size = path.stat().st_size
+    if took > PATIENCE + PATIENCE_FOR_A_BYTE * size:
+        raise Defect(f"takes {took:.1f} s of processor time for a file of {size:,} bytes")
     return result
 
 
