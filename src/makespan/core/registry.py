@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from makespan.core.errors import MethodError
 from makespan.core.result import Solution
+from makespan.core.startup import startup
 from makespan.core.suggest import did_you_mean
 
 Run = TypeVar("Run", bound=Callable[..., Solution])
@@ -127,31 +129,45 @@ def register(
 
 def methods_of(kind: str) -> tuple[Method, ...]:
     """Return the methods of a kind in alphabetical order, importing them on first use."""
-    _import_methods(kind)
+    for name in _modules(kind):
+        _load(kind, name)
     return tuple(method for _, method in sorted(_REGISTER.get(kind, {}).items()))
 
 
-@cache
-def _import_methods(kind: str) -> None:
-    package = import_module(f"makespan.{kind}.methods")
-    for module in pkgutil.iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-
-
 def find_method(kind: str, name: str) -> Method:
-    """Return the method of ``kind`` called ``name``.
+    """Return the method of ``kind`` called ``name``, importing its file alone.
 
     Raises
     ------
     MethodError
         If there is none; the message names the nearest.
     """
-    known = {method.name: method for method in methods_of(kind)}
+    _load(kind, name)
+    known = _REGISTER.get(kind, {})
     if name not in known:
-        raise MethodError(
-            f"there is no method {name!r} for {kind} problems{did_you_mean(name, known)}"
-        )
+        hint = did_you_mean(name, {*_modules(kind), *known})
+        raise MethodError(f"there is no method {name!r} for {kind} problems{hint}")
     return known[name]
+
+
+def _load(kind: str, name: str) -> None:
+    if name not in _REGISTER.get(kind, {}) and name in _modules(kind):
+        with startup():
+            import_module(_modules(kind)[name])
+
+
+@cache
+def _modules(kind: str) -> dict[str, str]:
+    """Return the module of each method: ``two-tree`` is in ``two_tree.py``, in whatever folder."""
+    package = import_module(f"makespan.{kind}.methods")
+    return {name: module for folder in package.__path__ for name, module in _below(folder, package)}
+
+
+def _below(folder: str, package: ModuleType) -> Iterator[tuple[str, str]]:
+    for path in sorted(Path(folder).rglob("*.py")):
+        steps = path.relative_to(folder).with_suffix("").parts
+        if steps[-1] != "__init__":
+            yield steps[-1].replace("_", "-"), ".".join((package.__name__, *steps))
 
 
 def applicability(method: Method, problem: Any) -> Applicability:

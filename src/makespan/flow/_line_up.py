@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError, TooLarge
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
-from makespan.core.registry import Method, applicability, find_method, within_reach
+from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.result import Solution
 from makespan.core.suggest import did_you_mean
 
@@ -41,11 +41,11 @@ def run_line_up(
 
     The time limit ends it as soon as there is a plan.
     """
-    line_up = [find_method(kind.name, name) for name in kind.auto]
-    _refuse_unused_options(kind, line_up, options)
+    _refuse_unused_options(kind, options)
     race = _Race()
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
-        for method in line_up:
+        for name in kind.auto:
+            method = find_method(kind.name, name)
             if not applicability(method, problem).applies or not within_reach(method, problem):
                 continue
             if race.has_plan and control.expired():
@@ -163,8 +163,10 @@ def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
     return f"no method applies to this {kind.name} problem:\n{reasons}"
 
 
-def _refuse_unused_options(kind: Kind, line_up: list[Method], options: Mapping[str, Any]) -> None:
-    known = {option for method in line_up for option in method.options}
+def _refuse_unused_options(kind: Kind, options: Mapping[str, Any]) -> None:
+    if not options:
+        return
+    known = {option for name in kind.auto for option in find_method(kind.name, name).options}
     for name in options:
         if name not in known:
             hint = did_you_mean(name, known)

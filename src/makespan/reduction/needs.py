@@ -50,6 +50,7 @@ GIVEN_PLAN = Need(
     lambda problem: None if _plan(problem) else "neither destinations nor sequences are given",
 )
 FREE_ORDER = Need("order = 'free'", _says("order", "free"))
+BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", _says("order", "backfilling", "free"))
 GREEDY_ORDER = Need("order = 'greedy'", _says("order", "greedy"))
 A_REDUCTION = Need("collective = 'reduce'", _says("collective", "reduce"))
 ONE_WAY = Need("collective = 'reduce' or 'broadcast'", _says("collective", "reduce", "broadcast"))

@@ -1,43 +1,15 @@
-"""Destinations for the rules that order the sends: all of them, or by local search."""
+"""Backfilling: whoever can send next does, over the best destinations found."""
 
 from __future__ import annotations
-
-import math
-from itertools import product
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
-from makespan.core.schedule import Integers
-from makespan.reduction import classical
-from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.destinations import best_destinations
+from makespan.reduction.needs import A_REDUCTION, BACKFILLING_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules import ordered_by_rule, tables_of
-from makespan.reduction.sends import Sends, claim_sends
-from makespan.reduction.timing import in_order
-from makespan.reduction.trees import all_trees
 
-ALL_UP_TO = 30_000
-SENDS_IN_ALL = 2_000_000
 MOST_FREE_SENDS = 5_000
-SHAPES: tuple[classical.Tree, ...] = (
-    classical.star,  # planned whatever the time: it is quick at any size
-    classical.chain,
-    classical.binary,
-    classical.two_tree,
-    lambda machines, _: classical.k_nomial(machines, 2),
-)
-
-
-def _order_is(*allowed: str) -> Need:
-    return Need(
-        f"order = {' or '.join(map(repr, allowed))}",
-        lambda problem: None if problem.order in allowed else f"order is {problem.order!r}",
-    )
 
 
 def _too_many(problem: Reduction) -> str | None:
@@ -55,7 +27,7 @@ def _too_many(problem: Reduction) -> str | None:
         A_REDUCTION,
         GIVEN_COUNT,
         OPEN_PLAN,
-        _order_is("backfilling", "free"),
+        BACKFILLING_ORDER,
         Need(f"at most {MOST_FREE_SENDS} sends where order = 'free'", _too_many),
     ),
     proves="all destinations, where there are few (order = 'backfilling')",
@@ -64,101 +36,4 @@ def _too_many(problem: Reduction) -> str | None:
 )
 def backfilling(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
     """Order the sends by backfilling; try all destinations where they are few, else search."""
-    return _search(problem, control, "backfilling", tries)
-
-
-@register(
-    "reduction",
-    name="greedy-trees",
-    needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, _order_is("greedy")),
-    proves="all destinations, where there are few",
-    complexity="O(n m log n) for each destination matrix tried",
-    source="paper 000, evaluate; local search over destinations",
-)
-def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
-    """Order the sends by the notebook's rule; try all destinations where few, else search."""
-    return _search(problem, control, "greedy", tries)
-
-
-def _search(problem: Reduction, control: Control, rule: str, tries: int | None) -> Solution:
-    machines, segments = len(problem.machines), len(problem.sizes)
-    tables = tables_of(problem)
-    # one machine more per power: Cayley's number of trees for every segment
-    few = (machines - 2) * segments * math.log(machines) <= math.log(ALL_UP_TO)
-
-    def planned(parents: Integers, clock: Control | None = control) -> _Plan:
-        sends, end = ordered_by_rule(problem, parents, rule, tables, clock)
-        complete = len(sends) == (machines - 1) * segments
-        return _Plan(parents, sends, end if complete else math.inf)
-
-    claim_sends(problem)
-    if few:
-        best, through = _best_of_all(machines, segments, planned, control)
-    else:
-        best, through = _local_search(problem, planned, control, tries), False
-    return Solution(
-        schedule=in_order(problem, best.sends),
-        optimal=through and problem.order == rule,
-        stopped=not through,
-    )
-
-
-class _Plan(NamedTuple):
-    """Destinations, their sends in the order of the rule, and the makespan in units."""
-
-    parents: Integers
-    sends: Sends
-    end: Any
-
-
-def _best_of_all(
-    machines: int, segments: int, planned: Any, control: Control
-) -> tuple[_Plan, bool]:
-    """Return the plan of the best destinations, and whether all were tried."""
-    trees = all_trees(machines)
-    best: _Plan | None = None
-    for choice in product(range(len(trees)), repeat=segments):
-        plan = planned(np.ascontiguousarray(trees[list(choice)].T))
-        if best is None or plan.end < best.end:
-            best = plan
-        if control.expired():
-            return best, False
-    assert best is not None
-    return best, True
-
-
-def _local_search(problem: Reduction, planned: Any, control: Control, tries: int | None) -> _Plan:
-    """Start from the best classical tree, then send single segments elsewhere."""
-    machines, segments = len(problem.machines), len(problem.sizes)
-    best: _Plan = planned(classical.parents_of(problem, SHAPES[0]), None)
-    for shape in SHAPES[1:]:
-        if control.expired():
-            return best
-        best = min(best, planned(classical.parents_of(problem, shape)), key=_end)
-    target = best_bound(problem) / float(problem.unit or 1) * (1 + 1e-12)
-    rng = np.random.default_rng(control.rng.integers(2**31))
-    share = SENDS_IN_ALL // (machines * segments) // (1 if machines * segments >= 200 else 10)
-    for _ in range(max(20, min(5000, share)) if tries is None else tries):
-        if best.end <= target or control.expired():
-            break
-        trial = best.parents.copy()
-        for _ in range(int(rng.integers(1, 3))):
-            _move(trial, rng)
-        best = min(planned(trial), best, key=_end)
-    return best
-
-
-def _end(plan: _Plan) -> Any:
-    return plan.end
-
-
-def _move(parents: Integers, rng: np.random.Generator) -> None:
-    """Give one machine another destination for one segment, keeping a tree."""
-    machines, segments = parents.shape
-    segment, machine = int(rng.integers(segments)), int(rng.integers(1, machines))
-    target = int(rng.integers(machines))
-    above = target
-    while above not in (0, machine):
-        above = int(parents[above, segment])
-    if above != machine:
-        parents[machine, segment] = target
+    return best_destinations(problem, control, "backfilling", tries)

@@ -1,4 +1,4 @@
-"""Binomial and k-nomial trees, pipelined."""
+"""The k-nomial tree, pipelined."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from makespan.reduction import classical
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 
-NEEDS = (ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
-
 
 @register(
     "reduction",
     name="k-nomial",
-    needs=NEEDS,
+    needs=(ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m log n)",
     source="classical; the binomial tree with digits in base k",
 )
@@ -26,18 +24,4 @@ def k_nomial(problem: Reduction, control: Control, *, arity: int = 4) -> Solutio
         raise MethodError(f"arity: {arity!r} is not allowed; it is a whole number from 2")
     return classical.pipelined(
         problem, lambda machines, _: classical.k_nomial(machines, arity), control
-    )
-
-
-@register(
-    "reduction",
-    name="binomial",
-    needs=NEEDS,
-    complexity="O(n m log n)",
-    source="classical; what libraries use for short messages",
-)
-def binomial(problem: Reduction, control: Control) -> Solution:
-    """Send every segment up a binomial tree."""
-    return classical.pipelined(
-        problem, lambda machines, _: classical.k_nomial(machines, 2), control
     )
