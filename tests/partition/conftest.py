@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from makespan.partition import choices
 from makespan.partition.methods import dynamic_programming
+from makespan.partition.model import choices
 
 
 @pytest.fixture(params=["plain", "compiled"])

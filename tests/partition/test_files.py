@@ -11,8 +11,8 @@ import pytest
 from makespan import Affine, Partition, read_problem, save, solve
 from makespan.core.errors import FileError, ProblemError
 from makespan.flow._files import problem_of
-from makespan.partition.curves import Curve
 from makespan.partition.file import read, schema, write
+from makespan.partition.model.curves import Curve
 
 CSV = """resource,count,time,energy
 gpu,0,0,0

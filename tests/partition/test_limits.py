@@ -10,8 +10,8 @@ import pytest
 from makespan import Affine, Partition, solve
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
-from makespan.partition import search, sums
 from makespan.partition.generate import generate
+from makespan.partition.threshold import search, sums
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
 

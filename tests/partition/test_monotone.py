@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from makespan import Affine, Partition, solve
-from makespan.partition.curves import Curve
+from makespan.partition.model.curves import Curve
 
 
 def functions(kind: str, rng):

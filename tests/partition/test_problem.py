@@ -10,9 +10,9 @@ import pytest
 
 from makespan import Affine, Partition, solve
 from makespan.core.errors import ProblemError
-from makespan.partition.choices import LARGE
-from makespan.partition.curves import Curve
-from makespan.partition.samples import Samples
+from makespan.partition.model.choices import LARGE
+from makespan.partition.model.curves import Curve
+from makespan.partition.model.samples import Samples
 
 
 def mistakes_of(**parts) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import Partition, solve
-from makespan.partition import choices
+from makespan.partition.model import choices
 
 FAMILIES = ("iid", "noisy", "ties", "even", "steps of 3 and 5", "holes", "rare odd", "sparse")
 

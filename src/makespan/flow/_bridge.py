@@ -11,9 +11,9 @@ from makespan.core.errors import ProblemError
 from makespan.core.mistakes import Mistakes
 from makespan.divisible.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.partition.curves import Curves
+from makespan.partition.model.curves import Curves
+from makespan.partition.model.table import NO_LIMIT
 from makespan.partition.problem import Partition
-from makespan.partition.table import NO_LIMIT
 
 
 def as_partition(problem: DivisibleLoad) -> Partition:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.result import Bound
-from makespan.partition.curves import Curves
+from makespan.partition.model.curves import Curves
 from makespan.partition.problem import Partition
-from makespan.partition.search import LARGEST, first_containing, value_of
-from makespan.partition.sums import sums_of
+from makespan.partition.threshold.search import LARGEST, first_containing, value_of
+from makespan.partition.threshold.sums import sums_of
 
 CHEAPEST = "every resource takes one of its counts, and the dearest of the cheapest ends last"
 ENDS = "at a lower threshold the greatest (least) allowed counts add up to less (more) than tasks"

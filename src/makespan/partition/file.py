@@ -28,12 +28,12 @@ from makespan.core.forms import (
     validated,
 )
 from makespan.core.mistakes import Mistakes
-from makespan.partition.costs import Given
-from makespan.partition.curves import Curves
-from makespan.partition.frames import grouped, read_csv, samples_of
+from makespan.partition.model.costs import Given
+from makespan.partition.model.curves import Curves
+from makespan.partition.model.frames import grouped, read_csv, samples_of
+from makespan.partition.model.samples import Samples
+from makespan.partition.model.table import NO_LIMIT, Table
 from makespan.partition.problem import Partition
-from makespan.partition.samples import Samples
-from makespan.partition.table import NO_LIMIT, Table
 
 Count = Annotated[int, Whole("a count is a whole number from 0")]
 Costs = Annotated[Any, Column("a cost is 0 or more seconds, or inf (null in JSON)", infinite=True)]

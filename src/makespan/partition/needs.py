@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.errors import TooLarge
 from makespan.core.registry import Need
-from makespan.partition.curves import Curves
+from makespan.partition.model.curves import Curves
 from makespan.partition.problem import Partition
 
 

@@ -13,7 +13,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
-from makespan.partition.curves import Curves, tabulated
+from makespan.partition.model.curves import Curves, tabulated
 from makespan.partition.problem import Partition
 
 if TYPE_CHECKING:

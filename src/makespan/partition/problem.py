@@ -12,8 +12,8 @@ import numpy as np
 from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, out_of_range, shown
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices, Faults, scanned
-from makespan.partition.costs import (
+from makespan.partition.model.choices import Choices, Faults, scanned
+from makespan.partition.model.costs import (
     A_COST,
     LARGEST_COUNT,
     Given,
@@ -22,9 +22,9 @@ from makespan.partition.costs import (
     matrix_table,
     tabulate,
 )
-from makespan.partition.curves import Curves
-from makespan.partition.frames import is_frame, resources_of
-from makespan.partition.table import Table
+from makespan.partition.model.curves import Curves
+from makespan.partition.model.frames import is_frame, resources_of
+from makespan.partition.model.table import Table
 
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
 LARGEST_SUM = 1 << 62
@@ -46,7 +46,7 @@ class Partition:
         Seconds for each count, per resource; a list, or a table ``{name: row}``. A row is an
         array (the costs of ``first``, ``first + 1``, … tasks), ``{count: cost}``, an
         :class:`Affine` cost, a function of an array of counts, or
-        :class:`makespan.partition.samples.Samples`. Rows may differ in length; a 2-D array is
+        :class:`makespan.partition.model.samples.Samples`. Rows may differ in length; a 2-D array is
         used without a copy. An infinite cost forbids its count. Costs above ``tasks`` stay
         unused. A pandas or polars frame with the columns ``resource``, ``count``, ``time`` and,
         where measured, ``energy`` is a table of its own.

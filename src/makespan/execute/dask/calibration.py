@@ -13,8 +13,8 @@ from makespan.divisible.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.fitting import Fit
 from makespan.execute.dask.sharing import Sharing
+from makespan.partition.model.samples import Samples
 from makespan.partition.problem import Partition
-from makespan.partition.samples import Samples
 
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
@@ -178,8 +178,8 @@ class Calibration:
         """Return the problem of splitting so many items over the workers by measured tables.
 
         The cost of each measured count is what it took, of the counts between as interpolated
-        (:class:`makespan.partition.samples.Samples`). Above the largest measured count the time
-        grows by the fitted costs; nothing is computed in no time.
+        (:class:`makespan.partition.model.samples.Samples`). Above the largest measured count the
+        time grows by the fitted costs; nothing is computed in no time.
 
         Raises
         ------

@@ -9,11 +9,11 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
-from makespan.partition.curves import Curves
-from makespan.partition.late import quick_plan
+from makespan.partition.least_sum.late import quick_plan
+from makespan.partition.least_sum.preference import NOT_LOOKED_AT
 from makespan.partition.methods.monotone import counts_of_curves
+from makespan.partition.model.curves import Curves
 from makespan.partition.plan import plan_of_counts
-from makespan.partition.prefer import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
 
 NOTHING_PROVED = "some plan: no better one was searched for"

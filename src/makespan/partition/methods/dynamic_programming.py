@@ -11,14 +11,14 @@ from makespan.core.memory import claim
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.aim import aim_of, cap_of, explanation
-from makespan.partition.choices import Choices
-from makespan.partition.late import late_plan
+from makespan.partition.least_sum.late import late_plan
+from makespan.partition.model.choices import Choices
+from makespan.partition.model.table import Flags
 from makespan.partition.needs import LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
 from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.sums import NO_COUNTS, Expired, sums_of
-from makespan.partition.table import Flags
+from makespan.partition.threshold.aim import aim_of, cap_of, explanation
+from makespan.partition.threshold.sums import NO_COUNTS, Expired, sums_of
 
 COMPILED_FROM = 1_000_000
 """From this many steps on, the compiled loop is worth loading."""
@@ -98,7 +98,7 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
     """Return what fills one row; where the time is up, the row is left unfinished."""
     if choices.size * (tasks + 1) < COMPILED_FROM:
         return lambda *arguments: _plain_row(choices, *arguments)
-    from makespan.partition.sum_kernels import table_row
+    from makespan.partition.least_sum.kernels import table_row
 
     table = choices.table
     counts = NO_COUNTS if table.counts is None else table.counts

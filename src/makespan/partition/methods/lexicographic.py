@@ -5,10 +5,10 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
+from makespan.partition.least_sum.pairs import energy_then_time, time_then_energy
+from makespan.partition.least_sum.plan import sum_plan
 from makespan.partition.needs import A_PAIR, NO_OTHER_PREFERENCE
-from makespan.partition.pairs import energy_then_time, time_then_energy
 from makespan.partition.problem import Partition
-from makespan.partition.sum_plan import sum_plan
 
 
 @register(

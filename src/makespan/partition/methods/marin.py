@@ -8,6 +8,8 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Integers
+from makespan.partition.least_sum.relaxation import relaxation_at
+from makespan.partition.least_sum.unit_tasks import handed_out
 from makespan.partition.needs import (
     CONVEX,
     EVERY_TASK,
@@ -17,9 +19,7 @@ from makespan.partition.needs import (
 )
 from makespan.partition.plan import no_plan, plan_of_counts
 from makespan.partition.problem import Partition
-from makespan.partition.relaxation import relaxation_at
-from makespan.partition.search import LARGEST
-from makespan.partition.unit_tasks import handed_out
+from makespan.partition.threshold.search import LARGEST
 
 NOT_CONVEX = "the costs grow more slowly somewhere by less than rounding, and that matters"
 

@@ -10,11 +10,11 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.curves import Curves
-from makespan.partition.inverse import greatest, least_threshold, lexicographic
+from makespan.partition.model.curves import Curves
 from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
 from makespan.partition.plan import no_plan, plan_of_counts
 from makespan.partition.problem import Partition
+from makespan.partition.threshold.inverse import greatest, least_threshold, lexicographic
 
 NEVER_FALL = "costs never fall, as affine costs do not and curves are declared not to"
 

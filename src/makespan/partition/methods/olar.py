@@ -5,6 +5,8 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
+from makespan.partition.least_sum.preference import NOT_LOOKED_AT
+from makespan.partition.least_sum.unit_tasks import handed_out
 from makespan.partition.needs import (
     EVERY_TASK,
     LEAST_MAKESPAN,
@@ -13,9 +15,7 @@ from makespan.partition.needs import (
     NO_DEADLINE,
 )
 from makespan.partition.plan import no_plan, plan_of_counts
-from makespan.partition.prefer import NOT_LOOKED_AT
 from makespan.partition.problem import Partition
-from makespan.partition.unit_tasks import handed_out
 
 
 @register(

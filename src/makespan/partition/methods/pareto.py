@@ -7,14 +7,14 @@ from typing import Any
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.aim import Aim, aim_of, explanation
-from makespan.partition.late import late_plan, objective_of
+from makespan.partition.least_sum.late import late_plan, objective_of
+from makespan.partition.least_sum.pairs import front
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
-from makespan.partition.pairs import front
 from makespan.partition.plan import no_plan, plan
 from makespan.partition.problem import Partition
-from makespan.partition.search import value_of
-from makespan.partition.sums import Expired, sums_of
+from makespan.partition.threshold.aim import Aim, aim_of, explanation
+from makespan.partition.threshold.search import value_of
+from makespan.partition.threshold.sums import Expired, sums_of
 
 
 @register(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.aim import Aim, aim_of, explanation
-from makespan.partition.late import late_plan
+from makespan.partition.least_sum.late import late_plan
+from makespan.partition.least_sum.preference import preferred
 from makespan.partition.needs import LEAST_MAKESPAN
 from makespan.partition.plan import no_plan, plan
-from makespan.partition.prefer import preferred
 from makespan.partition.problem import Partition
-from makespan.partition.search import least_feasible
-from makespan.partition.sums import Expired, sums_of
+from makespan.partition.threshold.aim import Aim, aim_of, explanation
+from makespan.partition.threshold.search import least_feasible
+from makespan.partition.threshold.sums import Expired, sums_of
 
 
 @register(

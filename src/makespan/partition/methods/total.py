@@ -5,12 +5,12 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.partition.choices import Choices
-from makespan.partition.least_sum import LeastSum, least_sum
+from makespan.partition.least_sum.plan import sum_plan
+from makespan.partition.least_sum.search import LeastSum, least_sum
+from makespan.partition.model.choices import Choices
 from makespan.partition.needs import LEAST_TOTAL, NO_OTHER_PREFERENCE
 from makespan.partition.problem import Partition
-from makespan.partition.sum_plan import sum_plan
-from makespan.partition.sums import Sums
+from makespan.partition.threshold.sums import Sums
 
 
 @register(

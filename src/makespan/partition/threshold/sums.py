@@ -20,7 +20,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Integers
-from makespan.partition.choices import Choices, least_of_block
+from makespan.partition.model.choices import Choices, least_of_block
 
 FEW = 1 << 14
 BUDGET = 1 << 24
@@ -68,7 +68,8 @@ class Ends:
 class Sums(Protocol):
     """The sums of allowed counts, under limits given as bit patterns of costs.
 
-    ``containing`` remembers what :func:`~makespan.partition.search.first_containing` found.
+    ``containing`` remembers what
+    :func:`~makespan.partition.threshold.search.first_containing` found.
     """
 
     containing: dict[int, Ends]
@@ -267,19 +268,19 @@ class CompiledSums:
         self.counts = NO_COUNTS if counts is None else counts
 
     def largest_least(self) -> int:
-        from makespan.partition.scan_kernels import largest_least
+        from makespan.partition.model.scan_kernels import largest_least
 
         return max(
             0, int(largest_least(self.bits, self.least, self.choices.low, self.choices.high))
         )
 
     def least_above(self, limit: int) -> int:
-        from makespan.partition.scan_kernels import least_above
+        from makespan.partition.model.scan_kernels import least_above
 
         return int(least_above(self.bits, self.choices.low, self.choices.high, limit))
 
     def ends(self, limit: int, inside: Ends | None, outside: Ends | None) -> Ends | None:
-        from makespan.partition.scan_kernels import first_allowed, last_allowed
+        from makespan.partition.model.scan_kernels import first_allowed, last_allowed
 
         low, high = self.choices.low, self.choices.high
         first, last = np.empty_like(low), np.empty_like(low)
@@ -309,7 +310,7 @@ class CompiledSums:
         return (64 * word + int(bits[word]).bit_length() - 1) * reached.unit
 
     def trace(self, ends: Ends, tasks: int) -> Integers | None:
-        from makespan.partition.kernels import trace
+        from makespan.partition.threshold.kernels import trace
 
         width, top = ends.width(tasks), ends.from_top(tasks)
         if width < 0:
@@ -324,7 +325,7 @@ class CompiledSums:
         return entries
 
     def costs_between(self, infeasible: int, ends: Ends, tasks: int) -> tuple[Integers, bool]:
-        from makespan.partition.kernels import costs_between
+        from makespan.partition.threshold.kernels import costs_between
 
         found = np.empty(FEW, dtype=np.int64)
         view = self._view(ends, ends.width(tasks), ends.from_top(tasks))
@@ -348,7 +349,7 @@ class CompiledSums:
 
         The sums of the rows from each row on are put into ``room``.
         """
-        from makespan.partition.kernels import common_divisor, reaches
+        from makespan.partition.threshold.kernels import common_divisor, reaches
 
         arguments = self._view(ends, width, from_top), ends.first, ends.last
         longest = int((ends.last - ends.first).max()) + 1

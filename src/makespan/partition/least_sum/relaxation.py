@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices
+from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
-from makespan.partition.sums import NO_COUNTS
+from makespan.partition.threshold.sums import NO_COUNTS
 
 ROUNDING = 1e-15
 
@@ -99,7 +99,7 @@ def _weighted_select(slope: Floats, width: Integers, missing: int) -> float:
 def _corners(choices: Choices, weights: Floats, limit: int) -> tuple[Integers, Integers]:
     """Return the entries at the corners of the rows' lower hulls, and where each row begins."""
     if choices.is_large:
-        from makespan.partition.sum_kernels import hulls
+        from makespan.partition.least_sum.kernels import hulls
 
         corners = np.empty(choices.size, dtype=np.int64)
         begin = np.empty(len(choices) + 1, dtype=np.int64)
@@ -142,7 +142,7 @@ def _reduced(
     """Return the reduced cost of every entry, and how many were below ``floor``."""
     counts = choices.table.counts
     if choices.is_large:
-        from makespan.partition.sum_kernels import reduce_costs
+        from makespan.partition.least_sum.kernels import reduce_costs
 
         reduced = np.empty(len(weights))
         below = reduce_costs(

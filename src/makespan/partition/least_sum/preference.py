@@ -7,10 +7,10 @@ from contextlib import suppress
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.schedule import Integers
-from makespan.partition.fewest import fewest_resources
-from makespan.partition.least_sum import LATE, least_sum
+from makespan.partition.least_sum.search import LATE, least_sum
 from makespan.partition.problem import Partition
-from makespan.partition.sums import Ends, Expired, Sums
+from makespan.partition.threshold.fewest import fewest_resources
+from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 NOT_PREFERRED = (
     "the time was up, or the memory too small, before the preferred of the optimal plans was found"

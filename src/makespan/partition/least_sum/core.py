@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices
+from makespan.partition.model.choices import Choices
 
 WIDEST = 1 << 26
 """Sums in a wider range are kept in dictionaries, not in arrays."""
@@ -211,7 +211,7 @@ class _Program:
         return np.array(chosen[::-1], dtype=np.int64)
 
     def _by_array(self, low: int, high: int, control: Control) -> Integers | None:
-        from makespan.partition.sum_kernels import core_rows
+        from makespan.partition.least_sum.kernels import core_rows
 
         rows = len(self.least)
         claim(20 * (high - low + 1), "the sums of a core of entries")

@@ -17,9 +17,9 @@ from makespan.core.errors import TooLarge
 from makespan.core.memory import claim
 from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.curves import Curve, Curves, curves_of, tabulated
-from makespan.partition.samples import INTERPOLATIONS, Samples
-from makespan.partition.table import NO_LIMIT, Row, Table, read_only, table_of
+from makespan.partition.model.curves import Curve, Curves, curves_of, tabulated
+from makespan.partition.model.samples import INTERPOLATIONS, Samples
+from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
 A_COST = "a cost is 0 or more seconds, or inf where the count is forbidden"
 A_COUNT = "a count is a whole number from 0"

@@ -13,8 +13,8 @@ from makespan.core.errors import FileError
 from makespan.core.files import PathLike, read_text, shown_path
 from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
 from makespan.core.suggest import did_you_mean
-from makespan.partition.costs import LARGEST_COUNT, Given
-from makespan.partition.samples import Samples
+from makespan.partition.model.costs import LARGEST_COUNT, Given
+from makespan.partition.model.samples import Samples
 
 COLUMNS = ("resource", "count", "time")
 ENERGY = "energy"

@@ -7,8 +7,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Integers
-from makespan.partition.choices import Choices
-from makespan.partition.sums import Ends, Expired, added_sums
+from makespan.partition.model.choices import Choices
+from makespan.partition.threshold.sums import Ends, Expired, added_sums
 
 
 def fewest_resources(choices: Choices, ends: Ends, tasks: int, control: Control) -> Integers | None:

@@ -19,13 +19,18 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices
-from makespan.partition.convex import convex_plan
-from makespan.partition.core_program import solve_core
+from makespan.partition.least_sum.convex import convex_plan
+from makespan.partition.least_sum.core import solve_core
+from makespan.partition.least_sum.relaxation import Relaxation, relaxation
+from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
-from makespan.partition.relaxation import Relaxation, relaxation
-from makespan.partition.search import LARGEST, bits_of, feasible_within_half_octave, value_of
-from makespan.partition.sums import sums_of
+from makespan.partition.threshold.search import (
+    LARGEST,
+    bits_of,
+    feasible_within_half_octave,
+    value_of,
+)
+from makespan.partition.threshold.sums import sums_of
 
 LATE = "the time was up, or the memory too small, before it was proved that no sum is less"
 

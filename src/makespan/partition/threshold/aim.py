@@ -9,8 +9,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.partition.problem import Partition
-from makespan.partition.search import LARGEST, bits_of, least_feasible, value_of
-from makespan.partition.sums import Ends, Expired, Sums
+from makespan.partition.threshold.search import LARGEST, bits_of, least_feasible, value_of
+from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

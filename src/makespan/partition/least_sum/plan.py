@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from makespan.core.control import Control
 from makespan.core.result import Objective, Solution
-from makespan.partition.aim import Aim, aim_of, explanation
-from makespan.partition.choices import Choices
-from makespan.partition.late import late_plan
-from makespan.partition.least_sum import LATE, LeastSum
+from makespan.partition.least_sum.late import late_plan
+from makespan.partition.least_sum.search import LATE, LeastSum
+from makespan.partition.model.choices import Choices
 from makespan.partition.plan import no_plan, plan
 from makespan.partition.problem import Partition
-from makespan.partition.sums import Expired, Sums, sums_of
+from makespan.partition.threshold.aim import Aim, aim_of, explanation
+from makespan.partition.threshold.sums import Expired, Sums, sums_of
 
 Search = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
 """From choices, their sums, tasks, the greatest cost allowed (bits) and the control to a plan."""

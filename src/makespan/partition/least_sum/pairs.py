@@ -8,12 +8,12 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices
-from makespan.partition.least_sum import LeastSum, least_above, least_reduced, least_sum
+from makespan.partition.least_sum.relaxation import relaxation
+from makespan.partition.least_sum.search import LeastSum, least_above, least_reduced, least_sum
+from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
-from makespan.partition.relaxation import relaxation
-from makespan.partition.search import least_feasible
-from makespan.partition.sums import Expired, Sums
+from makespan.partition.threshold.search import least_feasible
+from makespan.partition.threshold.sums import Expired, Sums
 
 SAME = 1e-12
 """Sums of energies that differ by less than this share are the same but for rounding."""

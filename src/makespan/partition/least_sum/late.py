@@ -6,12 +6,12 @@ from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.result import Objective, Solution
 from makespan.core.schedule import Integers
-from makespan.partition.aim import Aim, cap_of
 from makespan.partition.plan import plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.quick import GRACE, quick_entries
-from makespan.partition.search import value_of
-from makespan.partition.sums import Ends, Expired, sums_of
+from makespan.partition.threshold.aim import Aim, cap_of
+from makespan.partition.threshold.quick import GRACE, quick_entries
+from makespan.partition.threshold.search import value_of
+from makespan.partition.threshold.sums import Ends, Expired, sums_of
 
 LATE_PLAN = "the time was up: the best plan found until then"
 

@@ -9,10 +9,10 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.schedule import Integers
-from makespan.partition.choices import Choices
-from makespan.partition.inverse import lexicographic
-from makespan.partition.search import ONE_OCTAVE, first_containing
-from makespan.partition.sums import Ends, Expired, Sums, sums_of
+from makespan.partition.model.choices import Choices
+from makespan.partition.threshold.inverse import lexicographic
+from makespan.partition.threshold.search import ONE_OCTAVE, first_containing
+from makespan.partition.threshold.sums import Ends, Expired, Sums, sums_of
 
 GRACE = 0.3
 """Seconds that finding some plan may take after the time is up."""

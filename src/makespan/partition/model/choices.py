@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.mistakes import GREATEST, LEAST, out_of_range
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.table import Flags, Table
+from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9
 BLOCK = 1 << BLOCK_BITS
@@ -121,7 +121,7 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
     low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
     contiguous = _contiguous(table, low, high)
     if len(table.values) >= LARGE:
-        from makespan.partition.scan_kernels import scan
+        from makespan.partition.model.scan_kernels import scan
 
         monotone, convex = contiguous.copy(), contiguous.copy()
         least = np.full((len(bits) >> BLOCK_BITS) + 1, np.iinfo(np.int64).max)

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Integers
-from makespan.partition.sums import Ends, Expired, Sums
+from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 ONE_OCTAVE = 1 << 52
 """Adding this to the bit pattern of a positive float doubles it."""

@@ -6,10 +6,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.choices import Choices
-from makespan.partition.inverse import greatest, least_threshold, lexicographic
-from makespan.partition.relaxation import relaxation_at
-from makespan.partition.sums import sums_of
+from makespan.partition.least_sum.relaxation import relaxation_at
+from makespan.partition.model.choices import Choices
+from makespan.partition.threshold.inverse import greatest, least_threshold, lexicographic
+from makespan.partition.threshold.sums import sums_of
 
 
 def convex_plan(
