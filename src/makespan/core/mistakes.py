@@ -73,6 +73,8 @@ class Mistakes:
 
         ``known`` holds places whose mistake was noted before.
         """
+        if _plainly_fine(values, infinite=infinite):
+            return
         wrong = ~(values >= 0) | out_of_range(values)
         if not infinite:
             wrong |= ~(values < np.inf)
@@ -98,6 +100,16 @@ def shown(value: Any) -> str:
     except (ValueError, RecursionError):  # thousands of digits, or nested without end
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _plainly_fine(values: np.ndarray, *, infinite: bool) -> bool:
+    """Whether the least and the greatest entry show that none is wrong; takes no memory."""
+    if not len(values):
+        return True
+    least, greatest = values.min(), values.max()  # NaN where there is one
+    if least == greatest:
+        return bool(least == 0.0 or LEAST <= least <= GREATEST or (infinite and least == np.inf))
+    return bool(least >= LEAST and greatest <= GREATEST)
 
 
 def out_of_range(values: np.ndarray) -> np.ndarray:

@@ -115,29 +115,40 @@ def solve_linear(problem: DivisibleLoad, order: Integers, *, keep_all: bool) -> 
     keep_all
         Whether the order is known to use every worker, so that equal finish is optimal.
     """
+    plan = linear_plan(problem, order, problem.star.send_per_unit, keep_all=keep_all)
+    return plan if isinstance(plan, Solution) else as_optimal(problem, plan)
+
+
+def linear_plan(
+    problem: DivisibleLoad, order: Integers, port: Floats, *, keep_all: bool
+) -> Plan | Solution:
+    """Return the optimal plan of a linear star, or a solution that says why there is none.
+
+    ``port`` is for how long a unit for each worker holds the port; else as :func:`solve_linear`.
+    """
     star = problem.star
     own = master_cost(star).per_unit if problem_master_computes(problem) else None
-    send, compute = star.send_per_unit[order], star.compute_per_unit[order]
+    send, compute = port[order], star.compute_per_unit[order]
     if own == 0.0:
-        return _finished(problem, Plan.of([], [], master=_load_in_no_time(problem)))
+        return _fitting(problem, Plan.of([], [], master=_load_in_no_time(problem)))
     free = np.flatnonzero(send + compute == 0.0)
     if len(free):
         amount = _load_in_no_time(problem)
-        return _finished(problem, Plan.of(order[free[:1]], [amount] if amount else [0.0]))
+        return _fitting(problem, Plan.of(order[free[:1]], [amount] if amount else [0.0]))
     shares = equal_finish_shares(send, compute) if keep_all else best_shares(send, compute)
     own_share = 0.0 if own is None else 1.0 / own
     rate = float(shares.sum()) + own_share
     if rate == 0.0:
         if problem.load == 0.0 or problem.load is None:
-            return _finished(problem, Plan.of([], []))
+            return _fitting(problem, Plan.of([], []))
         return Solution(schedule=None, infeasible="there is a load, but no machine to compute it")
     if problem.load is None:
         assert problem.deadline is not None
         seconds = problem.deadline
     else:
         seconds = problem.load / rate
-    plan = Plan.of(order, shares * seconds, master=own_share * seconds)
-    return _finished(problem, plan)
+    shares *= seconds
+    return _fitting(problem, Plan.of(order, shares, master=own_share * seconds))
 
 
 def problem_master_computes(problem: DivisibleLoad) -> bool:
@@ -151,13 +162,18 @@ def _load_in_no_time(problem: DivisibleLoad) -> float:
     return problem.load if problem.load is not None else float("inf")
 
 
-def _finished(problem: DivisibleLoad, plan: Plan) -> Solution:
+def _fitting(problem: DivisibleLoad, plan: Plan) -> Plan | Solution:
+    """Return a plan with the chunks that the problem wants, unless its load has no maximum."""
     if not np.isfinite(plan.total):
         return Solution(
             schedule=None,
             notes=("a machine with no cost at all does any load by the deadline: no maximum",),
         )
-    plan = plan.trimmed(problem.use, len(problem.star))
+    return plan.trimmed(problem.use, len(problem.star))
+
+
+def as_optimal(problem: DivisibleLoad, plan: Plan) -> Solution:
+    """Return the solution of a plan that is known to be optimal."""
     schedule = timed(problem, plan)
     if problem.load is None:
         return Solution(

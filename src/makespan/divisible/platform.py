@@ -253,7 +253,9 @@ class Star:
             mistakes.add("platform.names", f"has {len(names)} names for {count} workers")
         mistakes.raise_if_any()
         first = 0 if star.master == "choose" else 1
-        star.names = Numbered("P", count, first=first) if names is None else tuple(names)
+        if names is None:
+            names = Numbered("P", count, first=first)
+        star.names = names if isinstance(names, Numbered) else tuple(names)
         star._set_columns(columns, count)
         return star
 

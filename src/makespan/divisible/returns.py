@@ -164,7 +164,7 @@ def plan_of(problem: DivisibleLoad, orders: Orders, amount: Floats, own: float) 
 
 def orders_of(problem: DivisibleLoad, schedule: Schedule) -> Orders | None:
     """Return the orders of a schedule with one chunk a worker; None if it has another master."""
-    if list(schedule.machines) != list(problem.machines):
+    if schedule.machines != problem.machines:
         return None
     sends, returns = schedule.rows_of(Activity.SEND), schedule.rows_of(Activity.RETURN)
     send = sends[np.lexsort((schedule.end[sends], schedule.start[sends]))]

@@ -18,13 +18,13 @@ from makespan.divisible.dispatch import Dispatch
 from makespan.divisible.plan import NO_CHUNKS, Plan
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.single_round import is_single_round, single_round
 from makespan.divisible.tree_timing import retimed_tree
 
 
 def timed(
     problem: DivisibleLoad,
     plan: Plan,
-    factors: Floats | None = None,
     behind: Sequence[int] | None = None,
 ) -> Schedule:
     """Return the earliest schedule of a plan.
@@ -35,18 +35,17 @@ def timed(
         The problem, its master chosen.
     plan
         The decisions. Every chunk of it pays its fixed costs, also an empty one.
-    factors
-        Factors on the durations of the rows of the schedule; None for nominal durations.
     behind
         For each chunk, the chunk of the same worker behind whose reception it is computed; None:
         behind its own. It matters without a front end.
 
-    Complexity: O(chunks), vectorised where every worker gets one chunk and nothing returns.
+    Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
     """
-    rows = _rows(problem, plan)
-    if plan.transfers is None and _is_simple(problem, rows):
-        return _earliest_simple(problem, rows, np.arange(len(plan)), factors)
-    return _earliest(problem, rows, _dispatch_order(problem, plan, behind), factors)
+    if is_single_round(problem, plan):
+        own = master_cost(problem.star)
+        own_seconds = own.fixed + own.per_unit * plan.master
+        return single_round(problem, plan, _returned(problem, plan), own_seconds)
+    return _earliest(problem, _rows(problem, plan), _dispatch_order(problem, plan, behind))
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -58,8 +57,6 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
         return retimed_tree(problem, schedule, factors)
     problem = with_schedules_master(problem, schedule)
     schedule = schedule.renamed(problem.machines)
-    if _is_simple(problem, schedule):
-        return _earliest_simple(problem, schedule, schedule.rows_of(Activity.SEND), factors)
     return _earliest(problem, schedule, _order_in_time(problem, schedule), factors)
 
 
@@ -247,57 +244,9 @@ def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = No
 
 
 def _earliest(
-    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None
+    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None = None
 ) -> Schedule:
     """Return the rows at their earliest, dispatched in the order given."""
     duration = _lasting(problem, rows, factors)
     start = Dispatch.of(problem, rows, order).starts(duration)
     return rows.timed(start, start + duration)
-
-
-def _earliest_simple(
-    problem: DivisibleLoad, rows: Schedule, sends: Integers, factors: Floats | None
-) -> Schedule:
-    """Return simple rows at their earliest, sent in the order given."""
-    duration = _lasting(problem, rows, factors)
-    start = _simple_starts(problem, rows, sends, duration)
-    duration += start
-    return rows.timed(start, duration)
-
-
-def _is_simple(problem: DivisibleLoad, rows: Schedule) -> bool:
-    """Whether there is one chunk per worker, computed after it came, and nothing returns."""
-    known = (rows.kind == Activity.SEND) | (rows.kind == Activity.COMPUTE)
-    if problem.ports not in (1, 2) or not known.all():
-        return False
-    sends, computes = rows.span_of(Activity.SEND), rows.span_of(Activity.COMPUTE)
-    count = len(problem.machines)
-    return _all_different(rows.machine[computes], count) and _all_different(rows.peer[sends], count)
-
-
-def _all_different(machines: Integers, count: int) -> bool:
-    met = np.zeros(count, dtype=bool)
-    met[machines] = True
-    return int(np.count_nonzero(met)) == len(machines)
-
-
-def _simple_starts(
-    problem: DivisibleLoad, rows: Schedule, sends: Integers, duration: Floats
-) -> Floats:
-    """Return the starts when the sends follow one another and nothing else is waited for."""
-    start = np.zeros(len(rows))
-    ends = np.cumsum(duration[sends])
-    start[sends[1:]] = ends[:-1]
-    computes = rows.span_of(Activity.COMPUTE)
-    machine, receiver = rows.machine[computes], rows.peer[sends]
-    if np.array_equal(machine, receiver):
-        begun = ends
-    else:
-        arrival = np.zeros(len(problem.machines))
-        arrival[receiver] = ends
-        begun = arrival[machine]
-    if problem.star.release.any():
-        release = np.concatenate([[0.0], problem.star.release])
-        np.maximum(begun, release[machine], out=begun)
-    start[computes] = begun
-    return start

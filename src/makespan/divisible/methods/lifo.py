@@ -10,18 +10,18 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Integers
+from makespan.core.sorting import sorted_by
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
-from makespan.divisible.linear import by_send_cost, solve_linear
+from makespan.divisible.linear import as_optimal, linear_plan
 from makespan.divisible.masters import tries_masters
 from makespan.divisible.methods.fifo import another_order
 from makespan.divisible.needs import RETURNS_ONE_ROUND
 from makespan.divisible.newton import Search
-from makespan.divisible.order_rules import Rule
+from makespan.divisible.plan import Plan, sends_then_returns
 from makespan.divisible.platform import NUMBERS, Star
-from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.return_plans import keeps_discipline, solve_orders, without_choice
-from makespan.divisible.returns import Terms, orders_of, plan_of
 from makespan.divisible.selection import Chain
 from makespan.divisible.sequence import Costs
 from makespan.divisible.timing import timed
@@ -58,8 +58,21 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
         return simple
     if not _is_plain(problem):
         return solve_orders(problem, control, discipline="lifo")
-    plain = _plain(problem)
-    return _with_returns(problem, _solve_plain(plain, control))
+    if problem.has_latencies:
+        plain = solve_latencies(_plain(problem), control, _search)
+        solution = _with_returns(problem, plain)
+    else:
+        solution = _linear(problem)
+    return solution if keeps_discipline(problem, "lifo") else _unproved(solution)
+
+
+def _linear(problem: DivisibleLoad) -> Solution:
+    """Return the closed form of the plain star, carried out with returns."""
+    star = problem.star
+    port = star.send_per_unit + star.return_per_unit
+    order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
+    plan = linear_plan(problem, order, port, keep_all=problem.order is None)
+    return plan if isinstance(plan, Solution) else as_optimal(problem, _returning(plan))
 
 
 def _is_plain(problem: DivisibleLoad) -> bool:
@@ -85,39 +98,30 @@ def _plain(problem: DivisibleLoad) -> DivisibleLoad:
     return replace(problem, platform=plain, discipline=None, ports=1)
 
 
-def _solve_plain(plain: DivisibleLoad, control: Control) -> Solution:
-    if not plain.has_latencies:
-        if plain.order is None:
-            return solve_linear(plain, by_send_cost(plain.star), keep_all=True)
-        return solve_linear(plain, plain.workers_in(plain.order), keep_all=False)
-
-    return solve_latencies(plain, control, _search)
-
-
 def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
     return Layers(costs, control) if order is None else Chain(costs, order, control)
 
 
 def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
     """Return the solution of the plain star as one with returns."""
-    proved = keeps_discipline(problem, "lifo")
-    if solution.schedule is None:
-        return solution if proved else replace(solution, infeasible=None, lower_bound=None)
-    terms = Terms.of(problem)
     schedule = solution.schedule
-    orders = orders_of(problem, schedule)
-    assert orders is not None
-    rule = Rule.of(problem, terms, "lifo")
-    amount = np.zeros(len(terms))
-    computes = schedule.rows_of(Activity.COMPUTE)
-    mine = computes[schedule.machine[computes] > 0]
-    amount[schedule.machine[mine] - 1] = schedule.amount[mine]
-    own = float(schedule.amount[computes[schedule.machine[computes] == 0]].sum())
-    arranged = rule.arranged(orders.send, orders.send, orders.own)
-    planned = timed(problem, plan_of(problem, arranged, amount, own))
-    if proved:
-        return replace(solution, schedule=planned)
+    if schedule is None:
+        return solution
+    sends, computes = (schedule.rows_of(each) for each in (Activity.SEND, Activity.COMPUTE))
+    own = float(schedule.amount[computes[schedule.machine[computes] == MASTER]].sum())
+    plan = Plan.of(schedule.peer[sends] - 1, schedule.amount[sends], master=own).without_empty()
+    return replace(solution, schedule=timed(problem, _returning(plan)))
+
+
+def _returning(plan: Plan) -> Plan:
+    """Return the plan with results that return in the reverse order of sending."""
+    count = len(plan)
+    return replace(plan, transfers=sends_then_returns(count, np.arange(count)[::-1]))
+
+
+def _unproved(solution: Solution) -> Solution:
+    """Return a solution of another problem than the one asked without what it proves."""
     objective = solution.objective
     if objective is not None:
         objective = replace(objective, bound=None)
-    return replace(solution, schedule=planned, lower_bound=None, optimal=False, objective=objective)
+    return replace(solution, infeasible=None, lower_bound=None, optimal=False, objective=objective)
