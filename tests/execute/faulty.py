@@ -26,8 +26,9 @@ import numpy as np
 
 from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGraph, Worker, solve
 from makespan.execute import dask
-from makespan.execute.dask import cluster as threads, crew, mapping
+from makespan.execute.dask.cluster import client as threads, crew
 from makespan.execute.dask.graphs import wires
+from makespan.execute.dask.maps import mapping
 from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 

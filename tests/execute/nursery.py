@@ -99,8 +99,6 @@ def _main() -> None:
     """Fork what standard input asks for, and end it all when that closes."""
     import distributed  # noqa: F401
 
-    import makespan.execute.dask.graphs.conducting
-    import makespan.execute.dask.remote  # noqa: F401
     from makespan.execute.dask.graphs import on_worker
 
     on_worker.LONGEST_UNKNOWN = 2.0  # seconds; nobody waits for longer here

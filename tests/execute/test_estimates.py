@@ -6,7 +6,7 @@ import pytest
 
 from makespan import Affine, Master, Worker
 from makespan.core.schedule import Activity
-from makespan.execute.dask.estimates import Estimates
+from makespan.execute.dask.maps.estimates import Estimates
 
 COMPUTE = Activity.COMPUTE
 CREW = [

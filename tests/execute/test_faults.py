@@ -18,7 +18,9 @@ from distributed import Client
 from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Worker, solve
 from makespan.core.schedule import Activity
 from makespan.execute import dask
-from makespan.execute.dask import Calibration, ItemsFailed, crew, run, running
+from makespan.execute.dask import Calibration, ItemsFailed, run
+from makespan.execute.dask.cluster import crew
+from makespan.execute.dask.maps import running
 from tests.execute import functions
 from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import NO_LIMIT, ROOT, SOURCES, Cluster, Link, star_of

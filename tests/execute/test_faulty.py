@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from makespan.execute.dask import crew
+from makespan.execute.dask.cluster import crew
 from tests.execute.faulty import CLUSTER_FAULTS, PHASES, WHATS, WORKER_FAULTS, Faulty
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan.execute.dask.fitting import fit, median
+from makespan.execute.dask.cluster.fitting import fit, median
 
 SIZES = (100.0, 100.0, 100.0, 400.0, 400.0, 400.0, 800.0, 800.0, 800.0)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import InputError
-from makespan.execute.dask.items import Files, Items, joined
-from makespan.execute.dask.remote import FileChunk
+from makespan.execute.dask.cluster.remote import FileChunk
+from makespan.execute.dask.maps.items import Files, Items, joined
 
 
 @given(st.integers(0, 200), st.lists(st.floats(0.0, 100.0), min_size=1, max_size=20))

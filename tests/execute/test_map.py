@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from makespan.execute import dask
-from makespan.execute.dask import mapping
+from makespan.execute.dask.maps import mapping
 from tests.execute import functions
 
 

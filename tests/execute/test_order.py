@@ -10,7 +10,13 @@ from hypothesis import given, settings, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
-from makespan.execute.dask.order import FewSends, Order, Planned, overlapping, planned_transfers
+from makespan.execute.dask.maps.order import (
+    FewSends,
+    Order,
+    Planned,
+    overlapping,
+    planned_transfers,
+)
 
 SEND = Activity.SEND
 STAR = Star([Worker(name="a", send=1.0, compute=3.0), Worker(name="b", send=2.0, compute=5.0)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from makespan.execute.dask.items import Items
-from makespan.execute.dask.pool import Pool, Range, piece
+from makespan.execute.dask.maps.items import Items
+from makespan.execute.dask.maps.pool import Pool, Range, piece
 
 
 @given(st.integers(1, 100), st.lists(st.floats(0.0, 30.0), min_size=1, max_size=10))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan.execute.dask.remote import FileChunk, work
+from makespan.execute.dask.cluster.remote import FileChunk, work
 from tests.execute import functions
 
 

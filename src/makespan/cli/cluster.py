@@ -136,7 +136,7 @@ def connected(address: str) -> Iterator[Any]:
     ExecutionError
         If it does not answer.
     """
-    from makespan.execute.dask.cluster import distributed
+    from makespan.execute.dask.cluster.client import distributed
 
     package = distributed()
     if not address.rpartition(":")[2].isdigit():

@@ -16,7 +16,7 @@ from distributed import Client
 
 from makespan import Dag, ExecutionError, Network, Result, TaskGraph, solve
 from makespan.execute import dask
-from makespan.execute.dask import crew
+from makespan.execute.dask.cluster import crew
 from makespan.execute.dask.graphs.wires import SWITCH
 from tests.execute.conftest import tasks_left
 from tests.execute.graphs import graphs

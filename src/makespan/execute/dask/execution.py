@@ -12,8 +12,8 @@ import numpy as np
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.result import Result
 from makespan.core.schedule import WORDS, Schedule
-from makespan.execute.dask.calibration import Calibration
-from makespan.execute.dask.remote import Failure
+from makespan.execute.dask.cluster.calibration import Calibration
+from makespan.execute.dask.cluster.remote import Failure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.result import Result
-from makespan.execute.dask.cluster import client_or_local, on_loop
-from makespan.execute.dask.crew import Crew, present, refuse_no_worker
+from makespan.execute.dask.cluster.client import client_or_local, on_loop
+from makespan.execute.dask.cluster.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from makespan.execute.dask.cluster import checked_client, on_loop
-from makespan.execute.dask.crew import Crew, Member, WorkerLost, measured_again
+from makespan.execute.dask.cluster.client import checked_client, on_loop
+from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, measured_again
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_failed

@@ -10,14 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.crew import LOOK_EVERY, Crew, Member, WorkerLost
+from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
+from makespan.execute.dask.cluster.tidying import LONGEST_TIDYING
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
 from makespan.execute.dask.graphs.on_worker import Leaving, begin, end, loosen
 from makespan.execute.dask.graphs.pins import Pins
 from makespan.execute.dask.graphs.record import Seens
 from makespan.execute.dask.graphs.unpinning import unpinned
-from makespan.execute.dask.tidying import LONGEST_TIDYING
 
 log = logging.getLogger("makespan")
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from makespan.execute.dask.crew import Crew, Member
-from makespan.execute.dask.fitting import Fit, fit
+from makespan.execute.dask.cluster.crew import Crew, Member
+from makespan.execute.dask.cluster.fitting import Fit, fit
 from makespan.taskgraph.network import Network
 
 FIRST = 1 << 18  # bytes of the first transfer of each pair

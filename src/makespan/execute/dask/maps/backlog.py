@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from makespan.execute.dask.pool import piece
+from makespan.execute.dask.maps.pool import piece
 
 AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
 

@@ -10,8 +10,8 @@ from makespan.core.errors import ExecutionError, MethodError
 from makespan.core.result import Result
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.calibration import USUAL_ROUNDS, Calibration
-from makespan.execute.dask.waiting import Waiting, waiting
+from makespan.execute.dask.cluster.calibration import USUAL_ROUNDS, Calibration
+from makespan.execute.dask.maps.waiting import Waiting, waiting
 from makespan.flow._solve import solve
 
 ROUNDS = (1, 2, 3, 4, 6, 8, 12, 16, 24)

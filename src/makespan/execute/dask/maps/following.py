@@ -14,17 +14,22 @@ from makespan.core.result import Result
 from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.divisible.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.calibration import MASTER_NAME, Calibration
-from makespan.execute.dask.cluster import checked_client, on_loop, pickled, refuse_unpicklable
-from makespan.execute.dask.crew import Crew, refuse_no_worker
-from makespan.execute.dask.estimates import Estimates
+from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration
+from makespan.execute.dask.cluster.client import (
+    checked_client,
+    on_loop,
+    pickled,
+    refuse_unpicklable,
+)
+from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
+from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution, raise_if_failed
-from makespan.execute.dask.items import Items, joined
-from makespan.execute.dask.order import Order, overlapping, planned_transfers
-from makespan.execute.dask.pool import Range
-from makespan.execute.dask.record import Record
-from makespan.execute.dask.running import Chunk, Leg, Replan, Run
-from makespan.execute.dask.transfers import Traffic
+from makespan.execute.dask.maps.estimates import Estimates
+from makespan.execute.dask.maps.items import Items, joined
+from makespan.execute.dask.maps.order import Order, overlapping, planned_transfers
+from makespan.execute.dask.maps.pool import Range
+from makespan.execute.dask.maps.record import Record
+from makespan.execute.dask.maps.running import Chunk, Leg, Replan, Run
 from makespan.partition.problem import Partition
 
 Tell = Callable[[float, str], None]

@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.calibration import Calibration, Measured
-from makespan.execute.dask.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.fitting import Fit, fit, median, scaled
-from makespan.execute.dask.items import Items
-from makespan.execute.dask.remote import Outcome
-from makespan.execute.dask.sharing import Sharing, sharing
-from makespan.execute.dask.transfers import Traffic
+from makespan.execute.dask.cluster.calibration import Calibration, Measured
+from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
+from makespan.execute.dask.cluster.fitting import Fit, fit, median, scaled
+from makespan.execute.dask.cluster.remote import Outcome
+from makespan.execute.dask.cluster.sharing import Sharing, sharing
+from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.maps.items import Items
 
 Tell = Callable[[float, str], None]
 

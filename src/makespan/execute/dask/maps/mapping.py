@@ -13,18 +13,18 @@ from makespan.core.errors import ExecutionError
 from makespan.core.result import Result
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.calibrate import calibrate
-from makespan.execute.dask.calibration import MASTER_NAME, Calibration
-from makespan.execute.dask.cluster import client_or_local, on_loop, pickled
-from makespan.execute.dask.crew import present
-from makespan.execute.dask.estimates import Estimates
+from makespan.execute.dask.cluster.calibrate import calibrate
+from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration
+from makespan.execute.dask.cluster.client import client_or_local, on_loop, pickled
+from makespan.execute.dask.cluster.crew import present
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.following import Job, Tell, carried_out
 from makespan.execute.dask.graphs.computing import forget_graphs
-from makespan.execute.dask.items import Items
-from makespan.execute.dask.order import Order, planned_transfers
-from makespan.execute.dask.planning import Ports, Shares, best_plan, plan
-from makespan.execute.dask.running import Replan
+from makespan.execute.dask.maps.estimates import Estimates
+from makespan.execute.dask.maps.following import Job, Tell, carried_out
+from makespan.execute.dask.maps.items import Items
+from makespan.execute.dask.maps.order import Order, planned_transfers
+from makespan.execute.dask.maps.planning import Ports, Shares, best_plan, plan
+from makespan.execute.dask.maps.running import Replan
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
 LEAST_ITEMS = 8  # a worker: with fewer items there is nothing to plan

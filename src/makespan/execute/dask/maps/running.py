@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
-from makespan.execute.dask.backlog import Backlog, next_piece
-from makespan.execute.dask.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.estimates import Estimates
-from makespan.execute.dask.items import Items
-from makespan.execute.dask.order import FewSends, Order
-from makespan.execute.dask.pool import MOST_LOSSES, Pool, Range
-from makespan.execute.dask.record import Computed, Record
-from makespan.execute.dask.remote import Failure, Outcome
-from makespan.execute.dask.transfers import Traffic, Window
+from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
+from makespan.execute.dask.cluster.remote import Failure, Outcome
+from makespan.execute.dask.cluster.transfers import Traffic, Window
+from makespan.execute.dask.maps.backlog import Backlog, next_piece
+from makespan.execute.dask.maps.estimates import Estimates
+from makespan.execute.dask.maps.items import Items
+from makespan.execute.dask.maps.order import FewSends, Order
+from makespan.execute.dask.maps.pool import MOST_LOSSES, Pool, Range
+from makespan.execute.dask.maps.record import Computed, Record
 
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
 

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from makespan.core.errors import InputError
-from makespan.execute.dask.calibration import Calibration
-from makespan.execute.dask.cluster import (
+from makespan.execute.dask.cluster.calibration import Calibration
+from makespan.execute.dask.cluster.client import (
     checked_client,
     on_loop,
     pickled,
     refuse_unpicklable,
 )
-from makespan.execute.dask.crew import Crew, measured_again
-from makespan.execute.dask.items import Items
-from makespan.execute.dask.probing import Probe
-from makespan.execute.dask.transfers import Traffic
+from makespan.execute.dask.cluster.crew import Crew, measured_again
+from makespan.execute.dask.cluster.probing import Probe
+from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.maps.items import Items
 
 REPEATS = 3
 SECONDS = 1.5

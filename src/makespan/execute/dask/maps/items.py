@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.mistakes import shown
 from makespan.core.schedule import Floats
-from makespan.execute.dask.remote import FileChunk
+from makespan.execute.dask.cluster.remote import FileChunk
 
 
 class Files(Sequence[Path]):

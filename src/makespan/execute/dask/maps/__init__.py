@@ -1,0 +1,1 @@
+"""A function over data in chunks: planned, sent in the order of the plan, and gathered."""
