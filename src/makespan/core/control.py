@@ -124,6 +124,13 @@ class Control:
             self.time_limit = before
 
     @contextmanager
+    def reserving(self, seconds: float) -> Iterator[None]:
+        """Let the time be up that much earlier inside the block: for what is still to come."""
+        left = self.remaining
+        with self.limited(None if left is None else max(0.0, left - seconds)):
+            yield
+
+    @contextmanager
     def interruptible(self) -> Iterator[None]:
         """Turn the first Ctrl-C into :attr:`interrupted`; the second raises as usual.
 

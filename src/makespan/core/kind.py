@@ -37,6 +37,7 @@ class Kind:
     | | ``grain(problem)`` | what some optimal makespan is a whole multiple of; may be missing |
     | | ``MET_WITHIN`` | 0 where makespans are compared exactly; may be missing: 1e-9 |
     | timing | ``retimed(problem, schedule, factors)`` | the same decisions, as early as possible |
+    | | ``behind(problem)`` | seconds from a plan to its result; may be missing: 0 |
     | answer | ``answer(problem, schedule)`` | what people read |
     | pictures | ``picture(problem, schedule)`` | rows and bars |
     | file | ``read(data)``, ``write(problem)``, ``schema()`` | the form in files |
@@ -74,6 +75,12 @@ class Kind:
     def retimed(self, problem: Problem, schedule: Schedule) -> Schedule:
         timed: Schedule = self._room("timing").retimed(problem, schedule)
         return timed
+
+    def behind(self, problem: Problem) -> float:
+        """Return about how many seconds it takes to time, referee and bound a large plan."""
+        room = self._room("timing")
+        seconds: float = room.behind(problem) if hasattr(room, "behind") else 0.0
+        return seconds
 
     def replay(self, problem: Problem, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, to be carried out with other durations.

@@ -91,10 +91,11 @@ def solve_controlled(
     method, options = _with_file_options(problem, method, options)
     with control.interruptible():
         try:
-            if method == "auto":
-                found = run_line_up(kind, problem, control, options)
-            else:
-                found = _run_named(kind, problem, control, method, options)
+            with control.reserving(kind.behind(problem)):
+                if method == "auto":
+                    found = run_line_up(kind, problem, control, options)
+                else:
+                    found = _run_named(kind, problem, control, method, options)
         except MemoryError as error:
             raise TooLarge(f"{method}: there is not enough memory for this problem") from error
         return _result(kind, problem, control, found)

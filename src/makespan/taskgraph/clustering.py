@@ -46,6 +46,15 @@ class Clustering:
         return found
 
 
+SECONDS_A_STEP = 6e-7
+"""What a task or an edge takes in one clustering of a large graph, the plan of it included."""
+
+
+def clustering_seconds(dag: Dag) -> float:
+    """Return about how many seconds one clustering takes, and the plan that follows from it."""
+    return SECONDS_A_STEP * (len(dag) + len(dag.source))
+
+
 class ScheduledGraph:
     """The scheduled graph of a changing clustering: at first, every task for itself.
 
@@ -73,7 +82,7 @@ class ScheduledGraph:
             hint = did_you_mean(reading, READINGS)
             raise MethodError(f"levels: there is no reading {reading!r}{hint}")
         count = len(dag)
-        steps = 3 * trials * (count + len(edge))
+        steps = 3 * max(1, trials) * (count + len(edge))  # one is made in any case
         self._loop, column = loops.chosen(loops.parallel_time, steps)
         self._dag, self._task, self._edge, self._column = dag, task, edge, column
         original = levels(dag, task, edge) if priority is None else priority
@@ -95,7 +104,7 @@ class ScheduledGraph:
         self._finish = column(np.zeros(count))
         self._before = column(np.zeros(count, dtype=np.int64))
         self._last = column(np.zeros(count, dtype=np.int64))
-        self._members: list[list[int]] = [[task] for task in range(count)]
+        self._members: dict[int, list[int]] = {}  # of clusters that were merged
 
     def assign(self, cluster: Integers) -> None:
         """Set the clusters of all tasks at once."""
@@ -118,7 +127,7 @@ class ScheduledGraph:
     def dominant_sequence(self) -> tuple[int, ...]:
         """Return the longest path at the last call of :meth:`parallel_time`."""
         finish = self._finish
-        task = max(range(len(finish)), key=lambda each: (finish[each], -each))
+        task = int(np.argmax(finish))  # the lowest of equals
         path = [task]
         while self._before[task] >= 0:
             task = int(self._before[task])
@@ -128,12 +137,12 @@ class ScheduledGraph:
     def merge(self, one: int, other: int) -> tuple[int, list[int]]:
         """Put the clusters of two tasks together; return what :meth:`undo` takes."""
         kept, moved = int(self.cluster[one]), int(self.cluster[other])
-        if len(self._members[kept]) < len(self._members[moved]):
+        if len(self._of(kept)) < len(self._of(moved)):
             kept, moved = moved, kept
-        tasks = self._members[moved]
+        tasks = self._of(moved)
         for task in tasks:
             self.cluster[task] = kept
-        self._members[kept] = self._members[kept] + tasks
+        self._members[kept] = self._of(kept) + tasks
         self._members[moved] = []
         return moved, tasks
 
@@ -148,7 +157,10 @@ class ScheduledGraph:
 
     def members_of(self, task: int) -> list[int]:
         """Return the tasks in the cluster of ``task``."""
-        return sorted(self._members[self.cluster[task]])
+        return sorted(self._of(int(self.cluster[task])))
+
+    def _of(self, cluster: int) -> list[int]:
+        return self._members.get(cluster, [cluster])
 
     def clustering(self) -> Clustering:
         """Return the present clustering."""

@@ -62,7 +62,7 @@ class Search:
         self.cluster = list(range(count))
         self.start = [0.0] * count
         self._finish = [0.0] * count  # of clusters
-        self._members: list[list[int]] = [[] for _ in range(count)]  # in order; the moved remain
+        self._members: dict[int, list[int]] = {}  # in order; the moved remain
         self._latest_from = [-1] * count  # the cluster from which the latest arrival comes
         self._second = [0.0] * count  # the latest arrival from any other cluster
         self._source, self._target = dag.source.tolist(), dag.target.tolist()
@@ -85,7 +85,8 @@ class Search:
 
     def members(self, cluster: int) -> list[int]:
         """Return the tasks of a cluster so far."""
-        return sorted(each for each in self._members[cluster] if self.cluster[each] == cluster)
+        tasks = self._members.get(cluster, ())
+        return sorted(each for each in tasks if self.cluster[each] == cluster)
 
     def run(self) -> Iterator[Examined]:
         """Examine every task: always the free one of highest priority, the lowest on ties."""
@@ -195,11 +196,11 @@ class Search:
         self.cluster[task] = cluster
         self.start[task] = max(begin, self._finish[cluster])
         self._finish[cluster] = self._end(task)
-        self._members[cluster].append(task)
+        self._members.setdefault(cluster, []).append(task)
 
     def _shorten(self, cluster: int) -> None:
         """Let a cluster end with the last task that is still in it."""
-        members = self._members[cluster]
+        members = self._members.get(cluster, [])
         while members and self.cluster[members[-1]] != cluster:
             members.pop()
         self._finish[cluster] = self._end(members[-1]) if members else 0.0

@@ -10,21 +10,21 @@ from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
-SECONDS_BEHIND = 3e-7
-"""What a task or an edge takes afterwards: its row, its timing, its check."""
+SECONDS_A_STEP = 1e-6
+"""What a method that is not compiled takes at the least for a task or an edge."""
 
 
-def must_end(problem: TaskGraph, control: Control) -> bool:
-    """Whether only the time is left that it takes to time and check a plan."""
+def cannot_end(problem: TaskGraph, control: Control) -> bool:
+    """Whether the time that is left is too short for a method that is not compiled."""
     left = control.remaining
-    behind = SECONDS_BEHIND * (len(problem.dag) + len(problem.dag.source))
-    return control.expired() or (left is not None and left < behind)
+    least = SECONDS_A_STEP * (len(problem.dag) + len(problem.dag.source))
+    return control.expired() or (left is not None and left < least)
 
 
 def in_time(problem: TaskGraph, control: Control) -> Schedule:
     """Return the best plan known, or else everything on one machine.
 
-    Complexity: O(n log n + e), compiled for large graphs.
+    Complexity: O(n + e), compiled for large graphs.
     """
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule
@@ -41,6 +41,8 @@ def on_one_machine(problem: TaskGraph) -> Schedule:
         total = dag.work[plain].sum() / network.speed + plain.sum() * network.task_setup
         total = total + dag.durations.sum(axis=0)
     machine = int(np.argmin(total / problem.cores))
-    place = np.empty(len(dag), dtype=np.int64)
-    place[by_level(dag, levels(dag, *weights(problem, w2=0.0)))] = np.arange(len(dag))
+    place = dag.position
+    if problem.cores[machine] > 1:
+        place = np.empty(len(dag), dtype=np.int64)
+        place[by_level(dag, levels(dag, *weights(problem, w2=0.0)))] = np.arange(len(dag))
     return in_order(problem, np.full(len(dag), machine), place)

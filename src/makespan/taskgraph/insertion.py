@@ -10,6 +10,7 @@ import numpy as np
 from makespan.core.arrays import Rows, frozen
 from makespan.core.memory import claim
 from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.sorting import sorted_by
 from makespan.taskgraph import loops
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken
@@ -226,7 +227,7 @@ def in_order(problem: TaskGraph, machine: Integers, key: Integers) -> Schedule:
         loops.in_sequence,
         count + len(dag.source) + routing.delay.size,
         (
-            np.lexsort((dag.position, key)), machine,
+            sorted_by(key, dag.position), machine,
             problem.durations_on(np.arange(count), machine), first_core,
             dag.first_in, dag.predecessors, dag.size[dag.in_edges],
             routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
@@ -244,6 +245,9 @@ def planned(
     end: Sequence[float] | Floats,
 ) -> Schedule:
     """Return the plan with these tasks and transfers that wait for nothing, each behind another.
+
+    Tasks start as soon as their data and a core are there. On single cores that are all busy with
+    them, nothing could then start earlier: what was inserted before others delayed none of them.
 
     Complexity: O(n + e h), h the hops of the longest route; compiled for large graphs.
     """
@@ -268,7 +272,8 @@ def planned(
     kind[:count] = Activity.COMPUTE
     names = ("machine", "peer", "item", "amount", "start", "end")
     columns: dict[str, Any] = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
-    return Schedule.of_columns(problem.machines, kind=frozen(kind), **columns)
+    earliest = problem.is_simple and bool((ends > np.asarray(start)).all())
+    return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
 
 
 def _joined(

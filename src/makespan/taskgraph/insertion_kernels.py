@@ -252,6 +252,24 @@ def insert_some(
 
 
 @kernel
+def sink(hole: int, heap: Integers, spot: Integers, tail: Floats) -> None:
+    """Move a core down a heap to where those below it are free later; ``spot`` is where each is."""
+    moved = heap[hole]
+    while 2 * hole + 1 < len(heap):
+        below = 2 * hole + 1
+        if below + 1 < len(heap):
+            one, two = heap[below], heap[below + 1]
+            if tail[two] < tail[one] or (tail[two] == tail[one] and two < one):
+                below += 1
+        other = heap[below]
+        if tail[moved] < tail[other] or (tail[moved] == tail[other] and moved < other):
+            break
+        heap[hole], spot[other] = other, hole
+        hole = below
+    heap[hole], spot[moved] = moved, hole
+
+
+@kernel
 def append_some(
     order: Integers, pinned: Integers,
     work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
@@ -259,17 +277,25 @@ def append_some(
     fixed: Floats, per_unit: Floats,
     machine: Integers, start: Floats, end: Floats, tail: Floats,
 ) -> None:  # fmt: skip
-    """Place the tasks of ``order`` behind all others, each on the core that is free first."""
+    """Place the tasks of ``order`` behind all others, each on the core that is free first.
+
+    The cores form a heap, the one that is free first on top, ties by the lowest.
+    """
+    cores = len(tail)
+    machine_of = np.empty(cores, dtype=np.int64)
+    for place in range(len(speed)):
+        machine_of[first_core[place] : first_core[place + 1]] = place
+    heap, spot = np.arange(cores), np.arange(cores)
+    for hole in range(cores // 2 - 1, -1, -1):
+        sink(hole, heap, spot, tail)
     for task in order:
-        low, high = 0, len(speed)
+        best = heap[0]
         if pinned[task] >= 0:
-            low, high = pinned[task], pinned[task] + 1
-        best, place = first_core[low], low
-        for other in range(low, high):
-            for core in range(first_core[other], first_core[other + 1]):
+            best = first_core[pinned[task]]
+            for core in range(best + 1, first_core[pinned[task] + 1]):
                 if tail[core] < tail[best]:
-                    best, place = core, other
-        begin = tail[best]
+                    best = core
+        begin, place = tail[best], machine_of[best]
         for position in range(first_in[task], first_in[task + 1]):
             source = predecessors[position]
             origin, arrival = machine[source], end[source]
@@ -280,3 +306,4 @@ def append_some(
         seconds = own[row, place] if row >= 0 else work[task] / speed[place] + setup[place]
         machine[task], start[task], end[task] = place, begin, begin + seconds
         tail[best] = end[task]
+        sink(spot[best], heap, spot, tail)

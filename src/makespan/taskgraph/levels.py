@@ -7,6 +7,7 @@ import numpy as np
 from makespan.core.errors import MethodError
 from makespan.core.mistakes import number_fault, shown
 from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import sorted_by
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
@@ -109,7 +110,7 @@ def by_level(dag: Dag, level: Floats) -> Integers:
 
     Complexity: O(n log n), and O(tasks + edges) more where tasks of no weight tie.
     """
-    order = np.argsort(-level, kind="stable")
+    order = sorted_by(-level)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     if (place[dag.source] < place[dag.target]).all():

@@ -199,6 +199,27 @@ def path_from_entry(order, first_in, source, task_weight, edge_weight, colevel):
         colevel[task] = task_weight[task] + longest
 
 
+def lowest_path(first_in, first_out, successors, through, path, least):  # type: ignore[no-untyped-def]
+    """Write the path from an entry task on over tasks through which ``least`` or more leads.
+
+    It always goes on with the lowest task; how many it holds is returned.
+    """
+    task = 0
+    while first_in[task] < first_in[task + 1] or through[task] < least:
+        task += 1
+    count = 0
+    while task >= 0:
+        path[count] = task
+        count += 1
+        following = -1
+        for position in range(first_out[task], first_out[task + 1]):
+            other = successors[position]
+            if through[other] >= least and (following < 0 or other < following):
+                following = other
+        task = following
+    return count
+
+
 def in_sequence(  # type: ignore[no-untyped-def]
     order, machine, seconds, first_core, first_in, predecessors, size, fixed, per_unit,
     core_free, start, end,
@@ -490,23 +511,30 @@ def forced_ends(  # type: ignore[no-untyped-def]
 
 
 def optimistic_costs(  # type: ignore[no-untyped-def]
-    order, first_out, successors, transfer, seconds, table, ahead, machines
-):
-    """Write the optimistic cost table of PEFT, and each task's duration added to it in ``ahead``.
+    order, first_out, successors, transfer, work, own_row, own, speed, setup,
+    table, ahead, least_ahead,
+    machines, begin, until,
+):  # fmt: skip
+    """Write the optimistic cost table of PEFT for the tasks from ``begin`` to ``until`` in order.
 
-    ``transfer`` is in the order of ``successors``; tables are flat, a row per task.
+    ``ahead`` holds the table with the durations of the tasks added, ``least_ahead`` the least of
+    each row of it. ``own_row`` holds the row of a task in ``own``, or -1; ``transfer`` is in the
+    order of ``successors``. Tables are flat, a row per task.
     """
-    for index in range(len(order) - 1, -1, -1):
+    for index in range(until - 1, begin - 1, -1):
         task = order[index]
+        row = task * machines
         for position in range(first_out[task], first_out[task + 1]):
-            row = successors[position] * machines
-            elsewhere = ahead[row]
-            for machine in range(1, machines):
-                elsewhere = min(elsewhere, ahead[row + machine])
-            elsewhere += transfer[position]
+            other = successors[position] * machines
+            elsewhere = least_ahead[successors[position]] + transfer[position]
             for machine in range(machines):
-                least = min(elsewhere, ahead[row + machine])
-                place = task * machines + machine
-                table[place] = max(table[place], least)
-        for place in range(task * machines, (task + 1) * machines):
-            ahead[place] = table[place] + seconds[place]
+                least = min(elsewhere, ahead[other + machine])
+                table[row + machine] = max(table[row + machine], least)
+        for machine in range(machines):
+            if own_row[task] >= 0:
+                seconds = own[own_row[task] * machines + machine]
+            else:
+                seconds = work[task] / speed[machine] + setup[machine]
+            ahead[row + machine] = table[row + machine] + seconds
+            if machine == 0 or ahead[row + machine] < least_ahead[task]:
+                least_ahead[task] = ahead[row + machine]

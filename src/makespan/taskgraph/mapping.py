@@ -14,8 +14,8 @@ from makespan.core.control import Control
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers, Schedule
 from makespan.taskgraph.board import Board
-from makespan.taskgraph.clustering import Clustering, clustering_of, numbered
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.clustering import Clustering, clustering_of, clustering_seconds, numbered
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level
 from makespan.taskgraph.problem import TaskGraph
@@ -36,15 +36,19 @@ def planned(
     """Return the plan that a clustering gives on the machines of the problem.
 
     Tasks follow one another by level; by ``priority``, if given, where no clusters are merged.
+    Where the time is up, the names of the tasks in each cluster are left out.
     """
-    if control.expired():
-        return Solution(schedule=in_time(problem, control))
-    merged_clusters = merged(problem, control, clustering.cluster, weights[0], steps)
-    machine_of = mapped(problem, control, merged_clusters, steps)
+    with control.reserving(clustering_seconds(problem.dag)):
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        merged_clusters = merged(problem, control, clustering.cluster, weights[0], steps)
+        machine_of = mapped(problem, control, merged_clusters, steps)
     level = priority
     if level is None or merged_clusters is not clustering.cluster:
         level = clustering_of(problem.dag, *weights, machine_of).level
     schedule = ordered(problem, control, machine_of, level)
+    if cannot_end(problem, control):
+        return Solution(schedule=schedule)
     names = problem.named
     _log_order(problem, steps, schedule)
     details: dict[str, Any] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.taskgraph.board import Board, Placement
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.problem import TaskGraph
 
 Value = Callable[[int, Placement], tuple[float, ...]]
@@ -23,6 +23,8 @@ def best_pairs(problem: TaskGraph, control: Control, value: Value) -> Schedule:
     Complexity: O(n w m + e m), w the widest queue of ready tasks; O((n w + e) m) tries under
     contention.
     """
+    if cannot_end(problem, control):
+        return in_time(problem, control)
     dag, board = problem.dag, Board(problem)
     machines = range(len(problem.network))
     first, successors = dag.first_out.tolist(), dag.successors.tolist()

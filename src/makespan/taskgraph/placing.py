@@ -10,7 +10,7 @@ from makespan.core.arrays import readonly
 from makespan.core.control import Control
 from makespan.core.memory import claim
 from makespan.core.schedule import Floats, Integers, Schedule
-from makespan.taskgraph.in_time import in_time, must_end
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off
 from makespan.taskgraph.problem import TaskGraph
@@ -23,6 +23,8 @@ QUICK = 5_000
 """Tries of a task on a machine that are made even when the time is up: there is a plan then."""
 SLICE = 500_000
 """Tries of a task on a machine between two looks at the clock."""
+SECONDS_APPENDED = 1e-7
+"""What a task or an edge takes where the time is up, and its row in the plan."""
 
 Aim = Literal["end", "start"]
 
@@ -130,12 +132,13 @@ def _compiled(
         np.empty((blocks, BLOCK)), np.empty((blocks, BLOCK)), np.full(blocks, -1.0),
     )  # fmt: skip
     step, place = max(1, SLICE // (len(network) + len(dag.source) // count + 1)), 0
-    while place < count and not must_end(problem, control):
-        rows, used = insert_some(
-            order[place : place + step], chosen, extra, aim == "start", *columns, uniform,  # type: ignore[arg-type, call-arg]
-            machine, start, end, tail, rows, *gaps, used,
-        )  # fmt: skip
-        place += step
+    with control.reserving(SECONDS_APPENDED * (count + len(dag.source))):
+        while place < count and not control.expired():
+            rows, used = insert_some(
+                order[place : place + step], chosen, extra, aim == "start", *columns, uniform,  # type: ignore[arg-type, call-arg]
+                machine, start, end, tail, rows, *gaps, used,
+            )  # fmt: skip
+            place += step
     if place < count and control.incumbent is not None:
         return in_time(problem, control)
     if place < count:

@@ -183,6 +183,12 @@ class TaskGraph:
         return self.communication == "blocking"
 
     @cached_property
+    def is_simple(self) -> bool:
+        """Whether tasks wait for data and their machine's one core, and transfers for nothing."""
+        waits = self.is_blocking or self.contention != "none"
+        return not waits and bool((self.cores == 1).all())
+
+    @cached_property
     def cores(self) -> Integers:
         """The cores of each machine that can be of use: as many as there are tasks."""
         return frozen(np.minimum(self.network.cores, len(self.dag)))
@@ -241,7 +247,10 @@ class TaskGraph:
 
     def named(self, tasks: Sequence[int]) -> list[str]:
         """Return the names of tasks."""
-        return [self.dag.names[task] for task in tasks]
+        names = self.dag.names
+        if 2 * len(tasks) > len(names):
+            names = list(names)  # names made on demand are made faster all at once
+        return [names[task] for task in tasks]
 
     def task_named(self, name: str) -> int:
         """Return the index of a task.

@@ -18,6 +18,16 @@ from makespan.taskgraph import loops
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
+SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1e-7
+"""What a task or an edge of a large plan takes: its check and its bounds, and its timing."""
+
+
+def behind(problem: TaskGraph) -> float:
+    """Return about how many seconds it takes to time, referee and bound a plan."""
+    timed = problem.is_simple and not problem.duplication  # as a rule, see insertion.planned
+    seconds = SECONDS_CHECKED if timed else SECONDS_CHECKED + SECONDS_TIMED
+    return seconds * (len(problem.dag) + len(problem.dag.source))
+
 
 def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same decisions, everything as early as possible.

@@ -7,7 +7,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.core.schedule import Floats
+from makespan.core.schedule import Floats, Integers
+from makespan.taskgraph import loops
 from makespan.taskgraph.levels import colevels, levels, ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
@@ -34,26 +35,33 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
     dag = problem.dag
     task, edge = weights(problem)
     through = levels(dag, task, edge) + (colevels(dag, task, edge) - task)
-    path = critical_path(problem, through)
-    machine = int(np.argmin(problem.durations_of(path).sum(axis=0)))
+    path, machines = critical_path(problem, through), range(len(problem.network))
+    machine = int(np.argmin([_seconds_on(problem, path, each) for each in machines]))
     pinned = np.full(len(dag), -1, dtype=np.int64)
     pinned[path] = machine
     schedule = inserted(problem, control, ready_by_level(dag, through), pinned=pinned)
     return Solution(
         schedule=schedule,
-        details={"critical_path": problem.named(path), "machine": problem.machines[machine]},
+        details={
+            "critical_path": problem.named(path.tolist()),
+            "machine": problem.machines[machine],
+        },
     )
 
 
-def critical_path(problem: TaskGraph, through: Floats) -> list[int]:
+def _seconds_on(problem: TaskGraph, path: Integers, machine: int) -> float:
+    return float(problem.durations_on(path, np.full(len(path), machine)).sum())
+
+
+def critical_path(problem: TaskGraph, through: Floats) -> Integers:
     """Return the lowest of the longest paths, given the longest path through each task."""
     dag = problem.dag
-    longest = float(through.max())
-    entries = np.flatnonzero((np.diff(dag.first_in) == 0) & (through >= longest * (1 - TIE)))
-    path = [int(entries[0])]
-    while True:
-        ahead = dag.successors[dag.first_out[path[-1]] : dag.first_out[path[-1] + 1]]
-        on = ahead[through[ahead] >= longest * (1 - TIE)]
-        if not len(on):
-            return path
-        path.append(int(on.min()))
+    path = np.zeros(len(dag), dtype=np.int64)
+    length = loops.run(
+        loops.lowest_path,
+        len(dag) + len(dag.source),
+        (dag.first_in, dag.first_out, dag.successors, through),
+        (path,),
+        (float(through.max()) * (1 - TIE),),
+    )
+    return path[:length]

@@ -7,9 +7,9 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.taskgraph.clustering import clustering_of
+from makespan.taskgraph.clustering import clustering_of, clustering_seconds
 from makespan.taskgraph.dominant import Examined, Search
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
@@ -42,12 +42,15 @@ def dominant_sequence_clustering(
     """
     dag, steps = problem.dag, Steps(control)
     task, edge = weights(problem, w1, w2)
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
     search = Search(dag, task, edge)
-    for each in search.run():
-        if control.expired():
-            return Solution(schedule=in_time(problem, control))
-        if steps.wanted:
-            _log(problem, steps, search, each)
+    with control.reserving(2 * clustering_seconds(dag)):
+        for each in search.run():
+            if control.expired():
+                return Solution(schedule=in_time(problem, control))
+            if steps.wanted:
+                _log(problem, steps, search, each)
     earliest = -np.array(search.start)
     clustering = clustering_of(dag, task, edge, search.cluster, priority=earliest)
     return planned(problem, control, steps, clustering, (task, edge), priority=earliest)

@@ -7,6 +7,7 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.copying import Copying
+from makespan.taskgraph.in_time import cannot_end
 from makespan.taskgraph.levels import by_level, colevels, levels, weights
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
 from makespan.taskgraph.placing import inserted
@@ -51,9 +52,9 @@ def duplication(
     order = by_level(dag, levels(dag, *weights(problem, w1, w2)))
     least = least_durations(problem)
     plain = inserted(problem, control, order)
-    earliest = colevels(dag, least, 0.0 * dag.size) - least
-    if control.expired():
+    if cannot_end(problem, control):
         return Solution(schedule=plain)
+    earliest = colevels(dag, least, 0.0 * dag.size) - least
     plan, machines = Copying(problem, control, earliest, MOST), range(len(problem.network))
     for task in order.tolist():
         if control.expired():
@@ -63,5 +64,6 @@ def duplication(
             if not tries or plan.least_end(task, machine) <= min(tries)[0]:
                 tries.append((*plan.try_on(task, machine), machine))
         plan.place(task, min(tries)[2])
-    plans = (plain, retimed(problem, plain), plan.schedule())
+    timed = plain if plain.earliest else retimed(problem, plain)
+    plans = (plain, timed, plan.schedule())
     return Solution(schedule=min(plans, key=lambda each: each.makespan))

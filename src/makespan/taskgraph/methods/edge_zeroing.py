@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.taskgraph.clustering import ScheduledGraph
+from makespan.core.schedule import Floats
+from makespan.core.sorting import sorted_by
+from makespan.taskgraph.clustering import ScheduledGraph, clustering_seconds
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
@@ -48,12 +49,24 @@ def edge_zeroing(
     """
     dag, steps = problem.dag, Steps(control)
     task, edge = weights(problem, w1, w2)
-    graph = ScheduledGraph(dag, task, edge, reading=levels, trials=len(edge))
+    with control.reserving(2 * clustering_seconds(dag)):
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        graph = ScheduledGraph(dag, task, edge, reading=levels, trials=len(edge))
+        _zero(problem, control, steps, graph, edge)
+    return planned(problem, control, steps, graph.clustering(), (task, edge))
+
+
+def _zero(
+    problem: TaskGraph, control: Control, steps: Steps, graph: ScheduledGraph, edge: Floats
+) -> None:
+    """Merge along one edge after another, the heaviest first, until the time is up."""
+    dag = problem.dag
     best = graph.parallel_time()
     _log(problem, graph, steps, None, None, best)
-    for each in np.argsort(-edge, kind="stable").tolist():
+    for each in sorted_by(-edge).tolist():
         if control.expired():
-            break
+            return
         source, target = int(dag.source[each]), int(dag.target[each])
         if graph.cluster[source] == graph.cluster[target]:
             _log(problem, graph, steps, each, "already", best)
@@ -66,7 +79,6 @@ def edge_zeroing(
             best = total
         else:
             graph.undo(merge)
-    return planned(problem, control, steps, graph.clustering(), (task, edge))
 
 
 def _log(

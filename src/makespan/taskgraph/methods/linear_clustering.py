@@ -7,8 +7,10 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
+from makespan.core.schedule import Floats, Integers
 from makespan.taskgraph import loops
-from makespan.taskgraph.clustering import clustering_of
+from makespan.taskgraph.clustering import clustering_of, clustering_seconds
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import weights
 from makespan.taskgraph.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
@@ -34,8 +36,18 @@ def linear_clustering(
     Where the time is up, every task that is left is a cluster.
     """
     dag, steps = problem.dag, Steps(control)
-    task, edge = weights(problem, w1, w2)
-    count = len(dag)
+    weight = weights(problem, w1, w2)
+    with control.reserving(2 * clustering_seconds(dag)):
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        cluster = _linear(problem, control, steps, *weight)
+    return planned(problem, control, steps, clustering_of(dag, *weight, cluster), weight)
+
+
+def _linear(
+    problem: TaskGraph, control: Control, steps: Steps, task: Floats, edge: Floats
+) -> Integers:
+    dag, count = problem.dag, len(problem.dag)
     loop, column = loops.chosen(loops.longest_free_path, count * (count + len(edge)) // 10)
     inputs = tuple(
         map(column, (dag.order, dag.first_out, dag.successors, edge[dag.out_edges], task))
@@ -57,5 +69,4 @@ def linear_clustering(
                 f"longest path {' '.join(names)} of length {number(total)} becomes a cluster",
                 cluster=names, length=total,
             )  # fmt: skip
-    clustering = clustering_of(dag, task, edge, cluster)
-    return planned(problem, control, steps, clustering, (task, edge))
+    return cluster

@@ -14,7 +14,7 @@ from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.core.suggest import did_you_mean
 from makespan.taskgraph.board import Board, Placement
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.levels import colevels, levels, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
@@ -62,6 +62,8 @@ def list_scheduling(
     """
     values = priorities(problem, priority, w1, w2)
     choose = _choice(machine)
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
     board, steps = Board(problem), Steps(control)
     ready = Ready(problem.dag, values)
     machines = range(len(problem.network))

@@ -17,7 +17,6 @@ from makespan.taskgraph import loops
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.copies import first_copies
 from makespan.taskgraph.improving import improve
-from makespan.taskgraph.in_time import must_end
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.methods.heft import heft
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
@@ -59,7 +58,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if problem.duplication:
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
-    if schedule.makespan <= least or must_end(problem, control):
+    if schedule.makespan <= least or control.expired():
         return Solution(schedule=schedule)
     improved = _improved(problem, control, schedule, moves)
     best = improved if improved.makespan < schedule.makespan else schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.insertion import Insertion, Undo
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
@@ -28,6 +28,8 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     upward rank, each where it ends first; of predecessors that have no place yet a successor does
     not wait. Ties go to the machine on which the task itself ends first.
     """
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
     dag = problem.dag
     order = by_level(dag, levels(dag, *weights(problem)))
     place = {task: index for index, task in enumerate(order.tolist())}

@@ -8,7 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.taskgraph.board import Board, Placement
-from makespan.taskgraph.in_time import in_time
+from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.problem import TaskGraph
@@ -36,6 +36,8 @@ def mapping_heuristic(
     """
     dag = problem.dag
     level = levels(dag, *weights(problem, w1, w2))
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
     successors = np.diff(dag.first_out)
     board, steps = Board(problem), Steps(control)
     ready = Ready(dag, level, successors)

@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
+from makespan.core.sorting import sorted_by
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import levels, ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
@@ -33,7 +34,7 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     """
     dag = problem.dag
     rank = levels(dag, *weights(problem))
-    order = np.lexsort((np.arange(len(dag)), -_most_urgent_successor(dag, rank), -rank))
+    order = sorted_by(-rank, -_most_urgent_successor(dag, rank))
     place = np.empty(len(dag))
     place[order] = np.arange(len(dag))
     if not (place[dag.source] < place[dag.target]).all():

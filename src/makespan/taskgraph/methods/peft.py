@@ -10,11 +10,14 @@ from makespan.core.registry import register
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats
 from makespan.taskgraph import loops
-from makespan.taskgraph.in_time import in_time, must_end
+from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing import inserted
 from makespan.taskgraph.problem import TaskGraph
+
+SLICE = 20_000_000
+"""Entries of the table that are read or written between two looks at the clock."""
 
 
 @register(
@@ -33,29 +36,36 @@ def peft(problem: TaskGraph, control: Control) -> Solution:
     exit task, each successor on the machine that is best for it alone. Of the ready tasks the one
     with the greatest mean of them goes first.
     """
-    if control.incumbent is not None and must_end(problem, control):
-        return Solution(schedule=in_time(problem, control))
     pairs = len(problem.dag) * len(problem.network)
     claim(32.0 * pairs, f"the optimistic costs of {pairs:,} pairs of a task and a machine")
-    table = optimistic_costs(problem)
+    table = optimistic_costs(problem, control)
+    if table is None:
+        return Solution(schedule=in_time(problem, control))
     order = ready_by_level(problem.dag, table.mean(axis=1))
     return Solution(schedule=inserted(problem, control, order, bias=table))
 
 
-def optimistic_costs(problem: TaskGraph) -> Floats:
-    """Return the optimistic cost table, shape (tasks, machines).
+def optimistic_costs(problem: TaskGraph, control: Control) -> Floats | None:
+    """Return the optimistic cost table, shape (tasks, machines); None when the time is up.
 
     Source: Arabnejad and Barbosa 2014, equation 2; communication counts its mean over the pairs
     of different machines.
     """
     dag, machines = problem.dag, len(problem.network)
     _, edge = weights(problem)
+    steps = 2 * machines * (len(dag) + len(edge))
+    own_row = np.full(len(dag), -1, dtype=np.int64)
+    own_row[dag.own] = np.arange(len(dag.own))
+    inputs = (
+        dag.order, dag.first_out, dag.successors, edge[dag.out_edges], dag.work, own_row,
+        dag.durations.ravel(), problem.network.speed, problem.network.task_setup,
+    )  # fmt: skip
     table, ahead = np.zeros(len(dag) * machines), np.zeros(len(dag) * machines)
-    loops.run(
-        loops.optimistic_costs,
-        2 * machines * (len(dag) + len(edge)),
-        (dag.order, dag.first_out, dag.successors, edge[dag.out_edges], problem.durations.ravel()),
-        (table, ahead),
-        (machines,),
-    )
+    tables = (table, ahead, np.zeros(len(dag)))
+    part = max(1, SLICE * len(dag) // (steps + 1))
+    for last in range(len(dag), 0, -part):
+        if control.expired():
+            return None
+        numbers = (machines, max(0, last - part), last)
+        loops.run(loops.optimistic_costs, steps, inputs, tables, numbers)
     return table.reshape(len(dag), machines)
