@@ -32,7 +32,7 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
         ({"workers": 40, "latency": 0.2}, {"ports": "many"}),
         ({"workers": 12, "latency": 0.02}, {"rounds": 400}),
         ({"workers": 12}, {"activation": [f"P{1 + chunk % 12}" for chunk in range(2400)]}),
-        ({"workers": 6000}, {}),
+        ({"workers": 60_000}, {}),
         ({"workers": 6000}, {"order": [f"P{worker}" for worker in range(6000, 0, -1)]}),
         ({"workers": 6000, "topology": "bus", "master_computes": True}, {}),
     ),

@@ -1,0 +1,96 @@
+"""Compiled loops of the referee; nothing of the solvers' is used."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.jit import kernel
+from makespan.core.schedule import Activity
+
+SEND, RETURN, COMPUTE = int(Activity.SEND), int(Activity.RETURN), int(Activity.COMPUTE)
+
+
+@kernel
+def faultless(  # type: ignore[no-untyped-def]
+    sent, returned, own,
+    kind, machine, peer, item, amount, start, end, rank,
+    send_fixed, send, compute_fixed, compute, return_fixed, return_, memory, release, deadline,
+    fixed, limited, one_port, lifo, fifo, may_be_empty, seconds, units,
+):  # fmt: skip
+    """Whether rows are so many sends, as many computations, returns, and the master's, and nothing
+    is wrong with any.
+
+    Chunk k is that of row k; each has a worker of its own. ``rank``: the place of each worker in
+    the given order, empty where none is given; ``fixed`` and ``limited``: whether any worker has
+    fixed costs; memory, a release or a deadline. False says that the rows have another form, or
+    some fault.
+    """
+    if len(kind) != 2 * sent + returned + own:
+        return False
+    served = np.zeros(len(send), dtype=np.bool_)
+    waiting, place = 0, -1  # chunks whose results are to return; the rank of the last worker
+    began, port, ended = -np.inf, -np.inf, -np.inf
+    for chunk in range(sent):
+        row, worker, x = sent + chunk, peer[chunk] - 1, amount[chunk]
+        if kind[chunk] != SEND or machine[chunk] != 0 or worker < 0 or worker >= len(send):
+            return False
+        if item[chunk] != chunk or served[worker] or (x == 0.0 and not may_be_empty):
+            return False
+        if kind[row] != COMPUTE or machine[row] != worker + 1 or peer[row] != -1:
+            return False
+        if item[row] != chunk or abs(amount[row] - x) > units:
+            return False
+        if amount[row] == 0.0 and not may_be_empty:
+            return False
+        served[worker] = True
+        if len(rank):
+            if rank[worker] < place:
+                return False
+            place = rank[worker]
+        waiting += return_[worker] > 0.0 or (fixed and return_fixed[worker] > 0.0)
+        first, last = start[chunk], end[chunk]
+        if first < began or last < ended or port - first > seconds:
+            return False
+        lasts, works = send[worker] * x, compute[worker] * amount[row]
+        if fixed:
+            lasts += send_fixed[worker]
+            works += compute_fixed[worker]
+        if abs(lasts - (last - first)) > seconds:
+            return False
+        began, port, ended = first, max(port, last), last
+        first, last = start[row], end[row]
+        if ended - first > seconds or abs(works - (last - first)) > seconds:
+            return False
+        if limited and (
+            x - memory[worker] > units
+            or release[worker] - first > seconds
+            or last - deadline[worker] > seconds
+        ):
+            return False
+    if waiting != returned:
+        return False
+    if not one_port:
+        began, port = -np.inf, -np.inf
+    ended = -np.inf
+    back = np.zeros(sent if returned else 0, dtype=np.bool_)
+    before = -1
+    for row in range(2 * sent, 2 * sent + returned):
+        chunk, x, first, last = item[row], amount[row], start[row], end[row]
+        if kind[row] != RETURN or peer[row] != 0 or chunk < 0 or chunk >= sent or back[chunk]:
+            return False
+        back[chunk] = True
+        worker = peer[chunk] - 1
+        if machine[row] != worker + 1 or abs(x - amount[chunk]) > units:
+            return False
+        if not (return_[worker] > 0.0 or return_fixed[worker] > 0.0):
+            return False
+        if x == 0.0 and not may_be_empty:
+            return False
+        if first < began or last < ended or max(port, end[sent + chunk]) - first > seconds:
+            return False
+        if abs(return_fixed[worker] + return_[worker] * x - (last - first)) > seconds:
+            return False
+        if row > 2 * sent and ((fifo and chunk < before) or (lifo and chunk > before)):
+            return False
+        began, port, ended, before = first, max(port, last), last, chunk
+    return True
