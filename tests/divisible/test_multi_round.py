@@ -277,3 +277,13 @@ def test_an_activation_of_nobody(load, own, status, makespan):
     star = Star.from_arrays(send_per_unit=[1.0, 2.0], compute_per_unit=3.0, master=master)
     result = solve(DivisibleLoad(load=load, platform=star, activation=()))
     assert (result.status, result.makespan) == (status, makespan)
+
+
+def test_more_rounds_than_a_machine_word_counts() -> None:
+    """A limit on the rounds that no plan comes near limits nothing."""
+    star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    many, some = (
+        solve(DivisibleLoad(load=3.0, platform=star, rounds=rounds), time_limit=0.2)
+        for rounds in (10**30, 10**6)
+    )
+    assert many.makespan == pytest.approx(some.makespan, rel=0.01)

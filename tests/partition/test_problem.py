@@ -190,6 +190,17 @@ def test_a_curve_that_falls_is_refused_where_that_is_seen():
         solve(none)
 
 
+def test_a_function_that_is_no_cost_is_refused_with_the_counts_where_it_is_none():
+    """As a table is: the resource, the count, what was found."""
+    problem = Partition(tasks=4, costs=[Affine(0.0, 1.0), Affine(1.0, 0.5e100)], objective="total")
+    with pytest.raises(ProblemError) as found:
+        solve(problem)
+    assert [str(mistake)[:15] for mistake in found.value.mistakes] == [
+        "costs[1][3]: 1.",
+        "costs[1][4]: 2e",
+    ]
+
+
 def test_functions_of_too_many_counts_are_not_tabulated():
     """Without a declared shape, a table of 10^12 entries is refused."""
     (mistake,) = mistakes_of(tasks=10**12, costs=[lambda count: count * 1.0])

@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, out_of_range, shown
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats, Integers
-from makespan.partition.model.choices import Choices, Faults, scanned
+from makespan.partition.model.choices import Choices, scanned
 from makespan.partition.model.costs import (
     A_COST,
     LARGEST_COUNT,
@@ -124,7 +124,7 @@ class Partition:
         mistakes.raise_if_any()
         object.__setattr__(self, "names", tuple(names) if isinstance(names, list) else names)
         if isinstance(self.costs, Table):
-            self._scan(self.costs, mistakes)
+            self.__dict__["choices"] = self._scanned(self.costs)
 
     @property
     def machines(self) -> Sequence[str]:
@@ -149,13 +149,7 @@ class Partition:
             If functions have too many counts for a table.
         """
         assert isinstance(self.costs, Curves)  # of a table, the validation made the choices
-        mistakes = Mistakes()
-        found = scanned(tabulate(self.costs, self.tasks), self.tasks)
-        if isinstance(found, Faults):
-            mistakes.add("costs", f"a function returned NaN or less than 0; {A_COST}")
-            mistakes.raise_if_any()
-        assert isinstance(found, Choices)
-        return found
+        return self._scanned(tabulate(self.costs, self.tasks))
 
     def costs_of(self, amounts: Integers) -> Floats:
         """Return the cost of ``amounts[i]`` tasks on resource i, infinite where not allowed."""
@@ -233,18 +227,16 @@ class Partition:
                 f"{value} {fault}; an energy is 0 or more where the count is allowed",
             )
 
-    def _scan(self, table: Table, mistakes: Mistakes) -> None:
+    def _scanned(self, table: Table) -> Choices:
         found = scanned(table, self.tasks)
-        if isinstance(found, Choices):
-            self.__dict__["choices"] = found
-            return
-        for entry in found.entries[:SHOWN_PER_COLUMN].tolist():
-            value = float(table.values[entry])
-            fault = number_fault(value, infinite=True)
-            mistakes.add(_place(table, entry, "costs"), f"{value} {fault}; {A_COST}")
-        if len(found.entries) > SHOWN_PER_COLUMN:
-            mistakes.add("costs", f"and {len(found.entries) - SHOWN_PER_COLUMN} more such entries")
-        mistakes.raise_if_any()
+        if found is None:
+            mistakes = Mistakes()
+            mistakes.column(
+                lambda entry: _place(table, entry, "costs"), table.values, A_COST, infinite=True
+            )
+            mistakes.raise_if_any()
+        assert found is not None
+        return found
 
 
 def _place(table: Table, entry: int, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -97,7 +98,7 @@ def _master_alone(problem: DivisibleLoad) -> Sized:
 
 def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | None:
     assert problem.load is not None
-    rounds = 0 if problem.rounds == "auto" else int(problem.rounds)
+    rounds = 0 if problem.rounds == "auto" else min(int(problem.rounds), sys.maxsize)
     workers = np.arange(len(problem.star))
     place = workers.copy()
     if problem.order is not None:

@@ -105,15 +105,8 @@ class Choices:
         return f"no shape assumed: {bumpy} of {len(self)} cost tables fall somewhere"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Faults:
-    """The entries that are no costs: NaN, negative, or of a magnitude that is not allowed."""
-
-    entries: Integers
-
-
-def scanned(table: Table, tasks: int) -> Choices | Faults:
-    """Read the table once: find what is no cost, structure, and the minima of blocks.
+def scanned(table: Table, tasks: int) -> Choices | None:
+    """Read the table once: find structure, and the minima of blocks; None where not all are costs.
 
     Complexity: one pass, compiled for large tables.
     """
@@ -139,10 +132,8 @@ def scanned(table: Table, tasks: int) -> Choices | Faults:
         faulty = bool(_no_cost(table.values).any())
         least = least_of_block(bits)
         monotone, convex = _shapes(table.values, low, high, contiguous)
-    if faulty:
-        wrong = np.flatnonzero(_no_cost(table.values))
-        if len(wrong):
-            return Faults(entries=wrong)
+    if faulty and _no_cost(table.values).any():
+        return None
     return Choices(
         table=table,
         bits=bits,
