@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from makespan import Network, TaskGraph, check, solve
+from makespan import Network, Schedule, TaskGraph, check, solve
 from makespan.core.control import Control
 from makespan.core.registry import find_method, methods_of
 from makespan.taskgraph import generators, loops, timing
 from makespan.taskgraph.clustering import ScheduledGraph
 from makespan.taskgraph.in_time import on_one_machine
 from makespan.taskgraph.insertion_kernels import append_some
+from makespan.taskgraph.methods import local_search
 from makespan.taskgraph.placing import inserted, plainly_inserted
 from tests.oracles.taskgraph_instances import random_problem
 
@@ -135,3 +138,16 @@ def test_insertion_that_is_cut_short_still_places_every_task() -> None:
         plainly_inserted(problem, Control(time_limit=0.0), order),
     ):
         assert check(problem, plan).ok
+
+
+def test_local_search_takes_plans_without_copies_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where tasks may be copied and none is, no copies are looked for."""
+
+    def unasked(problem: TaskGraph, schedule: Schedule) -> Schedule:
+        raise AssertionError("there are no copies")
+
+    monkeypatch.setattr(local_search, "first_copies", unasked)
+    problem = replace(layered(30), duplication=True)
+    assert check(problem, solve(problem, method="local-search", moves=10).schedule).ok

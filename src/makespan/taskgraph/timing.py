@@ -18,7 +18,7 @@ from makespan.taskgraph import loops
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
-SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1e-7
+SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1.5e-7
 """What a task or an edge of a large plan takes: its check and its bounds, and its timing."""
 
 

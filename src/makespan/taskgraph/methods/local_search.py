@@ -55,7 +55,9 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if schedule is None:
         schedule = heft(problem, control).schedule
     assert schedule is not None
-    if problem.duplication:
+    if problem.duplication and np.count_nonzero(schedule.kind == Activity.COMPUTE) > len(
+        problem.dag
+    ):
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
     if schedule.makespan <= least or control.expired():
