@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan.core.sorting import MANY, places_of, sorted_by
+from makespan.core.sorting import MANY, least_of, places_of, sorted_by
 
 FEW = st.integers(0, 3)
 
@@ -50,3 +50,13 @@ def test_places_are_the_first_of_equal_keys(keys, wanted):
     for width in (1, 7, 100):
         found = places_of(np.array(wanted, dtype=np.int64), np.array(keys, dtype=np.int64), width)
         assert found.tolist() == due
+
+
+def test_the_least_values_are_those_that_sorting_puts_first() -> None:
+    """However many are asked for, and whatever ties."""
+    rng = np.random.default_rng(0)
+    for count in range(1, 40):
+        values = rng.integers(0, 9, 60).astype(float)
+        found, order = least_of(values, count), sorted_by(values)
+        assert found.tolist() == order[: len(found)].tolist()
+        assert len(found) >= count

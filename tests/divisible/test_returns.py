@@ -6,6 +6,7 @@ import json
 import runpy
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from makespan import (
     solve,
 )
 from makespan.cli.main import run
+from makespan.divisible import return_bounds
 from tests.oracles import divisible_returns as oracle
 
 CASES = {
@@ -457,3 +459,20 @@ def test_results_of_nothing_return_in_the_order_of_the_plan():
     star = Star([Worker(send=Affine(1, 1), compute=1.0, return_=1.0) for _ in range(3)])
     problem = DivisibleLoad(load=0.0, platform=star, use="all", discipline="lifo")
     assert solve(problem, method="greedy").schedule is not None
+
+
+@pytest.mark.parametrize("one_port", [True, False])
+def test_bounds_of_the_cheapest_workers_are_those_of_all(one_port: bool) -> None:
+    """The dearer workers are looked at only where the cheaper ones leave them anything."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(1, 60))
+        columns = {
+            f"{of}_per_unit": rng.integers(low, 4, count) * scale
+            for of, low, scale in (("send", 1, 0.2), ("compute", 0, 0.1), ("return", 0, 0.1))
+        }
+        star = Star.from_arrays(**columns)
+        at_once = return_bounds.rate_with_returns(star, one_port=one_port)
+        with patch.object(return_bounds, "FEW", (3, 12)):
+            by_and_by = return_bounds.rate_with_returns(star, one_port=one_port)
+        assert by_and_by == pytest.approx(at_once, rel=1e-12)

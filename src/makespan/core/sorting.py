@@ -42,6 +42,20 @@ def sorted_by(first: NDArray[Any], *others: NDArray[Any]) -> Integers:
     return order
 
 
+def least_of(values: NDArray[Any], count: int) -> Integers:
+    """Return the indices of about the ``count`` least values, rising, ties by index; all of few.
+
+    No value that is left out is below one of them. Complexity: O(n + k log k) for k values.
+
+    >>> least_of(np.array([3.0, 1.0, 2.0]), 2).tolist()
+    [1, 2]
+    """
+    if len(values) <= 2 * count:
+        return sorted_by(values)
+    least = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
+    return least[sorted_by(values[least])]
+
+
 def _packed(values: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_], bool]:
     """Return the indices by rising values as far as they can be told apart, ties by index; which
     neighbours can't be; and whether only equal values can't.

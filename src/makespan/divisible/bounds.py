@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.result import Bound
-from makespan.core.schedule import Floats
-from makespan.core.sorting import sorted_by
+from makespan.core.schedule import Floats, Integers
+from makespan.core.sorting import least_of, sorted_by
 from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import (
     BLOCK,
@@ -173,13 +173,24 @@ def _steady_rate(problem: DivisibleLoad) -> float:
     port = star.send_per_unit
     if problem.ports == 1 and problem.has_returns:
         port = port + star.return_per_unit
-    speed = _inverse(star.compute_per_unit)
     if problem.ports == "many":
+        speed = _inverse(star.compute_per_unit)
         rate = float(np.minimum(speed, _inverse(star.send_per_unit)).sum())
         uplink = getattr(star.master, "uplink", None)
         return _own_rate(problem) + (rate if uplink is None else min(rate, uplink))
-    order = by_send_cost(star) if port is star.send_per_unit else sorted_by(port)
-    rate, used = _own_rate(problem), 0.0
+    if port is star.send_per_unit:
+        return _own_rate(problem) + _rate_of(star, port, by_send_cost(star))[0]
+    rate, used = _rate_of(star, port, least_of(port, 3 * BLOCK))
+    if used < 1.0:
+        rate, used = _rate_of(star, port, sorted_by(port))
+    return _own_rate(problem) + rate
+
+
+def _rate_of(star: Star, port: Floats, order: Integers) -> tuple[float, float]:
+    """Return the greatest load per second that the workers sustain in this order, by what a unit
+    costs the port, and how much of the port's time they use, 1 or more where all.
+    """
+    rate, used = 0.0, 0.0
     for first in range(0, len(order), BLOCK):
         worker = order[first : first + BLOCK]
         seconds, speed = port[worker], _inverse(star.compute_per_unit[worker])
@@ -191,7 +202,7 @@ def _steady_rate(problem: DivisibleLoad) -> float:
         used += float(wanted[-1])
         if used >= 1.0:
             break
-    return rate
+    return rate, used
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:

@@ -32,8 +32,8 @@ def _nonzero(*columns: str) -> Unmet:
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in columns:
             column = getattr(problem.platform, name)
-            index = int(np.argmax(column > 0)) if len(column) else 0
-            if len(column) and column[index] > 0:
+            if len(column) and column.max() > 0:
+                index = int(np.argmax(column > 0))
                 part = name.replace("_", ".", 1)
                 return f"platform.workers[{index}].{part} is {float(column[index])!r}"
         return None
@@ -44,10 +44,9 @@ def _nonzero(*columns: str) -> Unmet:
 def _finite(column: str) -> Unmet:
     def unmet(problem: DivisibleLoad) -> str | None:
         values = getattr(problem.platform, column)
-        limited = np.flatnonzero(np.isfinite(values))
-        if not len(limited):
+        if not len(values) or values.min() == np.inf:
             return None
-        index = int(limited[0])
+        index = int(np.argmax(np.isfinite(values)))
         return f"platform.workers[{index}].{column} is {float(values[index])!r}"
 
     return unmet

@@ -322,12 +322,14 @@ class Star:
         order.flags.writeable = False
         return order
 
-    @property
+    @cached_property
     def returns(self) -> NDArray[np.bool_]:
         """Whether each worker sends results back."""
-        return (self.return_fixed > 0) | (self.return_per_unit > 0)
+        returns = (self.return_fixed > 0) | (self.return_per_unit > 0)
+        returns.flags.writeable = False
+        return returns
 
-    @property
+    @cached_property
     def has_fixed_costs(self) -> bool:
         """Whether any send, computation or return has a fixed cost."""
         master = self.master
