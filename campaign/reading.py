@@ -70,7 +70,7 @@ def _check_refusal(error: InputError, path: Path) -> None:
         raise Defect(f"a refusal that does not begin with the file: {text[:200]!r}")
     if len(text) > LONGEST:
         raise Defect(f"a refusal of {len(text)} characters")
-    own_words = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    own_words = re.sub(r"(?<!\w)'[^']*'|\"[^\"]*\"", "", text)
     if PYTHON.search(own_words):
         raise Defect(f"a refusal in Python's words: {text[:300]!r}")
 

@@ -73,3 +73,14 @@ def test_given_transfers_with_returns():
     result = solve(problem)
     assert check(result).ok
     assert result.makespan == 8.0  # P2 is back at 7, then P1, done at 6, returns
+
+
+def test_a_given_worker_without_load_is_served_where_all_take_part() -> None:
+    """Its chunk is empty; so every worker is sent one."""
+    star = Star([Worker(send=1.0, compute=1.0)], master=Master(compute=5.0))
+    result = solve(
+        DivisibleLoad(
+            load=1.0, platform=star, activation=["P1"], loads={"P0": 1.0, "P1": 0.0}, use="all"
+        )
+    )
+    assert (result.status, result.makespan) == ("optimal", 5.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, MethodError, Star, check, solve
+from makespan import DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.divisible.links import one_after_another
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -142,3 +142,17 @@ def test_refusals():
         solve(DivisibleLoad(load=1.0, platform=plain), method="independent-links")
     late = DivisibleLoad(load=9.0, platform=Star(star.workers), ports="many", deadline=0.1)
     assert solve(late).status == "infeasible"
+
+
+def test_any_number_of_sends_at_a_time() -> None:
+    """More than there are workers limit nothing."""
+    workers = [Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)]
+    many, all_ = (
+        solve(
+            DivisibleLoad(
+                load=3.0, platform=Star(workers, master=Master(sends=sends)), ports="many"
+            )
+        )
+        for sends in (2**63, None)
+    )
+    assert many.makespan == all_.makespan

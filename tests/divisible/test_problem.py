@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, ProblemError, Star, Worker
+from makespan import DivisibleLoad, Master, ProblemError, Star, Tree, Worker
 from makespan.divisible.file import read
 
 
@@ -106,3 +106,14 @@ def test_a_master_may_not_have_a_workers_name() -> None:
     platform = {"topology": "star", "columns": columns, "master": {"name": "P2"}}
     with pytest.raises(ProblemError, match=r"platform\.master\.name: 'P2' is also a worker's"):
         read({"kind": "divisible", "load": 1.0, "platform": platform})
+
+
+@pytest.mark.parametrize("platform", [Star, Tree])
+def test_an_empty_name_is_refused(platform):
+    """A file could not tell it from one that is not given."""
+    parent = {"parent": [-1, 0]} if platform is Tree else {}
+    found = platform.from_arrays(
+        send_per_unit=[0.0, 1.0], compute_per_unit=1.0, names=["", "b"], **parent
+    )
+    mistakes = mistakes_of(load=1.0, platform=found)
+    assert any("'' is not a name; a name is a text, not empty" in text for text in mistakes)

@@ -11,7 +11,7 @@ import pytest
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.divisible.methods import whole_units
 from makespan.divisible.sequence import Costs
-from makespan.divisible.units import best_units, end_of_units
+from makespan.divisible.units import best_units, end_of_units, rounded
 from tests.oracles.divisible_units import least, least_of_order
 
 CASES = {
@@ -120,3 +120,11 @@ def test_deadlines_and_refusals():
     assert solve(problem).status == "infeasible"
     with pytest.raises(MethodError, match="integral is false"):
         solve(DivisibleLoad(load=7, platform=star), method="whole-units")
+
+
+def test_shares_that_rounding_left_far_from_the_units_are_scaled_first() -> None:
+    """Beside a huge fixed cost; a unit at a time would take as long as there are units."""
+    star = Star([Worker(send=1.0, compute=2.0), Worker(send=1.0, compute=3.0)])
+    costs = Costs.of(DivisibleLoad(load=1e12, platform=star, integral=True))
+    whole = rounded(costs, np.arange(2), np.array([3e11, 2e11, 0.0]), 10**12)
+    assert whole.tolist() == [6 * 10**11, 4 * 10**11, 0]

@@ -296,3 +296,14 @@ def test_runs_that_are_stopped_leave_a_plan(method: str, fields: dict[str, Any])
     result = makespan.solve(problem, method=method, time_limit=0.0)
     assert len(result.schedule) == 2 * 7 * 3_000
     assert makespan.check(problem, result.schedule).ok
+
+
+@pytest.mark.parametrize("order", ["greedy", "backfilling"])
+def test_segment_count_keeps_to_the_rule_of_order(order: str) -> None:
+    """Only the methods of the rule are tried; others are refused by name."""
+    problem = Reduction(
+        machines=6, segments="auto", latency=4.0, bytes=0.1, message_overhead=3.0, order=order
+    )
+    assert makespan.solve(problem, time_limit=0.2).status in ("optimal", "feasible")
+    with pytest.raises(MethodError, match="methods: chain: does not apply"):
+        makespan.solve(problem, method="segment-count", methods=("chain",))

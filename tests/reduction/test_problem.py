@@ -125,3 +125,9 @@ def test_generated_problems_follow_the_seed() -> None:
     assert generate(np.random.default_rng(3)).times == (1, 1, 1)
     with pytest.raises(ProblemError, match="spread"):
         generate(np.random.default_rng(3), spread=2.0)
+
+
+def test_what_all_the_bytes_cost_has_an_allowed_magnitude() -> None:
+    """It is refused with the field, not while solving."""
+    with pytest.raises(ProblemError, match="99 for each of 1000 bytes is above"):
+        Reduction(machines=3, segments="auto", bytes=1000, message_overhead=1, reduce_per_byte=1e99)

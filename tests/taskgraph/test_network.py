@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 import pytest
 
-from makespan import Dag, Network, TaskGraph
+from makespan import Dag, Network, ProblemError, TaskGraph, solve
 from tests.oracles.taskgraph_instances import TOPOLOGIES, random_network
 from tests.oracles.taskgraph_rules import shortest_route
 
@@ -110,3 +110,11 @@ def test_large_networks_are_routed_quickly_enough_to_use() -> None:
     """A torus of 400 machines is routed, and its farthest machines are 20 hops apart."""
     network = Network(np.ones(400), topology="torus", shape=(20, 20))
     assert int(network.routing.hops.max()) == 20
+
+
+def test_cores_are_as_many_as_floats_count() -> None:
+    """More than any machine has are allowed, more than whole numbers that are floats are not."""
+    dag = Dag({"a": 1.0, "b": 1.0}, [("a", "b", 9.0)])
+    assert solve(TaskGraph(dag, Network([1.0], cores=10**12))).makespan == 2.0
+    with pytest.raises(ProblemError, match="cores are a whole number from 1 to 9007199254740992"):
+        TaskGraph(dag, Network([1.0], cores=2**63 - 1))

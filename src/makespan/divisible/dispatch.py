@@ -127,7 +127,7 @@ class Dispatch:
             builds_on=_builds_on(rows),
             holds=holds,
             things=3 * count,
-            places=limit or 1,
+            places=min(limit or 1, max(1, count)),
             shares=sends & (limit is not None),
         )
 

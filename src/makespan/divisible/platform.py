@@ -382,8 +382,8 @@ class Star:
         seen = {self.master.name: "platform.master"} if isinstance(self.master, Master) else {}
         for index, name in enumerate(self.names):
             place = f"platform.workers[{index}].name"
-            if not isinstance(name, str):
-                mistakes.add(place, f"{shown(name)} is not a name; a name is a text")
+            if not isinstance(name, str) or not name:
+                mistakes.add(place, f"{shown(name)} is not a name; a name is a text, not empty")
             elif name in seen:
                 mistakes.add(place, f"{name!r} is also the name of {seen[name]}; names are unique")
             else:

@@ -277,10 +277,12 @@ class Tree:
         if not isinstance(self.names, Numbered):
             seen: dict[str, int] = {}
             for index, name in enumerate(self.names):
-                if name in seen:
+                place = f"platform.nodes[{index}].name"
+                if not name:
+                    mistakes.add(place, f"{name!r} is not a name; a name is a text, not empty")
+                elif name in seen:
                     mistakes.add(
-                        f"platform.nodes[{index}].name",
-                        f"{name!r} is also the name of platform.nodes[{seen[name]}]",
+                        place, f"{name!r} is also the name of platform.nodes[{seen[name]}]"
                     )
                 seen.setdefault(name, index)
         roots = np.flatnonzero(self.parent == ROOT)

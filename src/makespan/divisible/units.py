@@ -82,7 +82,9 @@ def rounded(costs: Costs, order: Integers, loads: Floats, units: int) -> Integer
     Every unit left goes where the makespan then is least. Complexity: O(n^3), at most n units
     being left; of many machines those that would end first take one each, O(n log n).
     """
-    whole = np.floor(loads + 1e-9).astype(np.int64)
+    total = loads.sum()  # beside large fixed costs it may be far from the units
+    scale = units / total if total > 0 else 1.0
+    whole = np.floor(loads * scale + 1e-9).astype(np.int64)
     while whole.sum() > units:
         whole[int(whole.argmax())] -= 1
     able = _able(costs)

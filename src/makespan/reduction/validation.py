@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered
 from makespan.core.schedule import Floats
 from makespan.core.suggest import did_you_mean
@@ -111,6 +112,15 @@ class Validation:
             for index in np.flatnonzero(fields["segment_sizes"] == 0)[:20].tolist():
                 self.mistakes.add(f"segment_sizes[{index}]", "0.0 is zero; a size is above 0")
 
+    def _check_product(self, name: str) -> None:
+        """Refuse what all the bytes would cost, where that is of a magnitude not allowed."""
+        each, size = self.fields[name], self.fields["bytes"]
+        if not name.endswith("_per_byte") or size is None or math.isnan(each * size):
+            return
+        fault = number_fault(each * size)
+        if fault is not None:
+            self.mistakes.add(name, f"{each:g} for each of {size:g} bytes {fault}; {SECONDS}")
+
     def _costs_per_byte(self) -> None:
         fields, mistakes = self.fields, self.mistakes
         for name in ("transfer", "reduce", "segment_sizes", "destinations", "sequences"):
@@ -124,6 +134,7 @@ class Validation:
         for name in PER_BYTE[1:]:
             if fields[name] is not None:
                 fields[name] = mistakes.number(name, fields[name], SECONDS)
+                self._check_product(name)
         per_message = [fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0]
         if fields["collective"] == "broadcast":
             per_message = per_message[:1]

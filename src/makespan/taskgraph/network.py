@@ -19,6 +19,8 @@ from makespan.taskgraph.routing import Route, Routing
 from makespan.taskgraph.topology import neighbours
 
 Link = tuple[str, str, float]
+MOST_CORES = 2**53
+"""Whole numbers up to it are floats, too."""
 
 
 class Network:
@@ -244,10 +246,11 @@ def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes)
 
 def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
     column = _column(name, values, count, mistakes)
-    for machine in np.flatnonzero(~((column >= 1) & (column == np.floor(column)))).tolist():
+    whole = (column >= 1) & (column <= MOST_CORES) & (column == np.floor(column))
+    for machine in np.flatnonzero(~whole).tolist():
         mistakes.add(
             f"network.machines[{machine}].{name}",
-            f"{column[machine]:g} is not allowed; {name} are a whole number from 1",
+            f"{column[machine]:g} is not allowed; {name} are a whole number from 1 to {MOST_CORES}",
         )
         return frozen(np.ones(count, dtype=np.int64))
     return frozen(column.astype(np.int64))

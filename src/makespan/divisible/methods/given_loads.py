@@ -86,7 +86,7 @@ def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
     named = np.zeros(len(star), dtype=bool)
     named[problem.workers_in(given_sends(problem) or ())] = True
     costs = (star.send_fixed > 0) | (star.compute_fixed > 0) | (star.return_fixed > 0)
-    made = costs | (problem.transfers is not None)
+    made = costs | (problem.transfers is not None or problem.use == "all")
     taking: NDArray[np.bool_] = (amount > 0) | (named & made)
     return taking
 

@@ -6,13 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from makespan.core.control import Control
-from makespan.core.registry import find_method, register
+from makespan.core.errors import MethodError
+from makespan.core.registry import applicability, find_method, register
 from makespan.core.result import Solution
 from makespan.core.schedule import Schedule
 from makespan.reduction.needs import OPEN_COUNT
 from makespan.reduction.problem import Reduction
 
-LINE_UP = ("chain", "two-tree", "binomial", "rarest-first")
+LINE_UPS = {
+    "free": ("chain", "two-tree", "binomial", "rarest-first"),
+    "greedy": ("greedy-trees",),
+    "backfilling": ("backfilling",),
+}
+"""By the order of sends that the problem asks for."""
 MOST_SENDS = 400_000
 GROWTH = 1.5
 WORSE = 3  # a method is dropped after so many counts in a row that are worse than its best
@@ -33,9 +39,13 @@ def segment_count(
 
     ``details`` has the curve of every method: number of segments and makespan.
     """
-    names = methods or LINE_UP
+    names = methods or LINE_UPS[problem.order]
     if problem.collective == "all-reduce":
         names = ("reduce-then-broadcast",)
+    for name in names:
+        verdict = applicability(find_method("reduction", name), problem.with_segments(1))
+        if not verdict.applies:
+            raise MethodError(f"methods: {verdict}")
     curves = {name: _Curve(problem, control, name) for name in names}
     for curve in list(curves.values()):
         if control.expired() and curve.name != names[0]:
