@@ -281,3 +281,13 @@ def test_a_search_that_ended_before_it_knew_any_bound_gives_its_plan(
     assert result.objective is not None
     assert result.objective.value > 0
     assert result.objective.bound is None
+
+
+def test_a_search_that_would_not_stop_in_time_is_not_begun() -> None:
+    """HiGHS looks at its clock too seldom in programmes of a million entries."""
+    star = Star.from_arrays(
+        send_per_unit=np.linspace(1, 2, 300), compute_per_unit=3.0, send_fixed=0.1
+    )
+    result = solve(DivisibleLoad(load=10.0, platform=star), method="milp", time_limit=0.5)
+    assert (result.status, result.schedule) == ("limit", None)
+    assert any("was not begun with so little" in note for note in result.notes)

@@ -29,6 +29,7 @@ from makespan.divisible.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.timing import timed
 
 MOST_PAIRS = 20_000
+NO_PLAN = "the search found no plan in the time that it had, or was not begun with so little"
 
 
 def _many_pairs(problem: DivisibleLoad) -> str | None:
@@ -69,7 +70,7 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     if not answer.found:
         bound = answer.bound * second if problem.load is not None else None
-        return Solution(schedule=None, lower_bound=bound)
+        return Solution(schedule=None, lower_bound=bound, notes=(NO_PLAN,))
     return _solution(built, answer, _polished(built, answer))
 
 
