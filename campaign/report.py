@@ -30,7 +30,10 @@ def as_text(state: State) -> str:
         if name in state.skipped:
             lines.append(f"  skipped: {state.skipped[name]}")
     for key, entry in state.defects.items():
-        lines.append(f"DEFECT {key}, {entry['times']} times: {entry['what']} [{entry['place']}]")
+        mended = f", mended in {entry['mended in']}" if entry.get("mended in") else ""
+        lines.append(
+            f"DEFECT {key}, {entry['times']} times{mended}: {entry['what']} [{entry['place']}]"
+        )
         lines += [f"  python -m campaign --replay {case}" for case in entry["cases"]]
     return "\n".join(lines)
 
@@ -50,8 +53,8 @@ def table(state: State) -> str:
         f"Version `{state.commit or state.version}` (source `{state.version}`), "
         f"seed {state.seed}, {hours:.1f} hours of tries, all processes together.",
         "",
-        "| part | what must hold | tried | open defects |",
-        "|---|---|---|---|",
+        "| part | what must hold | tried | defects found | not mended since |",
+        "|---|---|---|--:|--:|",
     ]
     for name in MODULES:
         if name not in state.tries and name not in state.skipped:
@@ -65,9 +68,14 @@ def table(state: State) -> str:
         if name in state.skipped:
             tried.append(f"left out: {state.skipped[name]}")
         defects = sum(key.startswith(f"{name}-") for key in state.defects)
-        lines.append(
-            f"| `{name}` | {part_named(name).promise} | {'<br>'.join(tried)} | {defects} |"
+        cells = (
+            f"`{name}`",
+            part_named(name).promise,
+            "<br>".join(tried),
+            str(defects),
+            str(state.open_defects(name)),
         )
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, *_by_method(state)])
 
 

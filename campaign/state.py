@@ -37,19 +37,19 @@ class State:
     defects: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, path: Path | None, seed: int) -> State:
-        """Return a new state, or the one that stands in the file.
+    def begin(cls, path: Path | None, seed: int, *, closed: bool = False) -> State:
+        """Return a new state, or the one that stands in the file; ``closed``: to count no further.
 
         Raises
         ------
         OtherVersion
-            If the file's counts are about another source.
+            If the file's counts are about another source, and it is to count on.
         """
         current = version()
         if path is None or not path.exists():
             return cls(path=path, seed=seed, version=current, commit=commit())
         data = json.loads(path.read_text())
-        if data["version"] != current:
+        if data["version"] != current and not closed:
             raise OtherVersion(
                 f"{path} counts tries of version {data['version']}; this is {current}. "
                 "Name another file, or remove it."
@@ -57,8 +57,8 @@ class State:
         return cls(
             path=path,
             seed=data["seed"],
-            version=current,
-            commit=commit(),
+            version=data["version"],
+            commit=data["commit"],
             slices=data["slices"],
             seconds=data["seconds"],
             tries=Counter(data["tries"]),
@@ -95,6 +95,17 @@ class State:
         entry["times"] += 1
         if len(entry["cases"]) < KEPT_PER_DEFECT:
             entry["cases"].append(cases.keep(failure, self.version))
+
+    def try_defects_again(self) -> None:
+        """Replay the cases of every defect on the source as it is; note which are mended."""
+        for entry in self.defects.values():
+            still = any(cases.replay(case) is not None for case in entry["cases"])
+            entry["mended in"] = "" if still else commit()
+
+    def open_defects(self, part: str) -> int:
+        """Return how many of the part's defects are not known to be mended."""
+        found = (entry for key, entry in self.defects.items() if key.startswith(f"{part}-"))
+        return sum(not entry.get("mended in") for entry in found)
 
     def open(self, part: Part) -> tuple[str, ...]:
         """Return what the part has not counted as often as it must."""
