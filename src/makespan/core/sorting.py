@@ -47,8 +47,8 @@ def least_of(values: NDArray[Any], count: int) -> Integers:
 
     No value that is left out is below one of them. Complexity: O(n + k log k) for k values.
 
-    >>> least_of(np.array([3.0, 1.0, 2.0]), 2).tolist()
-    [1, 2]
+    >>> least_of(np.array([3.0, 1.0, 2.0]), 1).tolist()
+    [1]
     """
     if len(values) <= 2 * count:
         return sorted_by(values)
