@@ -48,8 +48,7 @@ def test_agrees_with_the_slow_twin(communication: str, contention: str) -> None:
             report = check(problem, mutant)
             assert report.ok == (rule == ""), f"{seed}: twin {rule!r}, referee {report}"
             verdicts.append(report.ok)
-    assert True in verdicts
-    assert False in verdicts
+    assert set(verdicts) == {True, False}  # both occur
 
 
 def test_a_schedule_may_be_idle() -> None:

@@ -43,17 +43,17 @@ def answer(result: Result) -> dict[str, Any]:
 
 def summary(result: Result) -> str:
     """Return the result as text: status, makespan, bound and gap, the answer, the notes."""
-    lines = [one_line(f"{result.status} ({result.method})"), *_values(result)]
+    lines = [f"{result.status} ({result.method})", *_values(result)]
     if result.schedule is not None:
         try:
             with unwarned():
                 table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
         except (LookupError, ValueError):
             table = [MISFIT]
-        lines += ["", *map(one_line, table)] if table else []
+        lines += ["", *table] if table else []
     if result.notes:
-        lines += ["", *(one_line(f"note: {note}") for note in result.notes)]
-    return "\n".join(lines)
+        lines += ["", *(f"note: {note}" for note in result.notes)]
+    return "\n".join(map(one_line, lines))
 
 
 def _values(result: Result) -> list[str]:
@@ -69,7 +69,7 @@ def _values(result: Result) -> list[str]:
         shown_gap = f"  ({gap[2:]})" if gap and objective is None else ""
         values.append(("lower bound", f"{result.lower_bound:.10g}{shown_gap}"))
     width = max((len(name) for name, _ in values), default=0)
-    return [one_line(f"{name:<{width}}  {value}") for name, value in values]
+    return [f"{name:<{width}}  {value}" for name, value in values]
 
 
 def _percent(gap: float | None) -> str:

@@ -42,7 +42,7 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
         Bound(value=float(seconds.max(initial=0.0)), name="longest task", source=LONGEST),
     ]
     if not problem.preemptive:
-        if work < LARGEST_WHOLE and bool((seconds == np.rint(seconds)).all()):
+        if work < LARGEST_WHOLE and _whole(seconds):
             rounded = float(-(-int(work) // problem.machine_count))
             found.append(Bound(value=rounded, name="whole average load", source=WHOLE))
         if len(seconds) > problem.machine_count:
@@ -74,12 +74,12 @@ def grain(problem: IndependentTasks) -> float | None:
     of them than floats tell apart. None where there is no such unit.
     """
     seconds = problem.durations
-    total = float(seconds.sum())
-    if problem.preemptive or not 0 < total < LARGEST_WHOLE:
+    work = total(seconds)
+    if problem.preemptive or not 0 < work < LARGEST_WHOLE:
         return None
     few = seconds[:FEW]  # mostly enough to see that a unit is none
     for halvings in range(FINEST + 1):
-        if total * 2.0**halvings >= LARGEST_WHOLE:
+        if work * 2.0**halvings >= LARGEST_WHOLE:
             return None
         if not _whole(few * 2.0**halvings):
             continue
