@@ -14,6 +14,7 @@ from makespan.taskgraph import generators, loops, timing
 from makespan.taskgraph.clustering import ScheduledGraph
 from makespan.taskgraph.in_time import on_one_machine
 from makespan.taskgraph.insertion_kernels import append_some
+from makespan.taskgraph.levels import ready_by_level
 from makespan.taskgraph.methods import local_search
 from makespan.taskgraph.placing import inserted, plainly_inserted
 from tests.oracles.taskgraph_instances import random_problem
@@ -151,3 +152,21 @@ def test_local_search_takes_plans_without_copies_as_they_are(
     monkeypatch.setattr(local_search, "first_copies", unasked)
     problem = replace(layered(30), duplication=True)
     assert check(problem, solve(problem, method="local-search", moves=10).schedule).ok
+
+
+def test_the_highest_ready_task_is_next() -> None:
+    """The heap of ranks gives what a look at all ready tasks gives, ties to the lowest."""
+    for seed in range(40):
+        dag = random_problem(seed).dag
+        level = np.random.default_rng(seed).integers(0, 4, len(dag)).astype(float)
+        waiting, expected = np.diff(dag.first_in).tolist(), []
+        ready = [task for task in range(len(dag)) if not waiting[task]]
+        while ready:
+            task = min(ready, key=lambda each: (-level[each], each))
+            ready.remove(task)
+            expected.append(task)
+            for successor in dag.successors[dag.first_out[task] : dag.first_out[task + 1]].tolist():
+                waiting[successor] -= 1
+                if not waiting[successor]:
+                    ready.append(successor)
+        assert ready_by_level(dag, level).tolist() == expected

@@ -123,11 +123,13 @@ def ready_by_level(dag: Dag, level: Floats) -> Integers:
 
     Ties go to the lowest task. Complexity: O(n log n + e), compiled for large graphs.
     """
-    order = np.zeros(len(dag), dtype=np.int64)
+    order, ranked = np.zeros(len(dag), dtype=np.int64), sorted_by(-level)
+    rank = np.empty(len(dag), dtype=np.int64)
+    rank[ranked] = np.arange(len(dag))
     loops.run(
         loops.highest_ready,
         8 * len(dag) + len(dag.source),
-        (dag.first_out, dag.successors, level),
+        (dag.first_out, dag.successors, ranked, rank),
         (np.diff(dag.first_in), np.zeros(len(dag), dtype=np.int64), order),
     )
     return order

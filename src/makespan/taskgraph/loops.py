@@ -101,27 +101,20 @@ def topological(first_out, target, waiting, order):  # type: ignore[no-untyped-d
     return tail
 
 
-def highest_ready(first_out, successors, level, waiting, heap, order):  # type: ignore[no-untyped-def]
-    """Write the tasks in the order in which the ready one of highest level is taken.
+def highest_ready(first_out, successors, ranked, rank, waiting, heap, order):  # type: ignore[no-untyped-def]
+    """Write the tasks in the order in which the ready one of lowest rank is taken.
 
-    ``waiting`` holds the number of predecessors of each task, and is used up; ``heap`` is room.
+    ``ranked`` holds the tasks by rank. ``waiting`` holds the number of predecessors of each task,
+    and is used up; ``heap`` is room for the ranks of ready tasks, as many as there are tasks.
     """
     size = 0
     placed = 0
-    for task in range(len(order)):
-        if waiting[task] == 0:
-            hole = size
+    for value in range(len(order)):  # rising ranks are a heap already
+        if waiting[ranked[value]] == 0:
+            heap[size] = value
             size += 1
-            while hole > 0:
-                above = (hole - 1) // 2
-                other = heap[above]
-                if level[other] > level[task] or (level[other] == level[task] and other < task):
-                    break
-                heap[hole] = other
-                hole = above
-            heap[hole] = task
     while size > 0:
-        first = heap[0]
+        first = ranked[heap[0]]
         order[placed] = first
         placed += 1
         size -= 1
@@ -129,14 +122,11 @@ def highest_ready(first_out, successors, level, waiting, heap, order):  # type: 
         hole = 0
         while 2 * hole + 1 < size:
             below = 2 * hole + 1
-            if below + 1 < size:
-                one, two = heap[below], heap[below + 1]
-                if level[two] > level[one] or (level[two] == level[one] and two < one):
-                    below += 1
-            other = heap[below]
-            if level[moved] > level[other] or (level[moved] == level[other] and moved < other):
+            if below + 1 < size and heap[below + 1] < heap[below]:
+                below += 1
+            if moved < heap[below]:
                 break
-            heap[hole] = other
+            heap[hole] = heap[below]
             hole = below
         heap[hole] = moved
         for position in range(first_out[first], first_out[first + 1]):
@@ -145,14 +135,10 @@ def highest_ready(first_out, successors, level, waiting, heap, order):  # type: 
             if waiting[task] == 0:
                 hole = size
                 size += 1
-                while hole > 0:
-                    above = (hole - 1) // 2
-                    other = heap[above]
-                    if level[other] > level[task] or (level[other] == level[task] and other < task):
-                        break
-                    heap[hole] = other
-                    hole = above
-                heap[hole] = task
+                while hole > 0 and heap[(hole - 1) // 2] > rank[task]:
+                    heap[hole] = heap[(hole - 1) // 2]
+                    hole = (hole - 1) // 2
+                heap[hole] = rank[task]
     return placed
 
 
