@@ -9,7 +9,9 @@ import pytest
 
 from makespan import Dag, Network, Schedule, TaskGraph, check, solve
 from makespan.core.schedule import COLUMNS
-from makespan.taskgraph import generators, loops
+from makespan.taskgraph import board, generators, loops
+from makespan.taskgraph.board import on_board
+from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -95,6 +97,36 @@ def test_given_sequences_hold_on_several_cores() -> None:
     dag = Dag({"a": 3.0, "b": 1.0, "c": 1.0})
     problem = TaskGraph(dag, Network([1.0], cores=2), sequence={"M1": ["b", "a", "c"]})
     assert solve(problem).answer["start"] == {"a": 0.0, "b": 0.0, "c": 1.0}
+
+
+def test_given_plans_without_contention_are_timed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take the decisions that placing task by task takes, also in no time or on many cores."""
+    pairs = []
+    for seed in range(120):
+        free = random_problem(seed)
+        rng, order = np.random.default_rng(seed), free.dag.order.tolist()
+        machine = rng.integers(0, len(free.network), len(free.dag)).tolist()
+        given = {"assignment": {free.dag.names[t]: free.machines[machine[t]] for t in order}}
+        if seed % 3:
+            sequence: dict[str, list[str]] = {}
+            for task in order:
+                sequence.setdefault(free.machines[machine[task]], []).append(free.dag.names[task])
+            given = {"sequence": sequence}
+        problem = replace(free, **given)
+        dag = problem.dag
+        source, target = problem.given.precedences()
+        chained = Dag.from_arrays(work=dag.work, source=source, target=target)
+        by = by_level(chained, levels(dag, *weights(problem)))
+        pairs.append((problem, on_board(problem, np.array(machine), by)))
+    monkeypatch.delattr(board.Board, "place")
+    for problem, expected in pairs:
+        found = solve(problem, method="given-plan")
+        assert check(problem, found.schedule).ok
+        again = retimed(problem, expected)
+        count = len(problem.dag)
+        for name in ("machine", "item", "start", "end"):
+            one, other = getattr(found.schedule, name)[:count], getattr(again, name)[:count]
+            assert np.allclose(one, other, rtol=1e-12, atol=1e-12 * found.makespan)
 
 
 @pytest.mark.slow

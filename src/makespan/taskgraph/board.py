@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from makespan.core.arrays import Rows
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Activity, Integers, Schedule
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -168,3 +169,22 @@ class Board:
             start=np.concatenate([self.start, columns[:, 3]]),
             end=np.concatenate([self.end, columns[:, 4]]),
         )
+
+
+def on_board(
+    problem: TaskGraph,
+    machine: Integers,
+    order: Integers,
+    expired: Callable[[], bool] = lambda: False,
+) -> Schedule | None:
+    """Return the plan that places the tasks of ``order`` on their machines, one after another.
+
+    No task starts before the one that its machine took before it. None once ``expired``.
+    """
+    board = Board(problem)
+    latest = [0.0] * len(problem.network)
+    for task, place in zip(order.tolist(), machine[order].tolist(), strict=True):
+        if expired():
+            return None
+        latest[place] = board.place(task, place, latest[place]).taken
+    return board.schedule()

@@ -212,11 +212,15 @@ def _common_fit(occupied: tuple[Gaps, ...], earliest: float, length: float) -> f
         begin = later
 
 
-def in_order(problem: TaskGraph, machine: Integers, key: Integers) -> Schedule:
+def in_order(
+    problem: TaskGraph, machine: Integers, key: Integers, *, in_turn: bool = False
+) -> Schedule:
     """Return the plan that executes tasks on their machines in the order of ``key``.
 
-    Nothing is inserted, and no transfer waits. Complexity: O(n log n + n c + e), c the cores of a
-    machine; compiled for large graphs.
+    Nothing is inserted, and no transfer waits. With ``in_turn`` tasks also start in that order
+    where a machine has several cores, or they take no time.
+
+    Complexity: O(n log n + n c + e), c the cores of a machine; compiled for large graphs.
     """
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing
@@ -232,8 +236,8 @@ def in_order(problem: TaskGraph, machine: Integers, key: Integers) -> Schedule:
             dag.first_in, dag.predecessors, dag.size[dag.in_edges],
             routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
         ),
-        (np.zeros(int(first_core[-1])), start, end),
-        (len(network),),
+        (np.zeros(int(first_core[-1])), np.zeros(len(network)), start, end),
+        (len(network), in_turn),
     )  # fmt: skip
     return planned(problem, machine, start, end)
 

@@ -208,12 +208,14 @@ def lowest_path(first_in, first_out, successors, through, path, least):  # type:
 
 def in_sequence(  # type: ignore[no-untyped-def]
     order, machine, seconds, first_core, first_in, predecessors, size, fixed, per_unit,
-    core_free, start, end,
-    machines,
+    core_free, latest, start, end,
+    machines, in_turn,
 ):  # fmt: skip
     """Write the starts and ends of tasks on their machines, one behind another in ``order``.
 
-    What takes no time needs no core. ``size`` is in the order of ``predecessors``; tables are flat.
+    What takes no time needs no core. With ``in_turn`` no task starts before the one that its
+    machine took before it: ``latest`` holds when. ``size`` is in the order of ``predecessors``;
+    tables are flat.
     """
     for index in range(len(order)):
         task = order[index]
@@ -232,6 +234,8 @@ def in_sequence(  # type: ignore[no-untyped-def]
                 pair = machine[source] * machines + place
                 arrival += fixed[pair] + per_unit[pair] * size[position]
             begin = max(begin, arrival)
+        if in_turn:
+            begin = latest[place] = max(begin, latest[place])
         start[task] = begin
         end[task] = begin + seconds[task]
         if core >= 0:

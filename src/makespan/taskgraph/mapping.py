@@ -13,7 +13,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.result import Solution
 from makespan.core.schedule import Floats, Integers, Schedule
-from makespan.taskgraph.board import Board
+from makespan.taskgraph.board import on_board
 from makespan.taskgraph.clustering import Clustering, clustering_of, clustering_seconds, numbered
 from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.insertion import in_order
@@ -186,14 +186,8 @@ def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: F
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return in_order(problem, machine_of, place)
-    board = Board(problem)
-    latest = [0.0] * len(problem.network)
-    for task in order.tolist():
-        if control.expired():
-            return in_time(problem, control)
-        machine = int(machine_of[task])
-        latest[machine] = board.place(task, machine, latest[machine]).taken
-    return board.schedule()
+    schedule = on_board(problem, machine_of, order, control.expired)
+    return in_time(problem, control) if schedule is None else schedule
 
 
 def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:

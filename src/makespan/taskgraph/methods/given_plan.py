@@ -7,8 +7,10 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.result import Solution
-from makespan.taskgraph.board import Board
+from makespan.core.schedule import Schedule
+from makespan.taskgraph.board import on_board
 from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.needs import A_GIVEN_PLAN
 from makespan.taskgraph.problem import TaskGraph
@@ -20,7 +22,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(A_GIVEN_PLAN,),
     proves="without contention, earliest starts in the given sequences on single cores can't be "
     "beaten: every start is a longest path",
-    complexity="O(n log n + e)",
+    complexity="O(n log n + n c + e), c the cores of a machine; compiled unless transfers wait",
     source="design, 3.3: a given plan is timed and refereed only",
 )
 def given_plan(problem: TaskGraph, control: Control) -> Solution:
@@ -32,13 +34,14 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
     source, target = given.precedences()
     chained = Dag.from_arrays(work=dag.work, source=source, target=target)
     order = by_level(chained, levels(dag, *weights(problem)))
-    board = Board(problem)
-    latest = [0.0] * len(problem.network)
-    for task in order.tolist():
-        machine = int(machine_of[task])
-        latest[machine] = board.place(task, machine, latest[machine]).taken
+    if problem.contention == "none" and not problem.is_blocking:
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        schedule: Schedule | None = in_order(problem, machine_of, place, in_turn=True)
+    else:
+        schedule = on_board(problem, machine_of, order)
     decided = bool(ordered) and problem.contention == "none"
     single = bool((problem.cores[machine_of] == 1).all())
     if problem.is_blocking:  # what is fetched and executed in no time could be in between
         single &= bool((problem.durations_on(np.arange(len(dag)), machine_of) > 0).all())
-    return Solution(schedule=board.schedule(), optimal=decided and single)
+    return Solution(schedule=schedule, optimal=decided and single)
