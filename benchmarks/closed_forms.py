@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.table import Table, cpu_seconds, ratio
 from makespan import DivisibleLoad, Star, check, solve
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible.linear import by_send_cost, equal_finish_shares
 
 REPEAT = 20

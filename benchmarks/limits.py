@@ -233,8 +233,8 @@ def _solve(say: Say, row: Row, family: Family) -> None:
     """Solve one problem, in the child: a small one first."""
     from numba.core import event
 
-    from makespan.core import startup
     from makespan.core.registry import applicability, find_method
+    from makespan.core.system import startup
 
     cpu_seconds_left(BUILT_WITHIN)
     _run(row.method, family.problem(family.least), row.limit)
@@ -261,7 +261,7 @@ def _solve(say: Say, row: Row, family: Family) -> None:
 def _run(method: str, problem: Any, limit: float) -> str:
     """Return the status of a solve, or why it was refused."""
     from makespan import MakespanError, solve
-    from makespan.flow._kinds import kind_of
+    from makespan.flow.kinds import kind_of
 
     try:
         if method == BOUNDS:

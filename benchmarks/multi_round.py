@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.table import Table
 from makespan import DivisibleLoad, Star, lower_bound, methods, solve
-from makespan.core.result import Result
+from makespan.flow.result import Result
 
 WORKERS = (5, 10, 20, 50, 100)
 RATIOS = (0.8, 1.5, 5.0)

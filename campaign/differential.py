@@ -12,8 +12,8 @@ from campaign.planning import DOUBTED
 from makespan import MethodError, Result, check, methods, solve
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, methods_of
-from makespan.flow._files import as_text, problem_of
-from makespan.flow._kinds import KINDS, kind_of
+from makespan.flow.files.files import as_text, problem_of
+from makespan.flow.kinds import KINDS, kind_of
 
 CLOSE = 1e-9
 CLOSE_TO_PROGRAMMES = 3e-6  # mixed-integer programmes prove to 1e-6, oracles are programmes, too

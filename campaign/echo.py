@@ -7,7 +7,7 @@ import sys
 import warnings
 
 from campaign.metamorphic import answered
-from makespan.flow._files import problem_of
+from makespan.flow.files.files import problem_of
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from campaign.version import ROOT
 from makespan.core.problem import Problem
-from makespan.flow._kinds import KINDS
+from makespan.flow.kinds import KINDS
 
 FOLDER = ROOT / "tests" / "oracles"
 GENERATOR = re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE)

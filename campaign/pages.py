@@ -13,8 +13,8 @@ from campaign.names import oddly_named
 from campaign.part import Defect, Part, Skipped, Trial
 from campaign.structure import as_json
 from makespan import InputError, MethodError, solve
-from makespan.flow._files import problem_of
-from makespan.flow._page import html
+from makespan.flow.files.files import problem_of
+from makespan.flow.pictures.page import html
 from tests.browser import Browser, chromium
 
 

@@ -12,10 +12,10 @@ from campaign.part import Defect, Trial
 from campaign.reading import comparable
 from makespan import InputError, MethodError, Result, Schedule, check, solve
 from makespan.core.problem import Problem
-from makespan.flow._files import as_text, problem_of
-from makespan.flow._page import html, trace_events
-from makespan.flow._plot import svg
-from makespan.flow._results import result_of
+from makespan.flow.files.files import as_text, problem_of
+from makespan.flow.files.results import result_of
+from makespan.flow.pictures.page import html, trace_events
+from makespan.flow.pictures.plot import svg
 
 LIMIT = 0.05
 ALLOWED = 1.2 * LIMIT + 0.5

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from campaign.part import Defect, Trial
 from makespan import InputError, Result, Schedule
 from makespan.core.problem import Problem
-from makespan.flow._check import check
-from makespan.flow._files import as_text, problem_of, read_problem
-from makespan.flow._reading import read_any
-from makespan.flow._results import result_of, schedule_of
+from makespan.flow.check import check
+from makespan.flow.files.files import as_text, problem_of, read_problem
+from makespan.flow.files.reading import read_any
+from makespan.flow.files.results import result_of, schedule_of
 
 Got = TypeVar("Got")
 PATIENCE = 2.0  # seconds of processor time for a file of a few kB

@@ -7,7 +7,7 @@ from collections import Counter
 from campaign.part import MODULES, part_named
 from campaign.state import State
 from campaign.version import ROOT
-from makespan.core.files import write_whole
+from makespan.core.inputs.files import write_whole
 
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- campaign -->", "<!-- end of campaign -->"

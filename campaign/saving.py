@@ -16,7 +16,7 @@ from pathlib import Path
 
 from campaign.part import Defect, Part, Trial
 from makespan import InputError
-from makespan.core.files import write_whole
+from makespan.core.inputs.files import write_whole
 
 OLD, NEW = b"old " * 20_000, b"new " * 50_000
 LEFTOVER = ".makespan-*"

@@ -13,8 +13,8 @@ from typing import Any
 
 from campaign.part import Defect, Part, Trial
 from campaign.version import ROOT
-from makespan.flow._files import as_dict, as_json
-from makespan.flow._generate import generate
+from makespan.flow.files.files import as_dict, as_json
+from makespan.flow.generate import generate
 
 GRACE = 15.0
 CODES = {0, 2, 3, 4, 130, 143}

@@ -12,7 +12,7 @@ from campaign import cases
 from campaign.part import Part
 from campaign.version import commit, version
 from campaign.worker import Failure, Report
-from makespan.core.files import write_whole
+from makespan.core.inputs.files import write_whole
 
 KEPT_PER_DEFECT = 3
 

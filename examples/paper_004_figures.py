@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from makespan import DivisibleLoad, Star, solve
-from makespan.core.result import Result
 from makespan.divisible.output_rounds import output_rounds, threshold
+from makespan.flow.result import Result
 
 
 def equal_workers(count: int, **costs: float) -> Star:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from makespan import Schedule, check
-from makespan.flow._kinds import kind_named
+from makespan.flow.kinds import kind_named
 
 Case = dict[str, Any]
 CASES: list[Case] = json.loads((Path(__file__).parent / "cases" / "referee.json").read_text())

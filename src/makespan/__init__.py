@@ -27,25 +27,26 @@ if TYPE_CHECKING:
         MissingExtra as MissingExtra,
         ProblemError as ProblemError,
     )
-    from makespan.core.noise import Noise as Noise
     from makespan.core.report import Report as Report, Violation as Violation
-    from makespan.core.result import Bound as Bound, Result as Result
     from makespan.core.schedule import Schedule as Schedule
+    from makespan.core.simulation.noise import Noise as Noise
+    from makespan.core.solution import Bound as Bound
     from makespan.divisible.platform import Master as Master, Star as Star, Worker as Worker
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
     from makespan.divisible.tree import Tree as Tree
-    from makespan.flow._bound import lower_bound as lower_bound
-    from makespan.flow._check import check as check
-    from makespan.flow._compare import compare as compare
-    from makespan.flow._files import (
+    from makespan.flow.bound import lower_bound as lower_bound
+    from makespan.flow.check import check as check
+    from makespan.flow.comparison.compare import compare as compare
+    from makespan.flow.files.files import (
         read_problem as read_problem,
         read_result as read_result,
         save as save,
     )
-    from makespan.flow._methods import methods as methods
-    from makespan.flow._plot import plot as plot
-    from makespan.flow._simulate import simulate as simulate
-    from makespan.flow._solve import solve as solve
+    from makespan.flow.methods import methods as methods
+    from makespan.flow.pictures.plot import plot as plot
+    from makespan.flow.result import Result as Result
+    from makespan.flow.simulate import simulate as simulate
+    from makespan.flow.solve import solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks
     from makespan.partition.problem import Partition as Partition
     from makespan.reduction.problem import Reduction as Reduction
@@ -65,21 +66,22 @@ _HOMES = {
         "MissingExtra",
         "ProblemError",
     ),
-    "makespan.core.noise": ("Noise",),
+    "makespan.core.simulation.noise": ("Noise",),
     "makespan.core.report": ("Report", "Violation"),
-    "makespan.core.result": ("Bound", "Result"),
+    "makespan.core.solution": ("Bound",),
     "makespan.core.schedule": ("Schedule",),
     "makespan.divisible.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
     "makespan.divisible.tree": ("Tree",),
-    "makespan.flow._bound": ("lower_bound",),
-    "makespan.flow._check": ("check",),
-    "makespan.flow._compare": ("compare",),
-    "makespan.flow._files": ("read_problem", "read_result", "save"),
-    "makespan.flow._methods": ("methods",),
-    "makespan.flow._plot": ("plot",),
-    "makespan.flow._simulate": ("simulate",),
-    "makespan.flow._solve": ("solve",),
+    "makespan.flow.bound": ("lower_bound",),
+    "makespan.flow.check": ("check",),
+    "makespan.flow.comparison.compare": ("compare",),
+    "makespan.flow.files.files": ("read_problem", "read_result", "save"),
+    "makespan.flow.methods": ("methods",),
+    "makespan.flow.pictures.plot": ("plot",),
+    "makespan.flow.result": ("Result",),
+    "makespan.flow.simulate": ("simulate",),
+    "makespan.flow.solve": ("solve",),
     "makespan.independent.problem": ("IndependentTasks",),
     "makespan.partition.problem": ("Partition",),
     "makespan.reduction.problem": ("Reduction",),

@@ -13,7 +13,7 @@ from campaign.metamorphic import _agree
 from campaign.part import Defect
 from campaign.relations import RELATIONS, Relation
 from makespan import solve
-from makespan.flow._files import problem_of
+from makespan.flow.files.files import problem_of
 
 SIMPLE: dict[str, Any] = {"kind": "independent", "machines": 2, "durations": [3.0, 3.0, 2.0, 1.0]}
 

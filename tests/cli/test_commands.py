@@ -15,7 +15,7 @@ from makespan._version import __version__
 from makespan.cli.main import COMMANDS, run
 from makespan.core import registry
 from makespan.core.control import Control
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 
 STAR = """
 kind = "divisible"

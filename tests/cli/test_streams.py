@@ -15,7 +15,7 @@ import pytest
 from makespan.cli.codes import DONE, INTERRUPTED, TERMINATED, USAGE
 from makespan.cli.main import run
 from makespan.cli.signals import is_interrupt
-from makespan.core.files import write_whole
+from makespan.core.inputs.files import write_whole
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")
 START = f"{sys.executable} -m makespan"

@@ -9,7 +9,7 @@ import pytest
 
 from makespan import MethodError
 from makespan.core.registry import _modules, find_method, methods_of
-from makespan.flow._kinds import KINDS
+from makespan.flow.kinds import KINDS
 
 LOADED = """
 import sys

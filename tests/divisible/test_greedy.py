@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from makespan import DivisibleLoad, Master, Star, lower_bound, solve
-from makespan.core.jit import compiles, kernel
+from makespan.core.numeric.jit import compiles, kernel
 from makespan.divisible.filling import Filling, walk
 
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from makespan import DivisibleLoad, Schedule
-from makespan.core.jit import compiles
+from makespan.core.numeric.jit import compiles
 from makespan.divisible.referee import one_pass, violations
 from makespan.divisible.timing import timed
 from tests.divisible.test_referee_mutations import MUTATIONS, mutated, restated

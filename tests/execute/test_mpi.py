@@ -7,7 +7,7 @@ import json
 import pytest
 
 from makespan import DivisibleLoad, Reduction, Star, Worker, read_problem, save, solve
-from makespan.flow._files import read_schedule
+from makespan.flow.files.files import read_schedule
 from tests.execute.mpi_launch import PROGRAMS, command, launch
 
 

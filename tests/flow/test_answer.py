@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from makespan import DivisibleLoad, InvalidSchedule, Schedule, Star, Worker, solve
-from makespan.core.result import Objective, Status
-from makespan.flow._answer import answer, summary
+from makespan.core.solution import Objective, Status
+from makespan.flow.answer import answer, summary
 
 STAR = DivisibleLoad(
     load=10.0, platform=Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from makespan.cli.main import run
-from makespan.core.jit import compiled, compiles
-from makespan.flow import _compile
-from makespan.flow._kinds import KINDS
+from makespan.core.numeric.jit import compiled, compiles
+from makespan.flow import compile as _compile
+from makespan.flow.kinds import KINDS
 
 SMALL = {
     "divisible": (({"workers": 400}, {}), ({"workers": 3}, {"rounds": 2})),

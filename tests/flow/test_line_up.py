@@ -15,7 +15,7 @@ from makespan.core import registry
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.core.registry import Method, Need, find_method
-from makespan.core.result import Bound, Solution
+from makespan.core.solution import Bound, Solution
 
 PROBLEM = IndependentTasks(machines=2, durations=[3, 3, 2, 2, 2])  # 6; LPT gives 7
 Enter = Callable[..., None]

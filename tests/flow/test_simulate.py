@@ -28,7 +28,7 @@ from makespan import (
 )
 from makespan.core.schedule import Schedule
 from makespan.divisible import dispatch, timing
-from makespan.flow import _simulate
+from makespan.flow import simulate as _simulate
 
 
 def star_problem(**fields):

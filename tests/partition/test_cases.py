@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from makespan import Partition, solve
-from makespan.flow._files import problem_of
+from makespan.flow.files.files import problem_of
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "partition.json").read_text())
 FEASIBLE = [case for case in CASES if case["expected"]["feasible"]]

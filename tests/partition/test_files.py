@@ -10,7 +10,7 @@ import pytest
 
 from makespan import Affine, Partition, read_problem, save, solve
 from makespan.core.errors import FileError, ProblemError
-from makespan.flow._files import problem_of
+from makespan.flow.files.files import problem_of
 from makespan.partition.file import read, schema, write
 from makespan.partition.model.curves import Curve
 

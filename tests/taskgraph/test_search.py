@@ -8,7 +8,7 @@ import pytest
 from makespan import Dag, MethodError, Network, TaskGraph, check, lower_bound, solve
 from makespan.core.control import Control
 from makespan.core.registry import find_method
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.taskgraph import generators, loops
 from makespan.taskgraph.methods.local_search import local_search
 from tests.oracles.taskgraph_enumeration import best as optimum

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
-from makespan.core.startup import startup
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.startup import startup
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Floats, Integers
-from makespan.core.startup import startup
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
+from makespan.core.system.startup import startup
 
 WITHIN = 1e-8
 """How near the value of a linear programme is to the truth, relative to 1 or its value. Rows are

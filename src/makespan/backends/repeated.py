@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.schedule import Floats
-from makespan.core.startup import startup
+from makespan.core.numeric.arrays import Floats
+from makespan.core.system.startup import startup
 
 TOLERANCE = 1e-10
 

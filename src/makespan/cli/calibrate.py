@@ -55,7 +55,7 @@ def command(
     """
     from makespan.execute.dask import calibrate
     from makespan.execute.dask.progress import bar
-    from makespan.flow._files import refuse_target, save
+    from makespan.flow.files.files import refuse_target, save
 
     if output is not None:
         refuse_target(output, *PLATFORMS)

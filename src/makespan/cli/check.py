@@ -31,8 +31,8 @@ def command(result: str, problem: str | None, as_json: bool) -> int:
     elsewhere, or a schedule alone beside --problem.
     """
     from makespan.core.report import Report
-    from makespan.flow._check import check
-    from makespan.flow._files import read_problem, read_result, read_schedule
+    from makespan.flow.check import check
+    from makespan.flow.files.files import read_problem, read_result, read_schedule
 
     empty = ""
     if problem is not None:

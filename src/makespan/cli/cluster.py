@@ -104,7 +104,7 @@ def write_results(results: Any, path: str) -> None:
 
     import numpy as np
 
-    from makespan.core.files import write_whole
+    from makespan.core.inputs.files import write_whole
 
     try:
         if Path(path).suffix.lower() == ".npy":

@@ -49,10 +49,10 @@ def command(
     time in all; and a performance profile: on which share of the problems it was within x % of
     the best.
     """
-    from makespan.flow._compare import compare
-    from makespan.flow._files import refuse_target
-    from makespan.flow._ranking import SUFFIXES, write_comparisons
-    from makespan.flow._summary import profile, profile_table, summarise, summary_table
+    from makespan.flow.comparison.compare import compare
+    from makespan.flow.comparison.pictures import SUFFIXES, write_comparisons
+    from makespan.flow.comparison.summary import profile, profile_table, summarise, summary_table
+    from makespan.flow.files.files import refuse_target
 
     if picture is not None:
         refuse_target(picture, *SUFFIXES)
@@ -97,7 +97,7 @@ def command(
 
 def _problems(files: tuple[str, ...]) -> list[tuple[str, Problem]]:
     """Read the files, and those of the folders; say which files of folders hold no problem."""
-    from makespan.flow._files import problems_in, read_problem
+    from makespan.flow.files.files import problems_in, read_problem
 
     problems: list[tuple[str, Problem]] = []
     for file in files:

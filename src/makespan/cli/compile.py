@@ -16,9 +16,9 @@ def command() -> int:
     makespan compile                                    # into the folders of the installation
     NUMBA_CACHE_DIR=/var/cache/numba makespan compile   # into a folder of your choice
     """
-    from makespan.core import startup
-    from makespan.core.jit import compiles
-    from makespan.flow._compile import compile_ahead
+    from makespan.core.numeric.jit import compiles
+    from makespan.core.system import startup
+    from makespan.flow.compile import compile_ahead
 
     if not compiles():
         parameters.print_error("nothing to compile: NUMBA_DISABLE_JIT is 1")

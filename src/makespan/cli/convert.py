@@ -29,8 +29,7 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     a problem               .toml or .json
     a result, a schedule    .json, .csv, .svg, .png, .html, .trace.json
     """
-    from makespan.core.result import Result
-    from makespan.flow._files import (
+    from makespan.flow.files.files import (
         PICTURES,
         _suffixes as suffixes_of,
         as_text,
@@ -39,8 +38,9 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
         refuse_target,
         save,
     )
-    from makespan.flow._plot import write_picture
-    from makespan.flow._reading import read_any
+    from makespan.flow.files.reading import read_any
+    from makespan.flow.pictures.write import write_picture
+    from makespan.flow.result import Result
 
     if (out == "-") != (to is not None):
         raise click.UsageError("--to says what to write where OUT is '-', and only there")

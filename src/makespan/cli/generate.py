@@ -29,8 +29,8 @@ def command(
     makespan generate divisible -O workers=20 -O latency=0.1 --seed 7 -o star.toml
     makespan generate independent -O distribution=triplets | makespan solve -
     """
-    from makespan.flow._files import TEXTS, as_text, refuse_target, save
-    from makespan.flow._generate import generate
+    from makespan.flow.files.files import TEXTS, as_text, refuse_target, save
+    from makespan.flow.generate import generate
 
     if kind is None:
         parameters.print_text("\n".join(_listed()))
@@ -47,8 +47,8 @@ def command(
 
 
 def _listed() -> list[str]:
-    from makespan.flow._generate import generator_options
-    from makespan.flow._kinds import KINDS
+    from makespan.flow.generate import generator_options
+    from makespan.flow.kinds import KINDS
 
     lines = []
     for name in KINDS:

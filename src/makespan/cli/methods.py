@@ -21,9 +21,9 @@ def command(kind_or_file: str | None) -> int:
 
     'exact' methods prove their plans optimal; 'published' ones are kept for comparison.
     """
-    from makespan.flow._files import read_problem
-    from makespan.flow._kinds import KINDS
-    from makespan.flow._methods import methods
+    from makespan.flow.files.files import read_problem
+    from makespan.flow.kinds import KINDS
+    from makespan.flow.methods import methods
 
     if kind_or_file is None or kind_or_file in KINDS:
         names = list(KINDS) if kind_or_file is None else [kind_or_file]
@@ -41,8 +41,8 @@ def command(kind_or_file: str | None) -> int:
 
 def _refuse_neither(text: str) -> None:
     """Refuse what is neither a kind nor a file that there is."""
-    from makespan.core.suggest import did_you_mean
-    from makespan.flow._kinds import KINDS
+    from makespan.core.inputs.suggest import did_you_mean
+    from makespan.flow.kinds import KINDS
 
     if text != "-" and not Path(text).exists():
         raise click.UsageError(

@@ -85,7 +85,7 @@ def _value(text: str) -> Any:
 
 def print_json(data: Any) -> None:
     """Print one JSON object on stdout."""
-    from makespan.flow._files import as_json as text_of
+    from makespan.flow.files.files import as_json as text_of
 
     text = text_of(data) + "\n"
     buffer = getattr(sys.stdout, "buffer", None)

@@ -25,9 +25,9 @@ def command(result: str, out: str, beside: str | None) -> int:
     .html         a page to zoom, filter and read in; needs nothing but a browser
     .trace.json   trace events, for ui.perfetto.dev
     """
-    from makespan.core.result import Result
-    from makespan.flow._files import PICTURES, read_result, refuse_target, save
-    from makespan.flow._reading import read_plan
+    from makespan.flow.files.files import PICTURES, read_result, refuse_target, save
+    from makespan.flow.files.reading import read_plan
+    from makespan.flow.result import Result
 
     refuse_target(out, *(PICTURES if beside is None else (".html",)), source=result)
     if beside == result == "-":

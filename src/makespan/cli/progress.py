@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from makespan.core import startup
+from makespan.core.system import startup
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -11,8 +11,8 @@ from makespan.cli.codes import DONE
 from makespan.core.errors import InputError
 
 if TYPE_CHECKING:
-    from makespan.core.result import Result
     from makespan.execute.dask import Execution
+    from makespan.flow.result import Result
 
 RUN_FORMAT = "makespan.run/1"
 
@@ -68,7 +68,7 @@ def command(
     Where the function raises on items, or tasks raise, all files are written, without the results
     of these.
     """
-    from makespan.flow._files import PICTURES, read_result, refuse_target
+    from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
     for target, suffixes in ((results, cluster.RESULTS), (output, (".json",)), (picture, PICTURES)):
         if target is not None:
@@ -123,7 +123,7 @@ def _write(
     picture: str | None,
 ) -> list[str]:
     """Write what was asked for; return a line about each file."""
-    from makespan.flow._files import save
+    from makespan.flow.files.files import save
 
     if results is not None:
         cluster.write_results(execution.results, results)
@@ -137,7 +137,7 @@ def _write(
 
 
 def _as_dict(execution: Execution) -> dict[str, Any]:
-    from makespan.flow._answer import schedule_as_dict
+    from makespan.flow.answer import schedule_as_dict
 
     return {
         "format": RUN_FORMAT,

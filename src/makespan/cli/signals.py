@@ -6,7 +6,7 @@ import signal
 import sys
 
 from makespan.cli.codes import INTERRUPTED, TERMINATED
-from makespan.core import interrupts
+from makespan.core.system import interrupts
 
 
 def listen() -> None:

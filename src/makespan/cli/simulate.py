@@ -56,9 +56,9 @@ def command(
     RESULT is what 'makespan solve -o' writes. With --policy, the policy of that name (factoring,
     say) serves the problem of RESULT instead, deciding while it runs.
     """
-    from makespan.core.noise import Noise
-    from makespan.flow._files import read_result
-    from makespan.flow._simulate import simulate
+    from makespan.core.simulation.noise import Noise
+    from makespan.flow.files.files import read_result
+    from makespan.flow.simulate import simulate
 
     noise = Noise(distribution, error, per, of)  # type: ignore[arg-type]
     plan = read_result(result)

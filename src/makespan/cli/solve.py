@@ -10,7 +10,7 @@ from makespan.cli import parameters
 from makespan.cli.codes import DONE, INFEASIBLE, INTERRUPTED, NOTHING_FOUND
 
 if TYPE_CHECKING:
-    from makespan.core.result import Result
+    from makespan.flow.result import Result
 
 OWN_OPTIONS = {
     "method": "method is given by --method",
@@ -69,8 +69,8 @@ def command(
     """
     from makespan.cli.progress import progress_bar
     from makespan.core.control import Control
-    from makespan.flow._files import PICTURES, read_problem, refuse_target
-    from makespan.flow._solve import solve_controlled
+    from makespan.flow.files.files import PICTURES, read_problem, refuse_target
+    from makespan.flow.solve import solve_controlled
 
     if output not in (None, "-"):
         refuse_target(output, ".json", source=file)
@@ -83,7 +83,7 @@ def command(
         result = solve_controlled(problem, control, method=method, **options)
     written = _write(result, output, picture)
     if as_json or output == "-":
-        from makespan.flow._answer import result_as_dict
+        from makespan.flow.answer import result_as_dict
 
         parameters.print_json(result_as_dict(result))
     else:
@@ -99,7 +99,7 @@ def command(
 
 def _write(result: Result, output: str | None, picture: str | None) -> list[str]:
     """Write what was asked for; return a line about each file."""
-    from makespan.flow._files import save
+    from makespan.flow.files.files import save
 
     lines = []
     if output not in (None, "-"):

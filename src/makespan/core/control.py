@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from makespan.core import interrupts, startup
+from makespan.core.system import interrupts, startup
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from makespan.core.result import Solution
+    from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from makespan.core.files import PathLike
+from makespan.core.inputs.files import PathLike
 from makespan.core.problem import Problem
-from makespan.core.replay import Replay
 from makespan.core.report import Violation
-from makespan.core.result import Bound
 from makespan.core.schedule import Schedule
+from makespan.core.simulation.replay import Replay
+from makespan.core.solution import Bound
 
 if TYPE_CHECKING:
     from makespan.core.picture import Picture

@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from makespan.core.errors import MethodError
-from makespan.core.result import Solution
-from makespan.core.startup import startup
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.solution import Solution
+from makespan.core.system.startup import startup
 
 Run = TypeVar("Run", bound=Callable[..., Solution])
 

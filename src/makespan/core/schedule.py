@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import MissingExtra
 from makespan.core.names import Numbered, index_by_name
-
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
+from makespan.core.numeric.arrays import Floats, Integers
 
 
 class Activity(IntEnum):
@@ -183,7 +181,7 @@ class Schedule:
         start, end = self.start[rows], self.end[rows]
         if np.all(start[1:] >= start[:-1]) and np.all(end[1:] >= end[:-1]):
             return rows
-        from makespan.core.sorting import sorted_by
+        from makespan.core.numeric.sorting import sorted_by
 
         return rows[sorted_by(start, end)]
 

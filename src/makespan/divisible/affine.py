@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequence import Costs, lines
 from makespan.divisible.timing import master_cost

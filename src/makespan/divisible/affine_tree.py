@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible import tree_loops
 from makespan.divisible.tree import Tree
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.result import Bound
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import least_of, sorted_by
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import least_of, sorted_by
+from makespan.core.solution import Bound
 from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import (
     BLOCK,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from makespan.backends.highs import Programme, Verdict, beside
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.scale import seconds_scale, units_scale

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.platform import Master
 from makespan.divisible.problem import DivisibleLoad
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.forms import (
+from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Field,
     Form,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
-from makespan.core.schedule import Floats, Integers
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.tree import Tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 NEXT, COUNT, FIRST, BEST_PARENT, BEST_WORKER = range(5)
 SAME = 1e-13
@@ -165,7 +165,7 @@ def is_compiled() -> bool:
 def compiled_expand() -> Callable[..., Any]:
     """Return :func:`expand`, compiled on first use."""
     if not _compiled:
-        from makespan.core.jit import kernel
+        from makespan.core.numeric.jit import kernel
 
         _compiled.append(kernel(expand))
     return _compiled[0]

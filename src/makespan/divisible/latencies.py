@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Activity, Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Activity
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.everyone import with_everyone
 from makespan.divisible.linear import problem_master_computes, with_deadline

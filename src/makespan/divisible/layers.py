@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.divisible.kernels import (
     BEATS,
     BEST_PARENT,

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any
 
 from makespan.core.control import Control
-from makespan.core.result import Solution
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.solution import Solution
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.problem import DivisibleLoad
 

@@ -18,7 +18,7 @@ import numpy as np
 from makespan.backends.highs import Answer, Programme, beside
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.returns import Orders, Terms
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible.order_programme import OrderProgramme
 from makespan.divisible.order_rules import Rule
 from makespan.divisible.returns import Orders, Terms

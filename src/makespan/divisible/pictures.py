@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
 from makespan.divisible.tree import Tree

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 ROUNDING = 1e-13  # relative: amounts that are as near as that to a load add up to it
 NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)

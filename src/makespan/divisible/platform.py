@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
 from makespan.core.names import Numbered
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
 
 NO_COST = Affine(0.0, 0.0)
 

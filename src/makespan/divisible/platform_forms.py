@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from makespan.core.costs import Affine
-from makespan.core.forms import (
+from makespan.core.inputs.forms import (
     HIDDEN,
     Column,
     Cost,
@@ -24,9 +24,9 @@ from makespan.core.forms import (
     mistake,
     mistake_at,
 )
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.core.suggest import did_you_mean
 from makespan.divisible.platform import ALLOWED, DEFAULTS, NUMBERS, Master, Star, Worker
 from makespan.divisible.tree import Tree, TreeNode
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.mistakes import number_fault, shown
-from makespan.core.noise import Noise
-from makespan.core.schedule import Floats
+from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.numeric.arrays import Floats
+from makespan.core.simulation.noise import Noise
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.serving import (

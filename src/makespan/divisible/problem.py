@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.schedule import Floats, Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.tree import Tree
 

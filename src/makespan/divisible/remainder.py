@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.sequence import Costs
 
 CELLS = 256

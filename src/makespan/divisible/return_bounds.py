@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Floats
-from makespan.core.sorting import least_of
+from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.sorting import least_of
 from makespan.divisible.linear import BLOCK, equal_finish_shares
 from makespan.divisible.platform import Star
 

@@ -10,8 +10,8 @@ import numpy as np
 from makespan.backends.highs import WITHIN, Verdict
 from makespan.backends.repeated import Unsolved
 from makespan.core.control import Control
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.linear import by_the_deadline, with_deadline
 from makespan.divisible.order_programme import solve_sparse
 from makespan.divisible.order_rules import Rule

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.costs import Affine
-from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad

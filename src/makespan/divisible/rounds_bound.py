@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.jit import compiles
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import compiles
 from makespan.divisible.chain import Costs, chain
 from makespan.divisible.sequences import is_sound
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
 from makespan.divisible.sequences import MOST_CANCELLED
 
 REPAIRS = 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.kernels import BEATS
 from makespan.divisible.newton import Found
 from makespan.divisible.remainder import CELLS, Remainder

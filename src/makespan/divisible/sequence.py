@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.jit import kernel
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.backends.highs import WITHIN, Programme, Verdict, beside
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.divisible.chain import Costs, chain, coefficients, is_optimal
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan

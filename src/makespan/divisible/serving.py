@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
 
 FIXED, GUIDED, FACTORING, WEIGHTED = range(4)
 """Rules: chunks of a fixed size; a share of what is left; half of it in a batch for all; the

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.arrays import readonly
-from makespan.core.jit import kernel
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.numeric.arrays import Integers, readonly
+from makespan.core.numeric.jit import kernel
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import MASTER, DivisibleLoad
 

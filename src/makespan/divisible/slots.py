@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from makespan.backends.highs import Answer, Programme, beside, memory_of
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.solution import Solution
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.replay import Replay
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation.replay import Replay
 from makespan.divisible.dispatch import Dispatch
 from makespan.divisible.plan import NO_CHUNKS, Plan
 from makespan.divisible.platform import Master, Star

@@ -12,8 +12,8 @@ import numpy as np
 
 from makespan.backends.highs import WITHIN, Answer, Programme, Verdict, beside
 from makespan.core.control import Control
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.linear import by_the_deadline, with_deadline
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.schedule import Floats, Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.tree_loops import breadth_first, run
 
 ROOT = -1

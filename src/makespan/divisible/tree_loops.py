@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 
 COMPILE_FROM = 1_000  # nodes
 

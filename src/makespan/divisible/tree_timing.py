@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.tree import Levels, Tree
 from makespan.divisible.tree_loops import earliest, run

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.plan import Plan
 from makespan.divisible.platform import Star

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
-from makespan.core.schedule import WORDS, Activity, Integers, Schedule
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.drawing.text import percent
 
 ROLE_OF = {

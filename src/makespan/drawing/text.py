@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from unicodedata import combining, east_asian_width
 
+LONGEST_NOTE = 90
 NARROW = frozenset("iIjl.,:;'|!()[]ftr- ")
 WIDE = frozenset("mwMW@%")
 
@@ -80,3 +81,13 @@ def percent(fraction: float) -> str:
     if 0 < fraction < 0.001:
         return "< 0.1 %"
     return f"{short(round(100 * fraction, 1))} %"
+
+
+def shortened(note: str) -> str:
+    """Return a note as it stands in the table: in one line, of bounded length.
+
+    >>> shortened("needs an order,   but it is not given")
+    'needs an order, but it is not given'
+    """
+    text = " ".join(note.split())
+    return text if len(text) <= LONGEST_NOTE else f"{text[: LONGEST_NOTE - 1]}…"

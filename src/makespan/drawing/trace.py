@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Picture, Role
-from makespan.core.schedule import WORDS, Integers, Schedule
+from makespan.core.schedule import WORDS, Schedule
 from makespan.drawing.colours import WORD
 from makespan.drawing.tracks import tracks
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from makespan.core.result import Bound
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
+from makespan.core.solution import Bound
 from makespan.independent.problem import IndependentTasks
 
 AVERAGE = "R. McNaughton, Scheduling with deadlines and loss functions, Management Science 6, 1959"

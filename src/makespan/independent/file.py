@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from makespan.core.forms import (
+from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     ProblemForm,
@@ -14,7 +14,7 @@ from makespan.core.forms import (
     schema_of,
     validated,
 )
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
 from makespan.independent.problem import MOST_MACHINES, IndependentTasks
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.arrays import readonly
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, readonly
 
 PLAIN_STEPS = 300_000
 SLICE = 1 << 18

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
-from makespan.core.schedule import Floats
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats
 from makespan.independent.problem import MOST_MACHINES, IndependentTasks
 
 MOST_TASKS = 10**8

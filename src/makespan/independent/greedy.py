@@ -6,10 +6,10 @@ import heapq
 
 import numpy as np
 
-from makespan.core.arrays import readonly
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Schedule
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import MANY, scheduled
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
 from makespan.independent.wrap_around import wrap_around as plain_wrap_around
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
 from makespan.core.names import Numbered
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 
 MOST_MACHINES = 10**9
 SHOWN = 20

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.arrays import readonly
-from makespan.core.jit import compiles
+from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.jit import compiles
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.independent.problem import IndependentTasks
 
 TOLERANCE = 1e-9

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import kernel
 
 
 @kernel

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from makespan.core.arrays import readonly
-from makespan.core.replay import Replay
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation.replay import Replay
 from makespan.independent.problem import IndependentTasks
 
 MANY = 100_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 
 def wrap_around(

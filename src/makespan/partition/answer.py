@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Schedule
 from makespan.partition.problem import Partition
 
 SHOWN = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.result import Bound
+from makespan.core.solution import Bound
 from makespan.partition.model.curves import Curves
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import LARGEST, first_containing, value_of

@@ -12,8 +12,8 @@ from pydantic import model_validator
 
 from makespan.core.costs import Affine
 from makespan.core.errors import FileError, Mistake, ProblemError
-from makespan.core.files import PathLike, file_beneath, shown_path
-from makespan.core.forms import (
+from makespan.core.inputs.files import PathLike, file_beneath, shown_path
+from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     Cost,
@@ -27,7 +27,7 @@ from makespan.core.forms import (
     schema_of,
     validated,
 )
-from makespan.core.mistakes import Mistakes
+from makespan.core.inputs.mistakes import Mistakes
 from makespan.partition.model.costs import Given
 from makespan.partition.model.curves import Curves
 from makespan.partition.model.frames import grouped, read_csv, samples_of

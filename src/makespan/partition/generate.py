@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
-from makespan.core.schedule import Floats
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats
 from makespan.partition.problem import Partition
 
 MOST_ENTRIES = 10**9

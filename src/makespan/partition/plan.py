@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.solution import Objective, Solution
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 

@@ -9,9 +9,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, out_of_range, shown
+from makespan.core.inputs.mistakes import (
+    SHOWN_PER_COLUMN,
+    Mistakes,
+    number_fault,
+    out_of_range,
+    shown,
+)
 from makespan.core.names import Numbered
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.model.choices import Choices, scanned
 from makespan.partition.model.costs import (
     A_COST,

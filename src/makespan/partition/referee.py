@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import WORDS, Activity, Floats, Integers, Schedule
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.partition.problem import Partition
 
 TIME_TOLERANCE = 1e-9

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
 from makespan.partition.problem import Partition
 
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.result import Bound
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
+from makespan.core.solution import Bound
 from makespan.reduction.problem import ROOT, Collective, Reduction
 from makespan.reduction.validation import most_segments
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 
 FOUND = 1
 IMPOSSIBLE = 2

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import schedule_from_copies

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.solution import Solution
 from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.problem import Reduction

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 
 LARGEST_DENOMINATOR = 10**9
 LARGEST_WHOLE = 2**40

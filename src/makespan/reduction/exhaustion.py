@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.system.memory import claim
 from makespan.reduction.columns import DONE, FULL_STATES, advance
 from makespan.reduction.trees import all_trees, first_of_each_class
 

@@ -8,8 +8,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator
 
-from makespan.core.forms import Number, ProblemForm, Seconds, Whole, mistake, schema_of, validated
-from makespan.core.mistakes import shown
+from makespan.core.inputs.forms import (
+    Number,
+    ProblemForm,
+    Seconds,
+    Whole,
+    mistake,
+    schema_of,
+    validated,
+)
+from makespan.core.inputs.mistakes import shown
 from makespan.reduction.problem import FIELDS, Reduction
 
 Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]

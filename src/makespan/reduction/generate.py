@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes
+from makespan.core.inputs.mistakes import Mistakes
 from makespan.reduction.problem import Collective, Reduction
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules import deadlock, ordered_by_rule, ordered_by_sequence
 from makespan.reduction.sends import Sends

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 from makespan.reduction.circulating import circulate, receive
 from makespan.reduction.columns import advance
 from makespan.reduction.rules import commit

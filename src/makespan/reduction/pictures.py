@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Bars, Picture, Role, Row
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import Reduction
 
 LANES = ("reduce", "receive", "send")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.reduction.exact import common_unit_of
 from makespan.reduction.validation import Validation
 

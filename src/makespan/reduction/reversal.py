@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules import tables_of
 from makespan.reduction.sends import Sends

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.memory import claim
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.memory import claim
 from makespan.reduction.problem import ROOT, Reduction
 
 Whole = Integers | Floats

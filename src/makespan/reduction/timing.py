@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.replay import Replay
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation.replay import Replay
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import (
     SendCosts,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 
 
 def all_trees(machines: int) -> Integers:

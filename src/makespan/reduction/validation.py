@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.core.schedule import Floats
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats
 
 MOST_MACHINES = 100_000
 MOST_SEGMENTS = 10_000_000

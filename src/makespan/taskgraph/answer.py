@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.arrays import Rows
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.numeric.arrays import Integers, Rows
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 
 

@@ -6,8 +6,8 @@ from itertools import chain
 
 import numpy as np
 
-from makespan.core.result import Bound
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
+from makespan.core.solution import Bound
 from makespan.taskgraph import loops
 from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.problem import TaskGraph

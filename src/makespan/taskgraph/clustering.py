@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.errors import MethodError
-from makespan.core.schedule import Floats, Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import by_level, levels

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import places_of, sorted_by
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import places_of, sorted_by
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 

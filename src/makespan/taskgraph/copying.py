@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.arrays import Rows
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers, Rows
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.memory import claim
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph

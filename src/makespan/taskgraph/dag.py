@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.arrays import frozen
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.schedule import Floats, Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.taskgraph import loops
 
 WORK = "work is 0 or more units"

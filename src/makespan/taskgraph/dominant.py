@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import levels
 

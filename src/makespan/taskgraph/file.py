@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import model_validator
 
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.forms import (
+from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     Field,

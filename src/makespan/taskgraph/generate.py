@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.generators import GENERATORS
 from makespan.taskgraph.network import Network

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.errors import ProblemError
-from makespan.core.mistakes import shown
-from makespan.core.schedule import Floats
+from makespan.core.inputs.mistakes import shown
+from makespan.core.numeric.arrays import Floats
 from makespan.taskgraph.dag import Dag
 
 Seed = int | np.random.Generator | None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
-from makespan.core.schedule import Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Integers
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import cycle_in
 

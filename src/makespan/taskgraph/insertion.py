@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.core.arrays import Rows, frozen
-from makespan.core.memory import claim
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers, Rows, frozen
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.memory import claim
 from makespan.taskgraph import loops
 from makespan.taskgraph.board import Placement
 from makespan.taskgraph.gaps import Gaps, Taken

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import colevels
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.mistakes import number_fault, shown
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.taskgraph import loops
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.problem import TaskGraph

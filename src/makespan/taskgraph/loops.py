@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.arrays import readonly
+from makespan.core.numeric.arrays import readonly
 
 Column = Callable[[Any], Any]
 
@@ -73,7 +73,7 @@ def chosen(loop: Callable[..., Any], steps: int) -> tuple[Callable[..., Any], Co
 @cache
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return the compiled twin of a loop of this module."""
-    from makespan.core.jit import kernel
+    from makespan.core.numeric.jit import kernel
 
     return kernel(loop)
 

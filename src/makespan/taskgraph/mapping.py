@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.taskgraph.board import on_board
 from makespan.taskgraph.clustering import Clustering, clustering_of, clustering_seconds, numbered
 from makespan.taskgraph.in_time import cannot_end, in_time

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.arrays import frozen
-from makespan.core.memory import claim
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
-from makespan.core.schedule import Floats, Integers
-from makespan.core.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.system.memory import claim
 from makespan.taskgraph.routing import Route, Routing
 from makespan.taskgraph.topology import neighbours
 

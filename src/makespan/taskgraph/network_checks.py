@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.core.suggest import did_you_mean
 from makespan.taskgraph.topology import SHAPED, TOPOLOGIES, neighbours, shape_fault
 
 if TYPE_CHECKING:

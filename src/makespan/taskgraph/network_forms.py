@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from makespan.core.forms import Field, Form, Number, Seconds, Whole, mistake
+from makespan.core.inputs.forms import Field, Form, Number, Seconds, Whole, mistake
 from makespan.core.names import Numbered
 from makespan.taskgraph.network import Network
 from makespan.taskgraph.network_checks import RATE

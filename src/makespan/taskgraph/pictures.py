@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from makespan.core.errors import InputError
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Bars, Picture, Role, Row
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.clustering import Clustering
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.layout import layered

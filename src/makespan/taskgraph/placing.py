@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from makespan.core.arrays import readonly
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.schedule import Schedule
+from makespan.core.system.memory import claim
 from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, planned
 from makespan.taskgraph.loops import pays_off

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.arrays import frozen
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.names import index_by_name
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.given import Given
 from makespan.taskgraph.network import Network

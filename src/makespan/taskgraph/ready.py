@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.taskgraph.dag import Dag
 
 

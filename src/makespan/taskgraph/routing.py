@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph import loops
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph

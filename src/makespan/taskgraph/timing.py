@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.arrays import frozen
-from makespan.core.replay import Replay
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation.replay import Replay
 from makespan.taskgraph import loops
 from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.problem import TaskGraph

@@ -6,9 +6,9 @@ import numpy as np
 
 from makespan.backends.highs import WITHIN, Verdict
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES

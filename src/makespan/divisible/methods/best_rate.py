@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers, Schedule
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import by_send_cost, problem_master_computes
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS

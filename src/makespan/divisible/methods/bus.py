@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import solve_linear
 from makespan.divisible.needs import A_BUS, LINEAR_ONE_ROUND
 from makespan.divisible.problem import DivisibleLoad

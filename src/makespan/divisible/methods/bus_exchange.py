@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most
 from makespan.divisible.newton import Search

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.needs import SPLIT_ONE_ROUND
 from makespan.divisible.problem import DivisibleLoad

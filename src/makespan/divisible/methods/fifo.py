@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats
+from makespan.core.solution import Solution
 from makespan.divisible.masters import tries_masters
 from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
 from makespan.divisible.order_rules import Rule

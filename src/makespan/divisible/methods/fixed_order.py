@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import solve_linear
 from makespan.divisible.needs import A_MASTER, ANY_WORKERS, LINEAR_ONE_ROUND
 from makespan.divisible.problem import DivisibleLoad

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.solution import Solution
 from makespan.divisible.bounds import given_sends, served_once
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.needs import A_MASTER, A_STAR

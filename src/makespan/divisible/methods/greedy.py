@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.solution import Objective, Solution
+from makespan.core.system.memory import claim
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.filling import Filling
 from makespan.divisible.linear import by_send_cost

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.links import (
     MOST_ROUNDS,

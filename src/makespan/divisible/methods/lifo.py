@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Activity, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.schedule import Activity
+from makespan.core.solution import Solution
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
 from makespan.divisible.linear import as_optimal, linear_plan

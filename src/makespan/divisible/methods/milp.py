@@ -9,7 +9,7 @@ import numpy as np
 from makespan.backends.highs import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Objective, Solution
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.affine import equal_finish
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.masters import tries_masters

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.needs import (
     A_LOAD,

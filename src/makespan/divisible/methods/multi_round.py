@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import problem_master_computes, with_deadline
 from makespan.divisible.methods.multi_installment import SEQUENCE_OF_CHUNKS

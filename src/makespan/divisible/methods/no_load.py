@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.needs import A_MASTER, A_STAR, ANY_WORKERS, NO_GIVEN_SEQUENCE
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad

@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
 from makespan.core.schedule import Activity
+from makespan.core.solution import Solution
 from makespan.divisible.methods.multi_round import multi_round
 from makespan.divisible.methods.sends_first import ROUNDS_WITH_RETURNS
 from makespan.divisible.needs import at_most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.needs import SPLIT_ONE_ROUND
 from makespan.divisible.problem import DivisibleLoad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.masters import tries_masters
 from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
 from makespan.divisible.problem import DivisibleLoad

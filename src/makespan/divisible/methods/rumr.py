@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import number_fault, shown
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.methods.umr import UNIFORM
 from makespan.divisible.needs import OPEN_ROUNDS
 from makespan.divisible.policies import rumr as policy

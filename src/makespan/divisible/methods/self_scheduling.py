@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.needs import POLICY
 from makespan.divisible.policies import self_scheduling as policy
 from makespan.divisible.problem import DivisibleLoad

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.divisible.channel_programme import sized_transfers
 from makespan.divisible.linear import by_send_cost
 from makespan.divisible.methods.multi_installment_output import MANY_WITH_RETURNS, _two_channels

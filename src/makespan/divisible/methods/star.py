@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.divisible.linear import by_send_cost, solve_linear
 from makespan.divisible.needs import A_MASTER, LINEAR_ONE_ROUND, NO_GIVEN_ORDER
 from makespan.divisible.problem import DivisibleLoad

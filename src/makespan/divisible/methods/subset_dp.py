@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.divisible.latencies import solve_latencies
 from makespan.divisible.layers import MOST_WORKERS, Layers
 from makespan.divisible.needs import AFFINE_ONE_ROUND, at_most

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Objective, Solution
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.equivalent import equivalent_tree
 from makespan.divisible.linear import with_deadline
 from makespan.divisible.needs import A_TREE

@@ -6,8 +6,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.divisible.methods.sends_first import (
     ROUNDS_WITH_RETURNS,
     _all_sends_first,

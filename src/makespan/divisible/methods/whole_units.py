@@ -9,10 +9,10 @@ from itertools import permutations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
-from makespan.core.sorting import sorted_by
+from makespan.core.solution import Solution
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.linear import by_send_cost, with_deadline
 from makespan.divisible.needs import (

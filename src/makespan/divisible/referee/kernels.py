@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 from makespan.core.schedule import Activity
 
 SEND, RETURN, COMPUTE = int(Activity.SEND), int(Activity.RETURN), int(Activity.COMPUTE)

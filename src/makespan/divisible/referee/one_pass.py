@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.arrays import readonly
 from makespan.core.costs import Affine
-from makespan.core.jit import compiles
+from makespan.core.numeric.arrays import readonly
+from makespan.core.numeric.jit import compiles
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad

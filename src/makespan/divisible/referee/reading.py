@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import MASTER, DivisibleLoad
 
 RELATIVE_TOLERANCE = 1e-9

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import Integers
 from makespan.divisible.referee.overlaps import Overlap, crowds, overlaps
 from makespan.divisible.referee.reading import RELATIVE_TOLERANCE, Reading
 

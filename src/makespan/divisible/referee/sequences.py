@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Integers
+from makespan.core.schedule import Activity
 from makespan.divisible.referee.reading import NONE, Reading
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.costs import Affine
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import Floats, Integers
 from makespan.divisible.referee.reading import Reading
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import WORDS, Activity, Floats, Integers, Schedule
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee.overlaps import overlaps
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by

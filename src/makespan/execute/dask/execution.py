@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
-from makespan.core.result import Result
 from makespan.core.schedule import WORDS, Schedule
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.remote import Failure
+from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ class Execution:
         if self.plan is None:
             raise InputError("this run had no plan; plot its schedule")
         from makespan.drawing.mpl import gantt
-        from makespan.flow._plot import picture
+        from makespan.flow.pictures.picture import picture
 
         if axes is None:
             import matplotlib.pyplot as plt

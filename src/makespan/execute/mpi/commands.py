@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from makespan.core.errors import MakespanError
 from makespan.core.plain import plain
-from makespan.core.result import Result
 from makespan.execute.mpi.calibration import calibrate
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.running import OPERATIONS, TYPES, run
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
+from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction
 
 DONE, USAGE = 0, 2
@@ -97,7 +97,7 @@ def calibrate_command(
     comm: Any, *, output: str | None, length: int, type_: str, collective: Any, as_json: bool
 ) -> None:
     """Measure latency, transfer and reduction times of the ranks."""
-    from makespan.flow._files import refuse_target, save
+    from makespan.flow.files.files import refuse_target, save
 
     on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
     found = calibrate(type=type_, comm=comm)
@@ -131,7 +131,7 @@ def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:
 
 def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, float | None]:
     """Read the plan on rank 0, after making sure that what is asked for can be written."""
-    from makespan.flow._files import PICTURES, read_result, refuse_target
+    from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
     for target, suffixes in ((output, (".json", *PICTURES)), (plot, (".html",))):
         if target is not None:
@@ -142,7 +142,7 @@ def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, floa
 
 
 def _write(result: Result, execution: Execution, output: str | None, plot: str | None) -> None:
-    from makespan.flow._files import save
+    from makespan.flow.files.files import save
 
     if output is not None:
         save(execution.schedule, output)
@@ -151,7 +151,7 @@ def _write(result: Result, execution: Execution, output: str | None, plot: str |
 
 
 def _as_dict(execution: Execution) -> dict[str, Any]:
-    from makespan.flow._answer import schedule_as_dict
+    from makespan.flow.answer import schedule_as_dict
 
     return {
         "format": RUN_FORMAT,

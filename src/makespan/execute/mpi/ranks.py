@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 from makespan.execute.mpi.tables import NO_MESSAGE, Step, Table
 from makespan.execute.mpi.world import ROOT, mpi, offer_core
 

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import ExecutionError, InputError, InvalidSchedule
-from makespan.core.result import Result
-from makespan.core.schedule import Floats, Integers, Schedule
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Schedule
 from makespan.execute.mpi.clocks import clocks_ahead
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.ranks import Rank
 from makespan.execute.mpi.tables import Table, tables_of
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, yield_until_all
+from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import segment_count
 
@@ -111,7 +112,7 @@ def _shared(plan: Result | None, comm: Any) -> _Plan:
 
 def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
     """Return the problem and the schedule of a plan for so many ranks, or say what is wrong."""
-    from makespan.flow._check import check
+    from makespan.flow.check import check
 
     if not isinstance(plan, Result):
         raise InputError(f"plan: {plan!r} is not a result; solve a reduction to get one")

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.errors import ExecutionError
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import Sends, segment_count, sends_of
 

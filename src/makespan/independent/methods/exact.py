@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers, Schedule
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
 from makespan.independent.greedy import first_plan
 from makespan.independent.needs import NO_PREEMPTION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.independent.greedy import greedy, longest_first
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.problem import IndependentTasks

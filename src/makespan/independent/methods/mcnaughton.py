@@ -6,8 +6,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.independent.bounds import total
 from makespan.independent.needs import PREEMPTION
 from makespan.independent.problem import IndependentTasks

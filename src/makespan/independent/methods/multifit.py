@@ -6,9 +6,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
 from makespan.independent.first_fit import first_fit
 from makespan.independent.greedy import first_plan, longest_first

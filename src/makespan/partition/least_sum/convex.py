@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.least_sum.relaxation import relaxation_at
 from makespan.partition.model.choices import Choices
 from makespan.partition.threshold.inverse import greatest, least_threshold, lexicographic

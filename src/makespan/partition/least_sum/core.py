@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
-from makespan.core.memory import claim
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.partition.model.choices import Choices
 
 WIDEST = 1 << 26

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 
 STRETCH = 64
 NOTHING = np.int64(0x7FFFFFFFFFFFFFFF)

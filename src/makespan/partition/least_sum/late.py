@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.solution import Objective, Solution
 from makespan.partition.plan import plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.aim import Aim, cap_of

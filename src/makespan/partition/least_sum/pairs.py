@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.least_sum.relaxation import relaxation
 from makespan.partition.least_sum.search import LeastSum, least_above, least_reduced, least_sum
 from makespan.partition.model.choices import Choices

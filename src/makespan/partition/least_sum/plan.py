@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from makespan.core.control import Control
-from makespan.core.result import Objective, Solution
+from makespan.core.solution import Objective, Solution
 from makespan.partition.least_sum.late import late_plan
 from makespan.partition.least_sum.search import LATE, LeastSum
 from makespan.partition.model.choices import Choices

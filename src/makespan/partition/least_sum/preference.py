@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.partition.least_sum.search import LATE, least_sum
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.fewest import fewest_resources

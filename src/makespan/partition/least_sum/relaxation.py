@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
 from makespan.partition.threshold.sums import NO_COUNTS

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.least_sum.convex import convex_plan
 from makespan.partition.least_sum.core import solve_core
 from makespan.partition.least_sum.relaxation import Relaxation, relaxation

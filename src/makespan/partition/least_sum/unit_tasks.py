@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.system.memory import claim
 from makespan.partition.problem import Partition
 
 Key = Callable[[float, float], float]

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Objective, Solution
+from makespan.core.solution import Objective, Solution
 from makespan.partition.least_sum.late import quick_plan
 from makespan.partition.least_sum.preference import NOT_LOOKED_AT
 from makespan.partition.methods.monotone import counts_of_curves

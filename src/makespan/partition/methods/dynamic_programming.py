@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.solution import Objective, Solution
+from makespan.core.system.memory import claim
 from makespan.partition.least_sum.late import late_plan
 from makespan.partition.model.choices import Choices
 from makespan.partition.model.table import Flags

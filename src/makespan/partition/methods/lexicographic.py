@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.partition.least_sum.pairs import energy_then_time, time_then_energy
 from makespan.partition.least_sum.plan import sum_plan
 from makespan.partition.needs import A_PAIR, NO_OTHER_PREFERENCE

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
-from makespan.core.result import Objective, Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Objective, Solution
 from makespan.partition.least_sum.relaxation import relaxation_at
 from makespan.partition.least_sum.unit_tasks import handed_out
 from makespan.partition.needs import (

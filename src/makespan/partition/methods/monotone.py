@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.solution import Solution
 from makespan.partition.model.curves import Curves
 from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
 from makespan.partition.plan import no_plan, plan_of_counts

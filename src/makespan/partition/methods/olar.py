@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.partition.least_sum.preference import NOT_LOOKED_AT
 from makespan.partition.least_sum.unit_tasks import handed_out
 from makespan.partition.needs import (

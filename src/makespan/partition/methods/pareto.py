@@ -6,7 +6,7 @@ from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.partition.least_sum.late import late_plan, objective_of
 from makespan.partition.least_sum.pairs import front
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.partition.least_sum.late import late_plan
 from makespan.partition.least_sum.preference import preferred
 from makespan.partition.needs import LEAST_MAKESPAN

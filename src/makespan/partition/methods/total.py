@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.partition.least_sum.plan import sum_plan
 from makespan.partition.least_sum.search import LeastSum, least_sum
 from makespan.partition.model.choices import Choices

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.mistakes import GREATEST, LEAST, out_of_range
-from makespan.core.schedule import Floats, Integers
+from makespan.core.inputs.mistakes import GREATEST, LEAST, out_of_range
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9

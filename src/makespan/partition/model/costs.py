@@ -14,9 +14,9 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import TooLarge
-from makespan.core.memory import claim
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
-from makespan.core.schedule import Floats, Integers
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.partition.model.curves import Curve, Curves, curves_of, tabulated
 from makespan.partition.model.samples import INTERPOLATIONS, Samples
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import ProblemError
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 ROUNDING = 1e-12
 

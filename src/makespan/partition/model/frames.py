@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.files import PathLike, read_text, shown_path
-from makespan.core.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
-from makespan.core.suggest import did_you_mean
+from makespan.core.inputs.files import PathLike, read_text, shown_path
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.partition.model.costs import LARGEST_COUNT, Given
 from makespan.partition.model.samples import Samples
 
@@ -72,7 +72,7 @@ def read_csv(path: PathLike, *, pipes: bool = False) -> dict[str, np.ndarray]:
     """Return the columns of a CSV file: ``resource,count,time`` and perhaps ``energy``.
 
     An empty time, or ``inf``, forbids the count. ``pipes`` as in
-    :func:`makespan.core.files.read_text`.
+    :func:`makespan.core.inputs.files.read_text`.
 
     Raises
     ------

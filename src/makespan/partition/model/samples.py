@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 INTERPOLATIONS = ("exact", "linear", "pchip", "step")
 

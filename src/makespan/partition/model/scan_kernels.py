@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 
 BLOCK_BITS = 9
 ROUNDING = 4e-15

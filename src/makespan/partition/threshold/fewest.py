@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.system.memory import claim
 from makespan.partition.model.choices import Choices
 from makespan.partition.threshold.sums import Ends, Expired, added_sums
 

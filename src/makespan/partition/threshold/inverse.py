@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers
 
 POINTS = 32
 """How many counts of each resource a round looks at."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
+from makespan.core.numeric.jit import kernel
 
 ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import TooLarge
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.partition.model.choices import Choices
 from makespan.partition.threshold.inverse import lexicographic
 from makespan.partition.threshold.search import ONE_OCTAVE, first_containing

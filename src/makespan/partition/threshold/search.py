@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 ONE_OCTAVE = 1 << 52

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.system.memory import claim
 from makespan.partition.model.choices import Choices, least_of_block
 
 FEW = 1 << 14

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import (
     COMMON_UNIT,

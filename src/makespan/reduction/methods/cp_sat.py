@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY
 from makespan.reduction.problem import Reduction

@@ -6,7 +6,7 @@ from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.reduction.exhaustion import MOST_LISTED, Search, search
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
 from makespan.reduction.problem import Reduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.reduction.given import given_sends
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GIVEN_PLAN
 from makespan.reduction.problem import Reduction

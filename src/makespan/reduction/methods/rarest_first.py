@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Integers
+from makespan.core.solution import Solution
 from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, applicability, find_method, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Activity, Integers, Schedule
-from makespan.core.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.rarest_first import STYLES, Spreader

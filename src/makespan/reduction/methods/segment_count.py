@@ -8,8 +8,8 @@ from typing import Any
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.registry import applicability, find_method, register
-from makespan.core.result import Solution
 from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.reduction.needs import OPEN_COUNT
 from makespan.reduction.problem import Reduction
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.reduction.needs import FREE_ORDER, ONE_WAY, OPEN_PLAN, SAME_TIMES
 from makespan.reduction.problem import Reduction
 from makespan.reduction.reversal import broadcast_of, schedule_from_copies

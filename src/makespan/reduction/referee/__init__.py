@@ -15,9 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import grouped, sorted_by
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import grouped, sorted_by
+from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.referee.rule import turns
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.jit import kernel
-from makespan.core.schedule import Integers
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.jit import kernel
 from makespan.reduction.problem import ROOT, Reduction
 
 COMPILED_FROM = 2_000

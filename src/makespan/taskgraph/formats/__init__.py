@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError, InputError
-from makespan.core.files import PathLike, read_text, shown_path
+from makespan.core.inputs.files import PathLike, read_text, shown_path
 
 if TYPE_CHECKING:
     from makespan.taskgraph.dag import Dag
@@ -70,7 +70,7 @@ def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
 
 
 def _wfformat(text: str) -> Dag:
-    from makespan.core.documents import table_in
+    from makespan.core.inputs.documents import table_in
     from makespan.taskgraph.formats import wfformat
 
     try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from makespan.core.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
 
 SHOWN = 8
 LABEL = "label"

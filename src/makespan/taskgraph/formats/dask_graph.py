@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from makespan.core.errors import MissingExtra, ProblemError
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
 from makespan.taskgraph.dag import Dag
 
 Measure = Callable[[Any], float]

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from makespan.core.errors import FileError
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Entry, Found
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from makespan.core.errors import FileError, MissingExtra, ProblemError
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import number_fault, shown
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.generators import scaled_sizes
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from makespan.core.errors import FileError
-from makespan.core.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.taskgraph.dag import Dag
 
 SHOWN = 20

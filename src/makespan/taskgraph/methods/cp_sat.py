@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
-from makespan.core.result import Solution
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import colevels, levels

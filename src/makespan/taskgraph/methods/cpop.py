@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.solution import Solution
 from makespan.taskgraph import loops
 from makespan.taskgraph.levels import colevels, levels, ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.copying import Copying
 from makespan.taskgraph.in_time import cannot_end

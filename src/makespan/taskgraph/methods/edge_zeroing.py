@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats
-from makespan.core.sorting import sorted_by
+from makespan.core.solution import Solution
 from makespan.taskgraph.clustering import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import weights

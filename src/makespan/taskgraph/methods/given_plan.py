@@ -6,8 +6,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
 from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.taskgraph.board import on_board
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.insertion import in_order

@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import by_level, levels

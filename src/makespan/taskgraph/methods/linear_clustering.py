@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats, Integers
+from makespan.core.solution import Solution
 from makespan.taskgraph import loops
 from makespan.taskgraph.clustering import clustering_of, clustering_seconds
 from makespan.taskgraph.in_time import in_time

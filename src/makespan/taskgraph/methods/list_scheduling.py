@@ -9,10 +9,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats
-from makespan.core.suggest import did_you_mean
+from makespan.core.solution import Solution
 from makespan.taskgraph.board import Board, Placement
 from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.levels import colevels, levels, weights

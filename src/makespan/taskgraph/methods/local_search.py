@@ -8,11 +8,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.memory import claim
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
-from makespan.core.result import Solution
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
 from makespan.taskgraph import loops
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.copies import first_copies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.taskgraph.in_time import cannot_end, in_time
 from makespan.taskgraph.insertion import Insertion, Undo
 from makespan.taskgraph.levels import by_level, levels, weights

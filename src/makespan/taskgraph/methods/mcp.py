@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats
-from makespan.core.sorting import sorted_by
+from makespan.core.solution import Solution
 from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.levels import levels, ready_by_level, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED

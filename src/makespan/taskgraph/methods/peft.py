@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.memory import claim
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
-from makespan.core.result import Solution
-from makespan.core.schedule import Floats
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
 from makespan.taskgraph import loops
 from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.levels import ready_by_level, weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.result import Solution
+from makespan.core.solution import Solution
 from makespan.taskgraph.in_time import on_one_machine
 from makespan.taskgraph.needs import NO_GIVEN_PLAN
 from makespan.taskgraph.problem import TaskGraph

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import places_of, sorted_by
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
-from makespan.core.sorting import places_of, sorted_by
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.referee.rows import Rows
 

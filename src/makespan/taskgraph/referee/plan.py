@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
-from makespan.core.schedule import Activity, Floats, Integers, Schedule
+from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.referee.rows import Rows, overlaps
 

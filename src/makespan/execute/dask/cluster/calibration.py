@@ -210,7 +210,7 @@ class Calibration:
         rounds: int | Literal["auto"] = 1,
     ) -> None:
         """Write the problem of dividing ``load`` units to a file, ``.toml`` or ``.json``."""
-        from makespan.flow._files import save
+        from makespan.flow.files.files import save
 
         save(self.problem(load, rounds=rounds), path)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.schedule import Floats
+from makespan.core.numeric.arrays import Floats
 
 DEVIATIONS = 5.0  # beyond so many median deviations a measurement is rejected
 LEAST_DEVIATION = 0.05  # of the median of its size: nearer is never rejected

@@ -9,7 +9,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
-from makespan.core.result import Result
 from makespan.execute.dask.cluster.client import client_or_local, on_loop
 from makespan.execute.dask.cluster.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
@@ -21,6 +20,7 @@ from makespan.execute.dask.graphs.planning import SECONDS, planned
 from makespan.execute.dask.graphs.running import GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
 from makespan.execute.dask.progress import bar
+from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
 _PLANS: WeakKeyDictionary[Any, dict[Any, Result]] = WeakKeyDictionary()

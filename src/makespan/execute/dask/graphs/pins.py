@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.result import Result
+from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.suggest import did_you_mean
 from makespan.execute.dask.graphs.forecast import tasks_of
+from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
 MARGIN = 0.03  # of the makespan: tasks that are ready so much before others may overtake them

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.errors import InputError, MethodError
-from makespan.core.result import Result, Solution
 from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.execute.dask.graphs.pins import chains
-from makespan.flow._solve import refereed, solve
+from makespan.flow.result import Result
+from makespan.flow.solve import refereed, solve
 from makespan.taskgraph.problem import TaskGraph
 
 METHODS = ("heft", "peft", "cpop", "mcp", "lookahead", "etf", "dls", "single-machine")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from makespan.core.result import Result
 from makespan.core.schedule import Activity, Schedule
 from makespan.execute.dask.graphs.on_worker import Seen
+from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
 Row = tuple[str, int, int, int, float, float, float]

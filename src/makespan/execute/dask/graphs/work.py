@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from makespan.core.errors import InputError, MissingExtra
-from makespan.core.mistakes import shown
+from makespan.core.inputs.mistakes import shown
 from makespan.taskgraph.formats.dask_graph import key_name, sorted_by
 
 

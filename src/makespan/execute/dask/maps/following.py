@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError, MakespanError
-from makespan.core.result import Result
-from makespan.core.schedule import Activity, Integers, Schedule
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration
@@ -30,6 +30,7 @@ from makespan.execute.dask.maps.order import Order, overlapping, planned_transfe
 from makespan.execute.dask.maps.pool import Range
 from makespan.execute.dask.maps.record import Record
 from makespan.execute.dask.maps.running import Chunk, Leg, Replan, Run
+from makespan.flow.result import Result
 from makespan.partition.problem import Partition
 
 Tell = Callable[[float, str], None]

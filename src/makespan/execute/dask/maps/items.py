@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.mistakes import shown
-from makespan.core.schedule import Floats
+from makespan.core.inputs.mistakes import shown
+from makespan.core.numeric.arrays import Floats
 from makespan.execute.dask.cluster.remote import FileChunk
 
 

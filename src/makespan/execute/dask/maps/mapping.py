@@ -10,7 +10,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError
-from makespan.core.result import Result
 from makespan.divisible.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibrate import calibrate
@@ -25,6 +24,7 @@ from makespan.execute.dask.maps.items import Items
 from makespan.execute.dask.maps.order import Order, planned_transfers
 from makespan.execute.dask.maps.planning import Ports, Shares, best_plan, plan
 from makespan.execute.dask.maps.running import Replan
+from makespan.flow.result import Result
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
 LEAST_ITEMS = 8  # a worker: with fewer items there is nothing to plan

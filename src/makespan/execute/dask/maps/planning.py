@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Literal
 
 from makespan.core.errors import ExecutionError, MethodError
-from makespan.core.result import Result
 from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import USUAL_ROUNDS, Calibration
 from makespan.execute.dask.maps.waiting import Waiting, waiting
-from makespan.flow._solve import solve
+from makespan.flow.result import Result
+from makespan.flow.solve import solve
 
 ROUNDS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 SECONDS_A_PLAN = 0.25

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.schedule import Activity, Floats, Schedule
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.platform import Star
 
 STEPS = 40

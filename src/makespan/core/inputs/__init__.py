@@ -1,0 +1,1 @@
+"""What others bring: files, their contents, keys and types, mistakes in them."""

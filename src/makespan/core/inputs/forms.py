@@ -1,0 +1,398 @@
+"""The forms that files are held against: strict about types, with mistakes that name their place.
+
+Only the ``file.py`` of a kind imports this module: it loads pydantic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+
+from makespan.core.costs import Affine
+from makespan.core.errors import Mistake, ProblemError
+from makespan.core.inputs.mistakes import number_fault, out_of_range, shown
+from makespan.core.inputs.suggest import did_you_mean
+
+SHOWN = 50
+PROBLEM_FORMAT = "makespan.problem/1"
+HIDDEN = "\0"  # starts the tags of unions, which are no part of a place
+
+Model = TypeVar("Model", bound="Form")
+
+
+class Form(BaseModel):
+    """The base of all forms: unknown keys are refused, nothing is converted, NaN is no number.
+
+    Every mistake is worded here, next to the form that it was found in; :func:`validated`
+    collects them.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, strict=True, arbitrary_types_allowed=True
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _worded(cls, data: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            lines = [cls._line(detail) for detail in error.errors(include_url=False)]
+        raise ValidationError.from_exception_data(cls.__name__, lines)
+
+    @classmethod
+    def _line(cls, detail: Any) -> InitErrorDetails:
+        text, place = detail["msg"], detail["loc"]
+        if detail["type"] == "extra_forbidden" and len(place) == 1:
+            text = f"unknown key {shown(place[0])}{did_you_mean(place[0], cls.file_keys())}"
+            place = ()
+        elif detail["type"] != "mistake":
+            text = _message(detail)
+        told = PydanticCustomError("mistake", "{text}", {"text": text})
+        return InitErrorDetails(type=told, loc=place, input=None)
+
+    @classmethod
+    def file_keys(cls) -> list[str]:
+        """Return the keys that the form has in files."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+
+class ProblemForm(Form):
+    """What the files of all kinds have in common; a kind adds ``kind`` and its own keys."""
+
+    format: Literal["makespan.problem/1"] | None = None
+    options: dict[str, Any] = {}
+
+    @field_validator("options")
+    @classmethod
+    def _named_method(cls, options: dict[str, Any]) -> dict[str, Any]:
+        method = options.get("method", "auto")
+        if not isinstance(method, str):
+            raise mistake_at(("method",), f"{_found(method)} is not a method's name")
+        return options
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An annotation: a number in a range.
+
+    ``allowed`` is the sentence that says what may stand here. With ``infinite``, ``inf`` is
+    allowed, and so is null, which stands for it in JSON.
+
+    >>> Load = Annotated[float, Number("a load is 0 or more units")]
+    """
+
+    allowed: str
+    low: float = 0.0
+    strictly: bool = False
+    infinite: bool = False
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.checked)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        described: dict[str, Any] = {"type": "number"}
+        if math.isfinite(self.low):
+            described["exclusiveMinimum" if self.strictly else "minimum"] = self.low
+        described["description"] = self.allowed
+        return {"anyOf": [described, {"type": "null"}]} if self.infinite else described
+
+    def checked(self, value: Any) -> float:
+        """Return ``value`` as a float, or raise the mistake."""
+        if value is None and self.infinite:
+            return math.inf
+        fault = number_fault(value, low=self.low, strictly=self.strictly, infinite=self.infinite)
+        if fault is not None:
+            raise mistake(f"{_found(value)} {fault}; {self.allowed}")
+        return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An annotation: a whole number, at least ``low``, or one of a few ``words``.
+
+    >>> Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]
+    """
+
+    allowed: str
+    low: int = 0
+    words: tuple[str, ...] = ()
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.checked)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        number: dict[str, Any] = {"type": "integer", "minimum": self.low}
+        if self.words:
+            return {"anyOf": [number, {"enum": list(self.words)}], "description": self.allowed}
+        return {**number, "description": self.allowed}
+
+    def checked(self, value: Any) -> int | str:
+        """Return ``value``, or raise the mistake."""
+        if isinstance(value, str) and value in self.words:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise mistake(f"{_found(value)} is not allowed; {self.allowed}")
+        fault = number_fault(value, low=self.low)
+        if fault is not None:
+            raise mistake(f"{_found(value)} {fault}; {self.allowed}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An annotation: a list of numbers, or one number for all, read into a float array.
+
+    Checked as a whole, so that a million entries take no object each.
+
+    >>> Costs = Annotated[Any, Column("a cost per unit is 0 or more seconds")]
+    """
+
+    allowed: str
+    low: float = 0.0
+    infinite: bool = False
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.checked)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        number: dict[str, Any] = {"type": "number"}
+        if math.isfinite(self.low):
+            number["minimum"] = self.low
+        entry = {"anyOf": [number, {"type": "null"}]} if self.infinite else number
+        return {"anyOf": [number, {"type": "array", "items": entry}], "description": self.allowed}
+
+    def checked(self, values: Any) -> np.ndarray:
+        """Return ``values`` as an array, or raise the first few mistakes."""
+        rule = Number(self.allowed, low=self.low, infinite=self.infinite)
+        if not isinstance(values, list):
+            return np.asarray(rule.checked(values))
+        types = set(map(type, values))
+        if types <= {int, float} or (self.infinite and types <= {int, float, type(None)}):
+            if type(None) in types:
+                values = [math.inf if value is None else value for value in values]
+            try:
+                array = np.array(values, dtype=np.float64)
+            except OverflowError:
+                array = np.array([math.nan])
+            sound = (array >= self.low).all() and not out_of_range(array).any()
+            if sound and (self.infinite or np.isfinite(array).all()):
+                return array
+        lines: list[InitErrorDetails] = []
+        for index, value in enumerate(values):
+            try:
+                rule.checked(value)
+            except PydanticCustomError as error:
+                lines.append(InitErrorDetails(type=error, loc=(index,), input=None))
+        raise ValidationError.from_exception_data("column", lines)
+
+
+NonNegative = Annotated[float, Number("a number, 0 or more")]
+InfAllowed = Annotated[float, Number("a number, 0 or more, or inf (null in JSON)", infinite=True)]
+Seconds = Annotated[float, Number("seconds are 0 or more")]
+FixedCost = Annotated[float, Number("a fixed cost is 0 or more seconds")]
+UnitCost = Annotated[float, Number("a cost per unit is 0 or more seconds")]
+
+
+class CostForm(Form):
+    """An affine cost in full: ``fixed + per_unit * x`` for ``x > 0`` units."""
+
+    fixed: FixedCost = 0.0
+    per_unit: UnitCost = 0.0
+
+    def affine(self) -> Affine:
+        return Affine(self.fixed, self.per_unit)
+
+
+class _NumberOrTable:
+    """Lets a number stand for ``{ per_unit = number }`` in the JSON Schema, too."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        number = {"type": "number", "minimum": 0, "description": "the cost per unit"}
+        return {"anyOf": [number, handler(schema)]}
+
+
+def _as_cost_table(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"per_unit": value}
+    raise mistake(
+        f"{_found(value)} is not a cost; a cost is a number (per unit) or {{fixed, per_unit}}"
+    )
+
+
+Cost = Annotated[CostForm, BeforeValidator(_as_cost_table), _NumberOrTable()]
+
+
+def cost_entry(cost: Affine) -> float | dict[str, float]:
+    """Return a cost as it stands in files: a number where nothing is fixed.
+
+    >>> cost_entry(Affine(0.0, 2.0)), cost_entry(Affine(0.5, 2.0))
+    (2.0, {'fixed': 0.5, 'per_unit': 2.0})
+    """
+    fixed, per_unit = float(cost.fixed), float(cost.per_unit)
+    return {"fixed": fixed, "per_unit": per_unit} if fixed else per_unit
+
+
+def mistake(text: str) -> PydanticCustomError:
+    """Return the error for a validator of a form to raise; ``text`` is shown as it is."""
+    return PydanticCustomError("mistake", "{text}", {"text": text})
+
+
+def mistake_at(place: tuple[str | int, ...], text: str) -> ValidationError:
+    """Return the error for a validator of a form to raise about one of its keys."""
+    line = InitErrorDetails(type=mistake(text), loc=place, input=None)
+    return ValidationError.from_exception_data("form", [line])
+
+
+def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
+    """Return ``data`` as a ``form``.
+
+    Parameters
+    ----------
+    form
+        A subclass of :class:`Form`.
+    data
+        What was read from a file: dictionaries, lists, texts, numbers.
+    place
+        Where ``data`` stands, to begin the places of the mistakes with.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake, such as ``platform.workers[2].send.per_unit: -1.0 is negative; a cost
+        per unit is 0 or more seconds``.
+    """
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+    found = [Mistake(place_of(detail["loc"], place), detail["msg"]) for detail in details[:SHOWN]]
+    if len(details) > SHOWN:
+        found.append(Mistake("", f"and {len(details) - SHOWN} more mistakes"))
+    raise ProblemError(found)
+
+
+def schema_of(form: type[Form], title: str) -> dict[str, Any]:
+    """Return the JSON Schema of a form, without what JSON can't hold."""
+    described = _tidied(form.model_json_schema())
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **described,
+        "title": title,
+    }
+
+
+def _tidied(entry: Any) -> Any:
+    """Return a schema without generated titles and infinite defaults."""
+    if isinstance(entry, list):
+        return [_tidied(part) for part in entry]
+    if not isinstance(entry, dict):
+        return entry
+    return {
+        key: _tidied(part)
+        for key, part in entry.items()
+        if not (key == "title" and isinstance(part, str)) and part != math.inf
+    }
+
+
+def place_of(steps: Sequence[str | int], start: str = "") -> str:
+    """Return a path of keys and indices as it is written in messages.
+
+    >>> place_of(("platform", "workers", 2, "send"))
+    'platform.workers[2].send'
+    """
+    text = start
+    for step in steps:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif not step.startswith(HIDDEN):
+            text += f".{step}" if text else step
+    return text
+
+
+def _found(value: Any) -> str:
+    return "null" if value is None else shown(value)
+
+
+def _message(detail: Any) -> str:
+    """Say what was found and what is allowed, for the errors that pydantic finds itself."""
+    kind, value, more = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "literal_error":
+        return f"{_found(value)} is not allowed; it is {more['expected']}"
+    expected = _EXPECTED.get(kind)
+    if expected is not None:
+        return f"{_found(value)} is not {expected}"
+    return f"{_found(value)} is not allowed: {detail['msg']}"
+
+
+_EXPECTED = {
+    "model_type": "a table of keys and values",
+    "model_attributes_type": "a table of keys and values",
+    "dict_type": "a table of keys and values",
+    "list_type": "a list",
+    "string_type": "a text",
+    "string_too_short": "allowed; a text here is not empty",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "invalid_key": "a text, as keys are",
+}
+
+__all__ = [
+    "HIDDEN",
+    "PROBLEM_FORMAT",
+    "Column",
+    "Cost",
+    "CostForm",
+    "Field",
+    "FixedCost",
+    "Form",
+    "InfAllowed",
+    "NonNegative",
+    "Number",
+    "ProblemForm",
+    "Seconds",
+    "UnitCost",
+    "Whole",
+    "cost_entry",
+    "mistake",
+    "mistake_at",
+    "place_of",
+    "schema_of",
+    "validated",
+]

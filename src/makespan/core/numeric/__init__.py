@@ -1,0 +1,1 @@
+"""Arrays: indices, sorting, compiled loops."""

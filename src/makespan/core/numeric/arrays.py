@@ -1,0 +1,40 @@
+"""Arrays: their types, read-only views, rows as lists."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
+
+
+def frozen(array: Array) -> Array:
+    """Make an array read-only and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def readonly(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return read-only views, one after another in memory: one type for the compiler."""
+    return tuple(frozen(np.ascontiguousarray(column).view()) for column in columns)
+
+
+class Rows(dict[int, list[float]]):
+    """The rows of a table as lists, for loops in Python: each is made when it is first asked for.
+
+    >>> Rows(np.eye(2))[1]
+    [0.0, 1.0]
+    """
+
+    def __init__(self, table: np.ndarray) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, row: int) -> list[float]:
+        found: list[float] = self._table[row].tolist()
+        self[row] = found
+        return found

@@ -1,0 +1,125 @@
+"""Sorting by several keys and finding pairs, quickly where that is easy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.numeric.arrays import Integers
+
+MANY = 10_000
+"""Values from which packing them with their indices pays."""
+
+
+def sorted_by(first: NDArray[Any], *others: NDArray[Any]) -> Integers:
+    """Return the indices by rising ``first``, ties by the ``others`` in turn, then by index.
+
+    Only what ties is sorted by more than one key. Complexity: O(n log n), vectorised; linear where
+    ``first`` rises already and there are no others.
+
+    >>> sorted_by(np.array([2.0, 1.0, 2.0]), np.array([5, 9, 4])).tolist()
+    [1, 2, 0]
+    """
+    if not others and bool(np.all(first[1:] >= first[:-1])):
+        return np.arange(len(first))
+    if len(first) >= MANY and first.dtype in (np.float64, np.int64):
+        order, alike, exact = _packed(first)
+        if exact and not others:
+            return order
+    else:
+        order = np.argsort(first, kind="stable")
+        values = first[order]
+        alike = values[1:] == values[:-1]
+    if alike.any():
+        ties = np.zeros(len(order), dtype=bool)
+        ties[1:] = alike
+        ties[:-1] |= alike
+        tied = np.sort(order[ties])
+        keys = (*(other[tied] for other in reversed(others)), first[tied])
+        order[ties] = tied[np.lexsort(keys)]
+    return order
+
+
+def least_of(values: NDArray[Any], count: int) -> Integers:
+    """Return the indices of about the ``count`` least values, rising, ties by index; all of few.
+
+    No value that is left out is below one of them. Complexity: O(n + k log k) for k values.
+
+    >>> least_of(np.array([3.0, 1.0, 2.0]), 1).tolist()
+    [1]
+    """
+    if len(values) <= 2 * count:
+        return sorted_by(values)
+    least = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
+    return least[sorted_by(values[least])]
+
+
+def _packed(values: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_], bool]:
+    """Return the indices by rising values as far as they can be told apart, ties by index; which
+    neighbours can't be; and whether only equal values can't.
+
+    The leading bits of the values, as many as fit, stand above the indices in one column of
+    integers: to sort that is several times as fast as to sort indices by values. The last bits are
+    left out where no value has any, as in whole numbers that are floats. Floats rise as their bits
+    do, but for the sign: negative ones become negative integers.
+    """
+    bits = values
+    if values.dtype == np.float64:
+        bits = (values + 0.0).view(np.int64)  # -0.0 is 0.0
+        if bits.min() < 0:
+            negative = bits >> 63
+            bits ^= negative & np.int64(2**63 - 1)
+            bits -= negative
+    least = int(bits.min())
+    width = len(values).bit_length()
+    packed = bits.view(np.uint64) - np.uint64(least % 2**64)  # modulo 2^64, both
+    used = int(np.bitwise_or.reduce(packed))
+    empty = (used & -used).bit_length() - 1 if used else 0
+    cut = max(empty, used.bit_length() + width - 64)
+    packed >>= np.uint64(cut)
+    packed <<= np.uint64(width)
+    packed |= np.arange(len(values), dtype=np.uint64)
+    packed.sort()
+    leading = packed >> np.uint64(width)
+    alike = leading[1:] == leading[:-1]
+    packed &= np.uint64(2**width - 1)
+    return packed.view(np.int64), alike, cut == empty
+
+
+def grouped(group: Integers, value: NDArray[Any]) -> Integers:
+    """Return the indices by rising ``group`` (0 or more), ties by ``value``, then by index.
+
+    Complexity: O(n) after sorting the values, which is left out where they rise already.
+
+    >>> grouped(np.array([7, 0, 7]), np.array([2.0, 3.0, 1.0])).tolist()
+    [1, 2, 0]
+    """
+    order = sorted_by(value)
+    for shift in range(0, int(group.max(initial=0)).bit_length(), 16):  # such keys need no compares
+        digits = (group >> shift).astype(np.uint16)
+        order = order[np.argsort(digits[order], kind="stable")]
+    return order
+
+
+def places_of(wanted: Integers, keys: Integers, width: int) -> Integers:
+    """Return where ``wanted`` stand in rising ``keys``, first of all; -1 where they don't.
+
+    Keys are pairs: ``one * width + other``. Complexity: O(k + w) where no two keys have the same
+    ``one``, else O(w log k).
+
+    >>> places_of(np.array([12, 13, 40]), np.array([12, 25, 31]), width=10).tolist()
+    [0, -1, -1]
+    """
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    group = keys // width
+    if (group[1:] > group[:-1]).all():
+        table = np.full(int(group[-1]) + 2, -1, dtype=np.int64)
+        table[group] = np.arange(len(keys))
+        place = table[np.clip(wanted // width, -1, int(group[-1]) + 1)]
+    else:
+        place = np.searchsorted(keys, wanted)
+        place[place == len(keys)] = -1
+    return np.where(keys[place] == wanted, place, -1)

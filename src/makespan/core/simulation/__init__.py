@@ -1,0 +1,1 @@
+"""Plans whose durations turn out otherwise."""

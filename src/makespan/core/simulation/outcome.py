@@ -1,0 +1,84 @@
+"""What becomes of a plan when predictions are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats
+from makespan.core.simulation.noise import Noise
+
+SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Simulation:
+    """Makespans under errors.
+
+    Parameters
+    ----------
+    makespans
+        The makespan of each repetition, seconds; read-only.
+    nominal
+        The makespan without errors, seconds.
+    noise
+        What the durations were disturbed by.
+    seed
+        The seed, or None where a generator was given.
+    """
+
+    makespans: Floats
+    nominal: float
+    noise: Noise
+    seed: int | None = None
+
+    @property
+    def mean(self) -> float:
+        return float(self.makespans.mean())
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the makespan, seconds."""
+        return float(self.makespans.std())
+
+    def quantile(self, share: float) -> float:
+        """Return the makespan that a share of the repetitions does not exceed, seconds."""
+        return float(np.quantile(self.makespans, share))
+
+    @property
+    def quantiles(self) -> Mapping[float, float]:
+        """The makespans at 5, 25, 50, 75 and 95 %."""
+        return dict(zip(SHOWN, np.quantile(self.makespans, SHOWN).tolist(), strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the distribution for a file."""
+        return {
+            "format": "makespan.simulation/1",
+            "noise": {
+                "distribution": self.noise.distribution,
+                "error": self.noise.error,
+                "per": self.noise.per,
+                "of": self.noise.of,
+            },
+            "repetitions": len(self.makespans),
+            "seed": self.seed,
+            "nominal": self.nominal,
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "quantiles": {f"{share:g}": value for share, value in self.quantiles.items()},
+            "least": float(self.makespans.min()),
+            "most": float(self.makespans.max()),
+        }
+
+    def __str__(self) -> str:
+        late = (self.mean / self.nominal - 1.0) * 100.0 if self.nominal else 0.0
+        lines = [
+            f"{len(self.makespans)} repetitions, {self.noise}",
+            f"planned   {self.nominal:.8g}",
+            f"mean      {self.mean:.8g}  ({late:+.2f} %), deviation {self.deviation:.4g}",
+        ]
+        lines += [f"{100 * share:>5.3g} %   {value:.8g}" for share, value in self.quantiles.items()]
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The machine beneath: memory, signals, what the first use costs."""

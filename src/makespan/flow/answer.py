@@ -1,0 +1,136 @@
+"""Result → what people and programs read."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.errors import InvalidSchedule
+from makespan.core.plain import one_line
+from makespan.core.schedule import Schedule
+from makespan.flow.kinds import kind_of
+
+if TYPE_CHECKING:
+    from makespan.flow.result import Result
+
+RESULT_FORMAT = "makespan.result/1"
+SCHEDULE_FORMAT = "makespan.schedule/1"
+MOST_IDLE_NAMES = 100_000
+MISFIT = "the schedule does not fit its problem; check says why"
+
+
+def unwarned() -> np.errstate:
+    """Let a schedule made elsewhere, which may hold any numbers, be shown without warnings."""
+    return np.errstate(all="ignore")
+
+
+def answer(result: Result) -> dict[str, Any]:
+    """Return who does what, derived from the schedule; empty where there is none.
+
+    Raises
+    ------
+    InvalidSchedule
+        If the schedule, made elsewhere, is not one of the problem's machines and items.
+    """
+    if result.schedule is None:
+        return {}
+    try:
+        with unwarned():
+            return kind_of(result.problem).answer(result.problem, result.schedule)
+    except (LookupError, ValueError) as error:
+        raise InvalidSchedule(MISFIT) from error
+
+
+def summary(result: Result) -> str:
+    """Return the result as text: status, makespan, bound and gap, the answer, the notes."""
+    lines = [f"{result.status} ({result.method})", *_values(result)]
+    if result.schedule is not None:
+        try:
+            with unwarned():
+                table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
+        except (LookupError, ValueError):
+            table = [MISFIT]
+        lines += ["", *table] if table else []
+    if result.notes:
+        lines += ["", *(f"note: {note}" for note in result.notes)]
+    return "\n".join(map(one_line, lines))
+
+
+def _values(result: Result) -> list[str]:
+    """Return what was reached and what is proved, one value a line."""
+    objective, gap = result.objective, _percent(result.gap)
+    values = []
+    if objective is not None:
+        bound = "" if objective.bound is None else f"  (bound {objective.bound:.10g}{gap})"
+        values.append((objective.name, f"{objective.value:.10g}{bound}"))
+    if result.makespan is not None:
+        values.append(("makespan", f"{result.makespan:.10g}"))
+    if result.lower_bound is not None:
+        shown_gap = f"  ({gap[2:]})" if gap and objective is None else ""
+        values.append(("lower bound", f"{result.lower_bound:.10g}{shown_gap}"))
+    width = max((len(name) for name, _ in values), default=0)
+    return [f"{name:<{width}}  {value}" for name, value in values]
+
+
+def _percent(gap: float | None) -> str:
+    if gap is None:
+        return ""
+    return ", gap 0 %" if gap == 0 else f", gap {100 * gap:.3g} %"
+
+
+def result_as_dict(result: Result) -> dict[str, Any]:
+    """Return a result as it stands in a file; see the page on files."""
+    kind = kind_of(result.problem)
+    data: dict[str, Any] = {
+        "format": RESULT_FORMAT,
+        "kind": kind.name,
+        "method": result.method,
+        "status": str(result.status),
+        "makespan": result.makespan,
+        "lower_bound": result.lower_bound,
+        "gap": result.gap,
+        "runtime": result.runtime,
+        "seed": result.seed,
+        "notes": list(result.notes),
+    }
+    if result.objective is not None:
+        data["objective"] = {**result.objective.as_dict(), "maximise": result.objective.maximise}
+    if result.options:
+        data["options"] = dict(result.options)
+    data["answer"] = result.answer
+    data["schedule"] = None if result.schedule is None else schedule_as_dict(result.schedule)
+    data["problem"] = kind.write(result.problem)
+    data["details"] = dict(result.details)
+    if result.log:
+        data["log"] = list(result.log)
+    return data
+
+
+def schedule_as_dict(schedule: Schedule) -> dict[str, Any]:
+    """Return a schedule as it stands in a file; of very many machines, only those in use."""
+    names = schedule.machines
+    if len(names) > MOST_IDLE_NAMES:
+        used = np.unique(np.concatenate([schedule.machine, schedule.peer[schedule.peer >= 0]]))
+        names = [names[index] for index in used.tolist()]
+    return {
+        "format": SCHEDULE_FORMAT,
+        "machines": list(names),
+        "activities": list(schedule.records()),
+    }
+
+
+def jsonable(value: Any) -> Any:
+    """Return ``value`` as JSON can hold it: arrays as lists, null for what isn't finite."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(part) for part in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return jsonable(value.tolist())
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)

@@ -1,0 +1,205 @@
+"""Comparisons → pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.errors import FileError
+from makespan.core.inputs.files import write_whole
+from makespan.drawing.colours import DARK, LIGHT, PAPER
+from makespan.drawing.profile import Profile, draw_profile, profile_axes
+from makespan.drawing.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.svg import Canvas, escaped
+from makespan.drawing.text import percent, shortened
+from makespan.flow.comparison.summary import THRESHOLDS, profile, summarise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from makespan.flow.comparison.table import Comparison
+
+SUFFIXES = (".svg", ".png", ".html")
+MOST_RANKINGS = 20
+"""Problems up to which a picture shows each; of more, it shows the profile alone."""
+DOTS_PER_INCH = 144
+COLUMNS = ("method", "status", "value", "gap", "runtime", "note")
+
+
+def ranking(comparison: Comparison, title: str | None = None) -> Ranking:
+    """Return what a picture of a comparison shows."""
+    what = comparison.objective
+    entries = tuple(
+        Entry(
+            name=row.method,
+            value=row.value,
+            note=_note(row.gap, row.status, row.note) if row.value is None or row.gap else "",
+            best=row.best,
+        )
+        for row in comparison.rows
+    )
+    return Ranking(
+        title=f"{comparison.problem.kind}: methods side by side" if title is None else title,
+        what=f"{what} (s)" if what == "makespan" else what,
+        entries=entries,
+        bound=_bound(comparison),
+    )
+
+
+def _bound(comparison: Comparison) -> float | None:
+    """Return the best bound on what the methods are compared by."""
+    objectives = [r.objective for r in comparison.results.values() if r.objective is not None]
+    if not objectives:
+        return comparison.lower_bound
+    best = min if any(one.maximise for one in objectives) else max
+    return best((one.bound for one in objectives if one.bound is not None), default=None)
+
+
+def _note(gap: float | None, status: str, note: str) -> str:
+    if gap is not None:
+        return f"gap {percent(gap)}"
+    return f"{status}: {shortened(note)}" if note else status
+
+
+def plot_comparison(
+    comparison: Comparison, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Draw a comparison with matplotlib, and return the axes."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        size = (9.0, 1.4 + 0.32 * len(comparison.rows))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    return ranking_axes(ranking(comparison, title), ax)
+
+
+def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.PathLike[str]) -> None:
+    """Write named comparisons as one picture, below each other: ``.svg``, ``.png``, ``.html``.
+
+    Raises
+    ------
+    FileError
+        If the suffix is another, or the file can't be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(f"{path}: can't write {suffix!r} here; allowed are {', '.join(SUFFIXES)}")
+    over_all = profile_of(list(comparisons.values())) if len(comparisons) > 1 else None
+    if len(comparisons) > MOST_RANKINGS and suffix != ".html":
+        assert over_all is not None
+        write_whole(path, profile_svg(over_all) if suffix == ".svg" else _png([], over_all))
+        return
+    rankings = [ranking(comparison, name) for name, comparison in comparisons.items()]
+    if suffix == ".svg":
+        write_whole(path, _svg(rankings, over_all))
+    elif suffix == ".png":
+        write_whole(path, _png(rankings, over_all))
+    else:
+        write_whole(path, _page(comparisons, rankings, over_all))
+
+
+def profile_of(comparisons: Sequence[Comparison]) -> Profile:
+    """Return what a picture of methods over several problems shows."""
+    rows = profile(comparisons)
+    return Profile(
+        title=f"How often within x % of the best, on {len(comparisons)} problems",
+        thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
+        shares=tuple((row.method, row.shares) for row in rows),
+    )
+
+
+def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:
+    """Return a performance profile as one SVG element."""
+    canvas = Canvas(drawn.title)
+    canvas.rectangle((0, 0, width, drawn.height), PAPER)
+    draw_profile(canvas, drawn, 0.0, width)
+    return canvas.document(width, drawn.height)
+
+
+def _svg(rankings: Sequence[Ranking], over_all: Profile | None) -> str:
+    if over_all is None:
+        return ranking_svg(rankings)
+
+    def below(canvas: Canvas, top: float, width: float) -> None:
+        draw_profile(canvas, over_all, top, width)
+
+    return ranking_svg(rankings, below=below, below_height=over_all.height)
+
+
+def _png(rankings: Sequence[Ranking], over_all: Profile | None) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    heights = [1.4 + 0.32 * len(one.entries) for one in rankings]
+    if over_all is not None:
+        heights.append(1.6 + 0.32 * len(over_all.shares))
+    figure = Figure(figsize=(9.0, sum(heights)), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})
+    for one, ax in zip(rankings, grid[:, 0], strict=False):
+        ranking_axes(one, ax)
+    if over_all is not None:
+        profile_axes(over_all, grid[-1, 0])
+    image = BytesIO()
+    figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
+    return image.getvalue()
+
+
+STYLE = """
+body { margin: 0 auto; max-width: 1000px; padding: 20px; background: var(--paper);
+  color: var(--ink); font: 14px/1.45 system-ui, Helvetica, Arial, sans-serif; }
+svg { max-width: 100%; height: auto; border-radius: 8px; }
+table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 12px; text-align: right; border-bottom: 1px solid var(--grid); }
+th:first-child, td:first-child, td:last-child { text-align: left; }
+"""
+
+
+def _page(
+    comparisons: Mapping[str, Comparison], rankings: Sequence[Ranking], over_all: Profile | None
+) -> str:
+    """Return a page without scripts: a picture and a table for each problem, and a summary."""
+    parts = []
+    for one, comparison in zip(rankings, comparisons.values(), strict=True):
+        parts.append(ranking_svg([one]))
+        lines = [[_shown(name, getattr(row, name)) for name in COLUMNS] for row in comparison.rows]
+        parts.append(_table(COLUMNS, lines))
+    if over_all is not None:
+        summaries = [one.as_dict() for one in summarise(list(comparisons.values()))]
+        parts.append("<h2>All problems</h2>")
+        lines = [[_shown(*cell) for cell in one.items()] for one in summaries]
+        parts.append(_table(list(summaries[0]), lines))
+        parts.append(profile_svg(over_all))
+        heads = ["method", *over_all.thresholds]
+        shares = [[name, *map(percent, each)] for name, each in over_all.shares]
+        parts.append(_table(heads, shares))
+    light, dark = ("".join(f"--{k}: {v}; " for k, v in theme.items()) for theme in (LIGHT, DARK))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<title>Methods side by side</title>\n<style>\n"
+        f":root {{ color-scheme: light dark; {light}}}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n{STYLE}</style>\n"
+        "</head>\n<body>\n<h1>Methods side by side</h1>\n" + "\n".join(parts) + "</body>\n</html>\n"
+    )
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    names = "".join(f"<th>{escaped(name.replace('_', ' '))}</th>" for name in head)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in line)}</tr>\n" for line in lines
+    )
+    return f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def _shown(column: str, cell: Any) -> str:
+    """Return what stands in a cell: gaps in percent, times in seconds."""
+    if cell is None:
+        return ""
+    if column.endswith("gap"):
+        return percent(cell)
+    if column == "runtime":
+        return f"{cell:.3f} s"
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

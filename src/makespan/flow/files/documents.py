@@ -1,0 +1,73 @@
+"""Files → what they hold, by their suffix or by their first words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from makespan.core.errors import FileError
+from makespan.core.inputs.documents import table_in
+from makespan.core.inputs.files import PathLike, read_text, shown_path
+
+GRAPHS = (".stg", ".dot", ".gv", ".graphml")
+TABLES = (".toml", ".json")
+KNOWN = (*TABLES, *GRAPHS, ".csv")
+READABLE = (
+    "read are problems in TOML (.toml) and JSON (.json), task graphs in WfFormat (.json), "
+    "STG (.stg), DOT (.dot, .gv) and GraphML (.graphml), and measured costs in CSV (.csv)"
+)
+
+_SKIPPED = r"(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_FIRST_WORDS = (
+    (".json", re.compile(r"\s*+\{")),
+    (".graphml", re.compile(r"\s*+<")),
+    (
+        ".dot",
+        re.compile(_SKIPPED + r'(?:strict\s++)?+(?:di)?+graph\s*+(?:"|<|\w++\s*+\{|\{)', re.I),
+    ),
+    (".stg", re.compile(r"(?:\s|\#[^\n]*\n)*+\d++[^\S\n]*+(?:\#[^\n]*+)?+\n\s*+\d++\s")),
+)
+
+
+def format_of(path: PathLike, text: str) -> str:
+    """Return the suffix that says what a text is: the file's own where that is known.
+
+    >>> format_of("-", "digraph { a -> b }"), format_of("p.txt", "kind = 'divisible'")
+    ('.dot', '.toml')
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in KNOWN:
+        return suffix
+    return next((name for name, words in _FIRST_WORDS if words.match(text)), ".toml")
+
+
+def parsed(path: PathLike) -> dict[str, Any]:
+    """Return the contents of a TOML or JSON file as dictionaries, lists, texts and numbers.
+
+    Parameters
+    ----------
+    path
+        ``"-"`` is the standard input. The suffix ``.toml`` or ``.json`` decides what is read,
+        otherwise the first character: JSON starts with a brace.
+
+    Raises
+    ------
+    FileError
+        Naming the file, what is wrong with it, and the line and column where they are known.
+    """
+    text = read_text(path, pipes=True)
+    return parsed_text(text, path, format_of(path, text))
+
+
+def parsed_text(text: str, path: PathLike, suffix: str) -> dict[str, Any]:
+    """Return what a text holds that is said to be TOML or JSON."""
+    name = shown_path(path)
+    if suffix not in TABLES and text.strip():
+        raise FileError(f"{name}: is a graph; TOML or JSON is needed here")
+    try:
+        return table_in(text, name, suffix)
+    except FileError as error:
+        if Path(path).suffix.lower() in KNOWN or not text.strip():
+            raise
+        raise FileError(f"{error}; {READABLE}") from None

@@ -1,0 +1,336 @@
+"""Files → problems and results, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError
+from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
+from makespan.core.inputs.mistakes import shown
+from makespan.core.plain import plain
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.flow.answer import jsonable, result_as_dict, schedule_as_dict
+from makespan.flow.files.documents import GRAPHS, KNOWN, READABLE, format_of, parsed, parsed_text
+from makespan.flow.files.results import result_of, schedule_of
+from makespan.flow.kinds import KINDS, kind_named, kind_of
+from makespan.flow.result import Result
+
+VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
+PROBLEMS = (".toml", ".json", *GRAPHS)
+MEASURED = "partition"  # the kind whose problems stand in CSV files
+PICTURES = (".svg", ".png", ".html", ".trace.json")
+TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
+
+
+def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: Any) -> Problem:
+    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT or GraphML,
+    or measured costs from CSV.
+
+    Parameters
+    ----------
+    path
+        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot``, ``.gv`` or ``.graphml`` says what the
+        file holds; with another suffix, and for ``"-"``, which is the standard input, the content
+        decides. WfFormat is JSON with a ``workflow``. Files that name no machines get four equal
+        ones, and the notes of results say so.
+        A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
+        of a partition.
+    files_in
+        A folder beneath which files that the problem names may lie, besides its own folder.
+    **parts
+        Parts of the problem that a TOML, JSON or CSV file lacks, or that replace its own, such as
+        ``tasks=100000``. What has no use for them refuses them.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read or is in none of these formats.
+    ProblemError
+        With every mistake found, each with its place in the file.
+    """
+    if Path(path).suffix.lower() == ".csv":
+        try:
+            return kind_named(MEASURED).read_csv(str(path), parts)
+        except ProblemError as error:
+            raise ProblemError(error.mistakes, heading=shown_path(path)) from None
+    return problem_in(read_text(path, pipes=True), path, parts, files_in)
+
+
+def problem_in(
+    text: str, path: PathLike, parts: Mapping[str, Any], files_in: PathLike | None = None
+) -> Problem:
+    """Return the problem in the text of a file."""
+    suffix = format_of(path, text)
+    if suffix in GRAPHS:
+        return _graph_in(text, path, suffix, parts)
+    data = parsed_text(text, path, suffix)
+    if "kind" not in data and "workflow" in data:
+        _refuse_beside_graph(path, parts)
+    try:
+        return problem_of({**data, **parts}, Path(path).parent, files_in)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+
+
+def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) -> Problem:
+    from makespan.taskgraph.formats import problem_in as graph_in
+
+    _refuse_beside_graph(path, parts)
+    try:
+        return graph_in(text, suffix, shown_path(path))
+    except FileError as error:
+        if Path(path).suffix.lower() in KNOWN:
+            raise
+        raise FileError(f"{error}; {READABLE}") from None
+
+
+def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
+    if parts:
+        names = ", ".join(parts)
+        raise ProblemError(f"{names}: can't be given beside a graph", heading=shown_path(path))
+
+
+def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
+    """Read the problem files of a folder, in the order of their names.
+
+    Returns the problems by path, and a line for each file that holds none: a result, say, or a
+    file named by another problem.
+
+    Raises
+    ------
+    FileError
+        If no file holds a problem, or the folder can't be read.
+    ProblemError
+        If a problem breaks its own statement.
+    """
+    try:
+        files = sorted(
+            path
+            for path in Path(folder).iterdir()
+            if path.suffix.lower() in PROBLEMS and path.is_file()
+        )
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}") from None
+    problems: dict[str, Problem] = {}
+    others = []
+    for path in files:
+        try:
+            problems[str(path)] = read_problem(path)
+        except (FileError, MissingExtra) as error:
+            others.append(" ".join(str(error).split()))
+    if not problems:
+        raise FileError(f"{folder}: holds no problem; their files end with {', '.join(PROBLEMS)}")
+    return problems, tuple(others)
+
+
+def problem_of(
+    data: Mapping[str, Any], folder: Path | None = None, files_in: PathLike | None = None
+) -> Problem:
+    """Return the problem that stands in a file's contents; files it names are in ``folder``."""
+    _check_format(data, "makespan.problem")
+    if "kind" not in data and "workflow" in data:  # WfFormat
+        return kind_named("taskgraph").read(data)
+    if "kind" not in data:
+        raise ProblemError(f"kind: is missing; it is {' or '.join(map(repr, KINDS))}")
+    return kind_named(data["kind"]).read(data, folder, files_in)
+
+
+def read_result(path: PathLike) -> Result:
+    """Read a result from a JSON file.
+
+    A schedule made elsewhere is read, too: a file with a ``problem`` and a ``schedule`` is enough.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read, or does not hold a result; with every mistake found.
+    ProblemError
+        If the problem in it breaks its own statement.
+    """
+    data = parsed(path)
+    try:
+        _refuse_parts(data)
+        _check_format(data, "makespan.result")
+        return result_of(data, problem_of)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+
+
+def read_schedule(path: PathLike, problem: Problem) -> Schedule:
+    """Read a schedule of ``problem``: a schedule's file, or the schedule in a result's.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read or holds no schedule; with every mistake found.
+    """
+    data = parsed(path)
+    try:
+        if "activities" in data:
+            _check_format(data, "makespan.schedule")
+            return schedule_of(data, "", problem)
+        _check_format(data, "makespan.result")
+        if data.get("schedule") is None:
+            raise FileError("holds no schedule")
+        return schedule_of(data["schedule"], "schedule", problem)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+
+
+def save(
+    thing: Result | Problem | Schedule,
+    path: PathLike,
+    *,
+    beside: Result | Schedule | None = None,
+) -> None:
+    """Write a result, a problem or a schedule to a file, whole or not at all.
+
+    Parameters
+    ----------
+    thing
+        What to write.
+    path
+        The suffix decides: ``.json`` for all three, ``.toml`` for problems; for results and
+        schedules ``.svg`` and ``.png`` (a picture), ``.html`` (a page to look around in),
+        ``.trace.json`` (trace events, for Perfetto) and ``.csv`` (the activities).
+    beside
+        A second result or schedule, drawn below the first on a page.
+
+    Raises
+    ------
+    FileError
+        If the suffix is another, or the file can't be written.
+    InputError
+        If there is something ``beside`` what is no page, or the schedule can't be drawn.
+    """
+    suffix = refuse_suffix(path, *_suffixes(thing))
+    if beside is not None and suffix != ".html":
+        raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
+    if suffix in PICTURES:
+        from makespan.flow.pictures.write import write_picture
+
+        assert isinstance(thing, (Result, Schedule))
+        write_picture(thing, path, beside=beside)
+    else:
+        write_whole(path, as_text(thing, suffix, path))
+
+
+def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-") -> str:
+    """Return what stands in a file of ``suffix``: ``.json``, ``.toml`` or ``.csv``."""
+    if suffix == ".toml":
+        return _as_toml(path, as_dict(thing))
+    if suffix == ".csv":
+        from makespan.flow.files.tables import schedule_as_csv
+
+        schedule = thing.schedule if isinstance(thing, Result) else thing
+        assert isinstance(schedule, Schedule)
+        return schedule_as_csv(schedule)
+    return as_json(as_dict(thing)) + "\n"
+
+
+def refuse_suffix(path: PathLike, *allowed: str) -> str:
+    """Return the suffix of ``path`` if it is ``allowed``.
+
+    Raises
+    ------
+    FileError
+        If it is not; the message lists what is.
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    suffix = suffixes[-1] if suffixes else ""
+    if suffixes[-2:] == [".trace", ".json"]:
+        suffix = ".trace.json"
+    if suffix not in allowed:
+        found = (
+            f"can't write {suffix} here" if suffix else "has no suffix, which says what to write"
+        )
+        raise FileError(f"{path}: {found}; allowed are {', '.join(allowed)}")
+    return suffix
+
+
+def refuse_target(path: PathLike, *allowed: str, source: PathLike | None = None) -> None:
+    """Refuse a file that could not or should not be written, before long work is done for it.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
+        is read.
+    """
+    refuse_suffix(path, *allowed)
+    target = Path(path)
+    if source is not None and os.path.realpath(target) == os.path.realpath(source):
+        raise FileError(f"{path}: is the file that is read; choose another name")
+    if not target.parent.is_dir():
+        raise FileError(f"{path}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise FileError(f"{path}: is a folder, not a file")
+
+
+def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
+    """Return what stands in the file of a result, a problem or a schedule."""
+    if isinstance(thing, Result):
+        return result_as_dict(thing)
+    if isinstance(thing, Schedule):
+        return schedule_as_dict(thing)
+    return kind_of(thing).write(thing)
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """Return ``data`` as JSON in one line, with null for what JSON can't hold."""
+    import json
+
+    try:
+        return plain(json.dumps(data, allow_nan=False, ensure_ascii=False))
+    except (TypeError, ValueError):
+        return plain(json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False))
+
+
+def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    try:
+        return tomli_w.dumps(data)
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
+
+
+def _suffixes(thing: object) -> tuple[str, ...]:
+    if isinstance(thing, Result):
+        return TEXTS["result"] + PICTURES if thing.schedule is not None else (".json",)
+    if isinstance(thing, Schedule):
+        return TEXTS["schedule"] + PICTURES
+    if hasattr(type(thing), "kind"):
+        return TEXTS["problem"]
+    raise FileError(f"{shown(thing)} can't be saved; a result, a problem or a schedule can")
+
+
+def _check_format(data: Mapping[str, Any], expected: str) -> None:
+    """Refuse what is newer than this version reads, and what is something else."""
+    found = data.get("format")
+    if found is None:
+        return
+    name, _, version = found.partition("/") if isinstance(found, str) else ("", "", "")
+    if name not in VERSIONS or not (version.isascii() and version.isdigit()):
+        raise FileError(f"format: {shown(found)} is no format; here it is '{expected}/1'")
+    if name != expected:
+        what, wanted = name.rpartition(".")[2], expected.rpartition(".")[2]
+        raise FileError(f"format: this is a {what} ({found!r}); a {wanted} is needed here")
+    if len(version) > 9 or int(version) > VERSIONS[name]:
+        raise FileError(
+            f"format: {shown(found)} is newer than this makespan reads ('{name}/{VERSIONS[name]}')"
+        )
+
+
+def _refuse_parts(data: Mapping[str, Any]) -> None:
+    """Refuse a problem or a schedule alone, where a result is needed."""
+    if "problem" in data:
+        return
+    if "activities" in data:
+        raise FileError("is a schedule alone; check it with its problem (--problem FILE)")
+    if "kind" in data and "schedule" not in data:
+        raise FileError("is a problem, not a result; solve it first")

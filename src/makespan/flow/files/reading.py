@@ -1,0 +1,55 @@
+"""Files → whatever they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from makespan.core.errors import FileError, InputError
+from makespan.core.inputs.files import PathLike, read_text, shown_path
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.flow.files.documents import format_of, parsed_text
+from makespan.flow.files.files import problem_in, problem_of, read_problem
+from makespan.flow.files.results import result_of, schedule_of
+from makespan.flow.result import Result
+
+
+def read_any(path: PathLike, problem: Problem | None = None) -> Result | Problem | Schedule:
+    """Read a problem, a result or a schedule, whichever the file holds.
+
+    A schedule alone is matched with ``problem``, where there is one.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read; with every mistake found.
+    ProblemError
+        If a problem breaks its own statement.
+    """
+    if Path(path).suffix.lower() == ".csv":
+        return read_problem(path)
+    text = read_text(path, pipes=True)
+    suffix = format_of(path, text)
+    data = parsed_text(text, path, suffix) if suffix == ".json" else {}
+    try:
+        if "activities" in data:
+            return schedule_of(data, "", problem)
+        if "problem" in data or "schedule" in data:
+            return result_of(data, problem_of)
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=shown_path(path)) from None
+    return problem_in(text, path, {})
+
+
+def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
+    """Read a result, or a schedule of ``problem``, whichever the file holds.
+
+    Raises
+    ------
+    FileError, ProblemError
+        As :func:`read_any` does, and if the file holds a problem.
+    """
+    found = read_any(path, problem)
+    if not isinstance(found, (Result, Schedule)):
+        raise FileError(f"{path}: is a problem; a result or a schedule is needed here")
+    return found

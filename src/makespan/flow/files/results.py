@@ -1,0 +1,285 @@
+"""The contents of a result's file → the result, with every mistake in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import FileError, InputError, Mistake
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import index_by_name
+from makespan.core.problem import Problem
+from makespan.core.schedule import COLUMNS, WORDS, Schedule
+from makespan.core.solution import Objective, Status
+from makespan.flow.result import Result
+
+SHOWN = 20
+KEYS = (
+    *("format", "kind", "method", "status", "makespan", "lower_bound", "gap", "runtime", "seed"),
+    *("notes", "objective", "options", "answer", "schedule", "problem", "details", "log"),
+)
+TYPES = {str: "a text", dict: "a table of keys and values", int: "a whole number or null"}
+SCHEDULE_KEYS = ("format", "machines", "activities")
+NEEDED = tuple(name for name in COLUMNS if name != "peer")
+NUMBERS = ("amount", "start", "end")
+
+
+def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
+    """Return the result that stands in a file's contents; ``problem_of`` reads its problem.
+
+    Raises
+    ------
+    InputError
+        With every mistake found.
+    """
+    mistakes = Mistakes()
+    _known_keys(mistakes, "", data, KEYS)
+    problem = _problem(mistakes, data, problem_of)
+    schedule = None
+    if data.get("schedule") is not None:
+        try:
+            schedule = schedule_of(data["schedule"], "schedule", problem)
+        except InputError as error:
+            mistakes.extend(error.mistakes)
+    elif "status" not in data:
+        mistakes.add("schedule", "is missing; a problem and a schedule, or a whole result, is read")
+    end = schedule.makespan if schedule is not None else None
+    stated = {
+        name: _number(mistakes, name, data.get(name), low)
+        for name, low in (("lower_bound", -np.inf), ("gap", -np.inf), ("runtime", 0.0))
+    }
+    makespan = _number(mistakes, "makespan", data["makespan"]) if "makespan" in data else end
+    fields = {
+        "status": _status(mistakes, data, schedule),
+        "method": _typed(mistakes, data, "method", str) or "made elsewhere",
+        "options": _typed(mistakes, data, "options", dict) or {},
+        "seed": _typed(mistakes, data, "seed", int),
+        "notes": _texts(mistakes, data, "notes"),
+        "objective": _objective(mistakes, data.get("objective")),
+        "details": _typed(mistakes, data, "details", dict) or {},
+        "log": _texts(mistakes, data, "log"),
+    }
+    mistakes.raise_if_any(FileError)
+    assert problem is not None
+    return Result(
+        problem=problem,
+        schedule=schedule,
+        makespan=makespan,
+        lower_bound=stated["lower_bound"],
+        gap=stated["gap"],
+        runtime=stated["runtime"] or 0.0,
+        **fields,
+    )
+
+
+def _known_keys(mistakes: Mistakes, place: str, data: Mapping[str, Any], known: Any) -> None:
+    for key in data:
+        if key not in known:
+            mistakes.add(place, f"unknown key {shown(key)}{did_you_mean(key, known)}")
+
+
+def _problem(
+    mistakes: Mistakes, data: Mapping[str, Any], problem_of: Callable[[Any], Problem]
+) -> Problem | None:
+    if not isinstance(data.get("problem"), dict):
+        given = "problem" in data
+        mistakes.add("problem", "is not a table of keys and values" if given else "is missing")
+        return None
+    try:
+        problem = problem_of(data["problem"])
+    except InputError as error:
+        mistakes.extend(tuple(_below("problem", mistake) for mistake in error.mistakes))
+        return None
+    if "kind" in data and data["kind"] != problem.kind:
+        mistakes.add("kind", f"{shown(data['kind'])} differs from the problem's {problem.kind!r}")
+    return problem
+
+
+def _below(place: str, mistake: Mistake) -> Mistake:
+    return Mistake(f"{place}.{mistake.place}" if mistake.place else place, mistake.message)
+
+
+def _number(mistakes: Mistakes, name: str, value: Any, low: float = 0.0) -> float | None:
+    if value is None:
+        return None
+    fault = number_fault(value, low=low, any_magnitude=True)
+    if fault is not None:
+        mistakes.add(name, f"{shown(value)} {fault}; it is a number or null")
+        return None
+    return float(value)
+
+
+def _status(mistakes: Mistakes, data: Mapping[str, Any], schedule: Schedule | None) -> Status:
+    found = data.get("status", "feasible")
+    if found not in tuple(Status):
+        allowed = ", ".join(map(repr, map(str, Status)))
+        mistakes.add("status", f"{shown(found)} is not allowed; it is one of {allowed}")
+        return Status.FEASIBLE
+    status = Status(found)
+    has_plan = status in (Status.OPTIMAL, Status.FEASIBLE)
+    if "status" in data and has_plan != (data.get("schedule") is not None):
+        wrong = "needs a schedule" if has_plan else "can't have a schedule"
+        mistakes.add("status", f"a result that is {str(status)!r} {wrong}")
+    return status
+
+
+def _typed(mistakes: Mistakes, data: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return an entry of a type, and None where it is missing or of another."""
+    value = data.get(name)
+    if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
+        return value
+    mistakes.add(name, f"{shown(value)} is not {TYPES[kind]}")
+    return None
+
+
+def _texts(mistakes: Mistakes, data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = data.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+        mistakes.add(name, f"{shown(value)} is not a list of texts")
+        return ()
+    return tuple(value)
+
+
+def _objective(mistakes: Mistakes, data: Any) -> Objective | None:
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        mistakes.add("objective", f"{shown(data)} is not a table of keys and values")
+        return None
+    _known_keys(mistakes, "objective", data, ("name", "value", "bound", "maximise"))
+    value = _number(mistakes, "objective.value", data.get("value"), -np.inf)
+    bound = _number(mistakes, "objective.bound", data.get("bound"), -np.inf)
+    name = data.get("name")
+    maximise = data.get("maximise", False)
+    if value is None or not isinstance(name, str) or not isinstance(maximise, bool):
+        mistakes.add("objective", "is not complete; it has a name, a value and a bound")
+        return None
+    return Objective(name=name, value=value, bound=bound, maximise=maximise)
+
+
+def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
+    """Return the schedule that stands at ``place`` of a file, over the problem's machines.
+
+    Without a problem, or where an activity is on a machine that the problem lacks, the machines
+    are those that the file names: the referee then says what is wrong.
+
+    Raises
+    ------
+    FileError
+        With every mistake found, such as ``schedule.activities[3].start``.
+    """
+    mistakes = Mistakes()
+    start = f"{place}." if place else ""
+    if not isinstance(data, dict):
+        raise FileError(
+            [Mistake(place, f"{shown(data)} is not a schedule, {{machines, activities}}")]
+        )
+    _known_keys(mistakes, place, data, SCHEDULE_KEYS)
+    rows = data.get("activities")
+    if not isinstance(rows, list):
+        mistakes.add(f"{start}activities", "is missing" if rows is None else "is not a list")
+    names = _machine_names(mistakes, f"{start}machines", data.get("machines"), rows)
+    mistakes.raise_if_any(FileError)
+    columns = _columns(rows, index_by_name(names))  # type: ignore[arg-type]
+    if columns is None:
+        _explain(mistakes, f"{start}activities", rows, names)  # type: ignore[arg-type]
+        mistakes.raise_if_any(FileError)
+    schedule = Schedule.of_columns(names, **columns)  # type: ignore[arg-type]
+    try:
+        return schedule if problem is None else schedule.renamed(problem.machines)
+    except KeyError:
+        return schedule
+
+
+def _machine_names(mistakes: Mistakes, place: str, names: Any, rows: Any) -> tuple[str, ...]:
+    """Return the machines that the file names, or those of its activities where it names none."""
+    if names is None and isinstance(rows, list):
+        ends = (
+            row.get(end) for row in rows if isinstance(row, dict) for end in ("machine", "peer")
+        )
+        return tuple(dict.fromkeys(name for name in ends if isinstance(name, str)))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        mistakes.add(place, f"{shown(names)} is not a list of names")
+        return ()
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            mistakes.add(place, f"{name!r} stands twice; names are unique")
+            break
+        seen.add(name)
+    return tuple(names)
+
+
+def _columns(rows: list[Any], position: dict[str, int]) -> dict[str, Any] | None:
+    """Return the columns of the activities, or None where anything is wrong with them."""
+    codes = {word: code for code, word in enumerate(WORDS)}
+    try:
+        if not set().union(*rows) <= set(COLUMNS) or not all(type(row) is dict for row in rows):
+            return None
+        columns: dict[str, Any] = {
+            "kind": [codes[row["kind"]] for row in rows],
+            "machine": [position[row["machine"]] for row in rows],
+            "peer": [-1 if (p := row.get("peer")) is None else position[p] for row in rows],
+            "item": [row["item"] for row in rows],
+            "amount": [row["amount"] for row in rows],
+            "start": [row["start"] for row in rows],
+            "end": [row["end"] for row in rows],
+        }
+        if not set(map(type, columns["item"])) <= {int}:
+            return None
+        if not all(set(map(type, columns[name])) <= {int, float} for name in NUMBERS):
+            return None
+        arrays = {name: np.array(columns[name], dtype=np.float64) for name in NUMBERS}
+        arrays["item"] = np.array(columns["item"], dtype=np.int64)
+    except (KeyError, TypeError, OverflowError):
+        return None
+    if not all(np.isfinite(arrays[name]).all() for name in NUMBERS):
+        return None
+    return {**columns, **arrays}
+
+
+def _explain(mistakes: Mistakes, place: str, rows: list[Any], names: Any) -> None:
+    """Note what is wrong with the activities, up to a number of them."""
+    known = set(names)
+    wrong = 0
+    for index, row in enumerate(rows):
+        faults = list(_row_faults(row, known))
+        wrong += bool(faults)
+        if wrong <= SHOWN:
+            for key, fault in faults:
+                mistakes.add(f"{place}[{index}]{key}", fault)
+    if wrong > SHOWN:
+        mistakes.add(place, f"and {wrong - SHOWN} more activities have mistakes")
+
+
+def _row_faults(row: Any, machines: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with one activity: the key it stands at, and what."""
+    if not isinstance(row, dict):
+        yield "", f"{shown(row)} is not a table of keys and values"
+        return
+    for key in row:
+        if key not in COLUMNS:
+            yield "", f"unknown key {shown(key)}{did_you_mean(key, COLUMNS)}"
+    for key in NEEDED:
+        if key not in row:
+            yield f".{key}", "is missing"
+    if "kind" in row and row["kind"] not in WORDS:
+        hint = did_you_mean(row["kind"], WORDS)
+        yield ".kind", f"{shown(row['kind'])} is no kind of activity{hint}"
+    for key in ("machine", "peer"):
+        name = row.get(key)
+        if key not in row or (name is None and key == "peer"):
+            continue
+        if not isinstance(name, str) or name not in machines:
+            hint = did_you_mean(name, sorted(machines)[:200])
+            yield f".{key}", f"{shown(name)} is no machine of the schedule{hint}"
+    item = row.get("item", -1)
+    if isinstance(item, bool) or not isinstance(item, int) or not abs(item) < 2**63:
+        yield ".item", f"{shown(item)} is not a whole number"
+    for key in NUMBERS:
+        fault = number_fault(row.get(key, 0.0), low=-np.inf, any_magnitude=True)
+        if fault is not None:
+            yield f".{key}", f"{shown(row[key])} {fault}"

@@ -1,0 +1,173 @@
+"""``auto``: the methods of a kind in turn, until one proves its plan; the best is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.errors import MethodError, TooLarge
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.kind import Kind
+from makespan.core.problem import Problem
+from makespan.core.registry import applicability, find_method, within_reach
+from makespan.core.solution import Solution
+
+EXACT_SECONDS = 10.0
+SAME = 1e-9  # relative: values this near are the same, of methods in closed form
+SAME_OF_SOLVERS = 1e-6  # relative: and of linear and mixed-integer programmes
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What was found by one method, or by several in turn.
+
+    ``ended`` says whether the time limit or a budget ended the search, ``notes`` what there is to
+    say beside the notes of the solution.
+    """
+
+    method: str
+    solution: Solution
+    options: dict[str, Any]
+    ended: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def run_line_up(
+    kind: Kind, problem: Problem, control: Control, options: Mapping[str, Any]
+) -> Found:
+    """Run the kind's line-up until a method proves its plan; return the best.
+
+    The time limit ends it as soon as there is a plan.
+    """
+    _refuse_unused_options(kind, options)
+    race = _Race()
+    with control.limited(EXACT_SECONDS if control.time_limit is None else None):
+        for name in kind.auto:
+            method = find_method(kind.name, name)
+            if not applicability(method, problem).applies or not within_reach(method, problem):
+                continue
+            if race.has_plan and control.expired():
+                break
+            used = {name: options[name] for name in options if name in method.options}
+            control.begin(method.name)
+            try:
+                solution = method.run(problem, control, **used)
+            except TooLarge as error:
+                race.refused.append(f"{method.name} was left out: {error}")
+                continue
+            race.enter(method.name, solution, used)
+            control.incumbent = race.best.solution if race.best is not None else None
+            if race.decided:
+                break
+        ended = control.expired() or race.stopped
+    if race.best is None:
+        raise MethodError(_nothing_applies(kind, problem, race.refused))
+    found = race.best
+    found.solution = _with_bound(found.solution, race.bound)
+    found.ended = ended
+    found.notes = [*race.doubts, *race.refused]
+    return found
+
+
+class _Race:
+    """The best plan and the best bound so far; claims that a known plan contradicts don't count."""
+
+    def __init__(self) -> None:
+        self.best: Found | None = None
+        self.bound: float | None = None
+        self.stopped = False
+        self.doubts: list[str] = []
+        self.refused: list[str] = []
+
+    @property
+    def has_plan(self) -> bool:
+        return self.best is not None and self.best.solution.schedule is not None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the best plan, or that there is none, is proved."""
+        if self.best is None:
+            return False
+        solution = self.best.solution
+        if solution.optimal or solution.infeasible is not None:
+            return True
+        return (
+            self.bound is not None
+            and solution.objective is None
+            and solution.makespan <= self.bound * (1 + 1e-12)
+        )
+
+    def enter(self, method: str, solution: Solution, options: dict[str, Any]) -> None:
+        """Take part with what ``method`` found."""
+        self.stopped = self.stopped or solution.stopped
+        solution = self._credible(method, solution)
+        if solution.lower_bound is not None:
+            self.bound = max(solution.lower_bound, self.bound or 0.0)
+        if self.best is None or self._beats(solution, self.best.solution):
+            self.best = Found(method=method, solution=solution, options=options)
+        elif solution.optimal:  # by a hair's breadth no better: its proof is the other's, too
+            self.best.solution = replace(self.best.solution, optimal=True)
+
+    def _credible(self, method: str, solution: Solution) -> Solution:
+        """Return the solution without claims that the best plan known contradicts."""
+        if self.best is None or not self.has_plan:
+            return solution
+        other, better = self.best, self.best.solution.rank
+        if solution.infeasible is not None:
+            self.doubts.append(
+                f"{method} says that there is no plan, but {other.method} has one: not believed"
+            )
+            return replace(solution, infeasible=None, lower_bound=None)
+        if solution.optimal and better < solution.rank - SAME_OF_SOLVERS * abs(solution.rank):
+            self.doubts.append(
+                f"{method} calls {solution.rank:.10g} optimal, but {other.method} has "
+                f"{better:.10g}: not believed"
+            )
+            return replace(solution, optimal=False, lower_bound=None)
+        return solution
+
+    @staticmethod
+    def _beats(solution: Solution, incumbent: Solution) -> bool:
+        """Whether a later solution replaces the incumbent: proofs do, and better plans."""
+        if solution.infeasible is not None:
+            return True
+        slack = SAME * abs(incumbent.rank)  # a rank is negative where more is better
+        if solution.optimal and solution.rank <= incumbent.rank + slack:
+            return True
+        return solution.rank < incumbent.rank
+
+
+def _with_bound(solution: Solution, bound: float | None) -> Solution:
+    if bound is None or solution.objective is not None or solution.optimal:
+        return solution
+    return replace(solution, lower_bound=max(bound, solution.lower_bound or 0.0))
+
+
+def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
+    from makespan.flow.methods import methods
+
+    verdicts = methods(problem)
+    able = [verdict.name for verdict in verdicts if verdict.applies]
+    if refused:
+        return "\n".join(
+            [f"'auto' has no method for a {kind.name} problem of this size:", *refused]
+        )
+    if able:
+        return (
+            f"'auto' has no method for this {kind.name} problem; "
+            f"name one that applies: {', '.join(able)}"
+        )
+    reasons = "\n".join(f"  {verdict}" for verdict in verdicts)
+    return f"no method applies to this {kind.name} problem:\n{reasons}"
+
+
+def _refuse_unused_options(kind: Kind, options: Mapping[str, Any]) -> None:
+    if not options:
+        return
+    known = {option for name in kind.auto for option in find_method(kind.name, name).options}
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise MethodError(f"no {kind.name} method of 'auto' has an option {name!r}{hint}")

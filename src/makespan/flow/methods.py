@@ -1,0 +1,25 @@
+"""problem or kind → the methods that there are."""
+
+from __future__ import annotations
+
+from makespan.core.problem import Problem
+from makespan.core.registry import Applicability, applicability, methods_of
+from makespan.flow.kinds import kind_named, kind_of
+
+
+def methods(problem_or_kind: Problem | str) -> tuple[Applicability, ...]:
+    """Return every method of a kind, and for a problem, why it does not apply.
+
+    Raises
+    ------
+    ProblemError
+        If there is no such kind.
+
+    >>> [verdict.name for verdict in methods("independent") if verdict.method.published]
+    ['list-scheduling']
+    """
+    if isinstance(problem_or_kind, str):
+        kind = kind_named(problem_or_kind)
+        return tuple(Applicability(method=method) for method in methods_of(kind.name))
+    kind = kind_of(problem_or_kind)
+    return tuple(applicability(method, problem_or_kind) for method in methods_of(kind.name))

@@ -1,0 +1,126 @@
+"""result or schedule → an HTML page, or a trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.picture import Picture
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.drawing.html import Chart, page
+from makespan.drawing.tables import Table, answer_tables
+from makespan.drawing.text import percent, short
+from makespan.drawing.trace import trace
+from makespan.flow.kinds import kind_of
+from makespan.flow.pictures.picture import picture
+
+if TYPE_CHECKING:
+    from makespan.flow.result import Result
+
+
+def html(
+    result_or_schedule: Result | Schedule,
+    *,
+    problem: Problem | None = None,
+    beside: Result | Schedule | None = None,
+) -> str:
+    """Return a plan as one self-contained HTML page.
+
+    Parameters
+    ----------
+    result_or_schedule
+        A result, or a schedule alone.
+    problem
+        The problem of a schedule that comes alone, as for :func:`makespan.plot`.
+    beside
+        A second result or schedule, drawn below the first on the same time axis.
+
+    Raises
+    ------
+    InputError
+        If there is nothing that can be drawn.
+    """
+    if not isinstance(result_or_schedule, Schedule):
+        problem = result_or_schedule.problem
+    charts = [chart(result_or_schedule, problem)]
+    if beside is not None:
+        below = chart(beside, problem)
+        drawn = below.picture.with_rows_as(charts[0].picture)
+        if isinstance(beside, Schedule):
+            drawn = replace(drawn, title=f"beside it: makespan {short(beside.makespan)} s")
+        charts.append(replace(below, picture=drawn))
+    title = charts[0].picture.title
+    if beside is not None:
+        kind = f"{problem.kind}: " if problem is not None else ""
+        title = f"{kind}{_name(result_or_schedule)} and {_name(beside)}"
+    return page(charts, title=title)
+
+
+def _name(plan: Result | Schedule) -> str:
+    """Return what a plan is called beside another."""
+    return "a schedule" if isinstance(plan, Schedule) else plan.method
+
+
+def trace_events(
+    result_or_schedule: Result | Schedule, *, problem: Problem | None = None
+) -> dict[str, Any]:
+    """Return a plan in the Trace Event Format, which Perfetto and chrome://tracing open."""
+    drawn = picture(result_or_schedule, problem=problem)
+    return trace(drawn, _schedule(result_or_schedule))
+
+
+def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
+    """Return what a page shows of a plan."""
+    drawn = picture(plan, problem=problem)
+    schedule = _schedule(plan)
+    if not isinstance(plan, Schedule):
+        return Chart(
+            picture=drawn,
+            schedule=schedule,
+            facts=_facts(plan, drawn),
+            notes=plan.notes,
+            log=plan.log,
+            tables=(*answer_tables(plan.answer), *_details(plan)),
+        )
+    derived = {} if problem is None else kind_of(problem).answer(problem, schedule)
+    facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
+    return Chart(picture=drawn, schedule=schedule, facts=facts, tables=answer_tables(derived))
+
+
+def _schedule(plan: Result | Schedule) -> Schedule:
+    schedule = plan if isinstance(plan, Schedule) else plan.schedule
+    assert schedule is not None  # `picture` refuses a result without one
+    return schedule
+
+
+def _facts(result: Result, drawn: Picture) -> tuple[tuple[str, str], ...]:
+    facts = [("kind", result.problem.kind), ("method", result.method)]
+    facts.append(("status", result.status.value))
+    if result.objective is not None:
+        facts.append((result.objective.name, f"{result.objective.value:.10g}"))
+        if result.objective.bound is not None:
+            facts.append((f"bound on {result.objective.name}", f"{result.objective.bound:.10g}"))
+    if result.makespan is not None:
+        facts.append(("makespan", f"{result.makespan:.10g} s"))
+    if result.lower_bound is not None:
+        facts.append(("lower bound", f"{result.lower_bound:.10g} s"))
+    if result.gap is not None:
+        facts.append(("gap", percent(result.gap)))
+    if result.schedule is not None:
+        facts += _counts(result.schedule, drawn)
+    facts.append(("solved in", f"{short(result.runtime, 3)} s"))
+    facts += [(name, str(value)) for name, value in result.options.items()]
+    return tuple(facts)
+
+
+def _counts(schedule: Schedule, drawn: Picture) -> list[tuple[str, str]]:
+    return [("machines", f"{len(drawn.rows):,}"), ("activities", f"{len(schedule):,}")]
+
+
+def _details(result: Result) -> tuple[Table, ...]:
+    """Return what the schedule can't show; the steps only where they don't stand on their own."""
+    shown = {
+        name: value for name, value in result.details.items() if not (name == "log" and result.log)
+    }
+    return answer_tables(shown)

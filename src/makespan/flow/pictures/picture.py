@@ -1,0 +1,106 @@
+"""result or schedule → what a picture of it shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from makespan.core.errors import InputError
+from makespan.core.picture import Mark, Picture
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Status
+from makespan.drawing.assemble import schedule_picture
+from makespan.drawing.text import percent, short
+from makespan.flow.answer import MISFIT, unwarned
+from makespan.flow.kinds import kind_of
+from makespan.flow.referee import broken_rows, foreign_machines
+
+if TYPE_CHECKING:
+    from makespan.flow.result import Result
+
+BOUND_IS_MET = 1e-9
+
+
+def picture(
+    result_or_schedule: Result | Schedule,
+    *,
+    problem: Problem | None = None,
+    title: str | None = None,
+) -> Picture:
+    """Return what a picture of a plan shows: the kind's rows and bars, the title and marks."""
+    if isinstance(result_or_schedule, Schedule):
+        result, schedule = None, result_or_schedule
+    else:
+        result, schedule, problem = _parts_of(result_or_schedule)
+    _refuse_broken(schedule, problem)
+    if problem is None:
+        drawn = schedule_picture(schedule)
+    else:
+        try:
+            with unwarned():
+                drawn = kind_of(problem).picture(problem, schedule)
+        except (LookupError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
+    bound = result.lower_bound if result is not None else _known_bound(problem)
+    marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
+    if bound is not None and math.isfinite(bound):
+        met = abs(schedule.makespan - bound) <= BOUND_IS_MET * schedule.makespan
+        marks.append(Mark("bound", schedule.makespan if met else bound, limit=True))
+    if title is None:
+        if result is not None:
+            title = title_of(result)
+        else:
+            kind = f"{problem.kind}: " if problem is not None else ""
+            title = drawn.title or f"{kind}makespan {short(schedule.makespan, 6)} s"
+    return drawn.with_marks(title, (*marks, *drawn.marks))
+
+
+def _parts_of(result: Result) -> tuple[Result, Schedule, Problem]:
+    """Return a result, its schedule and its problem."""
+    if not hasattr(result, "schedule"):
+        raise TypeError(f"a {type(result).__name__} is neither a result nor a schedule")
+    if result.schedule is None:
+        raise InputError(f"there is no plan to draw: the result is {result.status.value}")
+    return result, result.schedule, result.problem
+
+
+def title_of(result: Result) -> str:
+    """Return a result in a line: kind, method, makespan, and how far from the best it is."""
+    name = f"{result.problem.kind}, {result.method}"
+    if result.makespan is None:
+        return f"{name}: {_WHY_NO_PLAN[result.status]}"
+    said = [f"makespan {short(result.makespan, 6)} s"]
+    if result.objective is not None:
+        said.insert(0, f"{result.objective.name} {short(result.objective.value, 6)}")
+    if result.status is Status.OPTIMAL:
+        said.append("optimal")
+    elif result.gap is not None:
+        said.append(f"gap {percent(result.gap)}")
+    return f"{name}: {', '.join(said)}"
+
+
+_WHY_NO_PLAN = {
+    Status.OPTIMAL: "no plan",
+    Status.FEASIBLE: "no plan",
+    Status.INFEASIBLE: "infeasible, there is no plan",
+    Status.LIMIT: "no plan found within the limit",
+}
+
+
+def _refuse_broken(schedule: Schedule, problem: Problem | None) -> None:
+    """Refuse what can't be drawn; a schedule that is only invalid can be."""
+    faults = broken_rows(schedule)
+    if problem is not None and not faults:
+        faults = foreign_machines(problem, schedule)
+    if faults:
+        raise InputError(f"the schedule can't be drawn: {faults[0].message}")
+
+
+def _known_bound(problem: Problem | None) -> float | None:
+    """Return the greatest of the kind's bounds; None without a problem, or without any."""
+    if problem is None:
+        return None
+    return max((bound.value for bound in kind_of(problem).bounds(problem)), default=None)

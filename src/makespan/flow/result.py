@@ -1,0 +1,83 @@
+"""Results: what leaves ``solve``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Objective, Status
+from makespan.flow.answer import answer, summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A plan with its proof or its gap.
+
+    Parameters
+    ----------
+    problem
+        The problem that was solved.
+    status
+        ``optimal`` (proved), ``feasible``, ``infeasible`` (proved) or ``limit``.
+    schedule
+        The plan, re-timed and accepted by the referee; None if there is none.
+    makespan, lower_bound
+        Seconds; None where there is no plan, or where the objective is another.
+    gap
+        ``(makespan - lower_bound) / makespan``; of the objective where that is another.
+    method
+        The method that found the plan.
+    options
+        The options it was given.
+    seed, runtime
+        The seed of random choices (None if a generator was given), and the seconds taken.
+    notes
+        Sentences for the reader.
+    objective
+        Name, value and bound of what was optimised where it is not the makespan.
+    details
+        What can't be derived from the schedule.
+    log
+        The steps of the method, where it logs them.
+    """
+
+    problem: Problem
+    status: Status
+    schedule: Schedule | None
+    makespan: float | None
+    lower_bound: float | None
+    gap: float | None
+    method: str
+    options: Mapping[str, Any]
+    seed: int | None
+    runtime: float
+    notes: tuple[str, ...] = ()
+    objective: Objective | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    log: tuple[str, ...] = ()
+
+    @cached_property
+    def answer(self) -> dict[str, Any]:
+        """Who does what, derived from the schedule; empty where there is none."""
+        return answer(self)
+
+    def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the plan with matplotlib; see :func:`makespan.plot`."""
+        from makespan.flow.pictures.plot import plot
+
+        return plot(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        from makespan.flow.pictures.plot import html_fragment
+
+        return html_fragment(self)

@@ -1,0 +1,137 @@
+"""schedule → what becomes of it when predictions are wrong."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+from makespan.core.control import Control
+from makespan.core.errors import InputError, MethodError
+from makespan.core.inputs.mistakes import shown
+from makespan.core.numeric.arrays import Floats
+from makespan.core.problem import Problem
+from makespan.core.registry import applicability, find_method
+from makespan.core.schedule import Schedule
+from makespan.core.simulation.noise import Noise, as_noise
+from makespan.core.simulation.outcome import Simulation
+from makespan.flow.kinds import kind_of
+from makespan.flow.referee import referee
+from makespan.flow.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+
+NUMBERS_AT_ONCE = 4_000_000
+
+
+def simulate(
+    problem: Problem | Result,
+    schedule: Schedule | str | None = None,
+    *,
+    noise: Noise | float,
+    repetitions: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> Simulation:
+    """Carry out a plan many times with durations that differ from the predicted ones.
+
+    Parameters
+    ----------
+    problem
+        The problem, or a result, which brings its schedule.
+    schedule
+        The schedule to replay: its decisions and orders stay, and everything starts as early as
+        they allow. Or the name of a policy that decides while it runs, for the kinds that have
+        any (``"self-scheduling"``, ``"guided"``, ``"factoring"``, ``"weighted-factoring"``,
+        ``"rumr"`` for divisible loads).
+    noise
+        A :class:`Noise`; a number is a normal relative error per activity, 0.2 for 20 %.
+    repetitions
+        How many times.
+    rng
+        A seed or a generator; None is seed 0.
+
+    Returns
+    -------
+    Simulation
+        The makespans, their mean and quantiles. Without noise, every makespan is the planned one.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to replay, or repetitions or noise are not allowed.
+    InvalidSchedule
+        If the schedule is not valid.
+    MethodError
+        If there is no such policy, or it does not apply.
+
+    Complexity: O(repetitions * rows), compiled where there is much to do.
+
+    >>> from makespan import DivisibleLoad, Star, Worker, solve
+    >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    >>> result = solve(DivisibleLoad(load=10.0, platform=star))
+    >>> simulation = simulate(result, noise=0.1, repetitions=200)
+    >>> simulation.nominal, bool(simulation.mean > 28.0)
+    (28.0, True)
+    """
+    noise = as_noise(noise)
+    count = _checked_count(repetitions)
+    if isinstance(problem, Result):
+        if schedule is None:
+            schedule = problem.schedule
+        problem = problem.problem
+    if schedule is None:
+        raise InputError("there is no schedule to replay")
+    control = Control(rng=rng)
+    if isinstance(schedule, str):
+        return _policy(problem, schedule, noise, count, control)
+    return _replayed(problem, schedule, noise, count, control)
+
+
+def _checked_count(repetitions: int) -> int:
+    try:
+        count = operator.index(repetitions)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(repetitions, bool):
+        found = shown(repetitions)
+        raise InputError(f"repetitions: {found} is not allowed; it is a whole number from 1")
+    return count
+
+
+def _replayed(
+    problem: Problem, schedule: Schedule, noise: Noise, count: int, control: Control
+) -> Simulation:
+    import numpy as np
+
+    kind = kind_of(problem)
+    referee(kind, problem, schedule).raise_if_invalid()
+    schedule = schedule.renamed(problem.machines)
+    replay = kind.replay(problem, schedule, count)
+    groups = noise.groups(schedule)
+    factors = int(groups.max(initial=-1)) + 1
+    makespans = np.empty(count)
+    block = max(1, NUMBERS_AT_ONCE // max(1, len(schedule)))
+    for first in range(0, count, block):
+        size = min(block, count - first)
+        drawn = np.ones((size, factors + 1))  # the last, of group -1, stays 1
+        drawn[:, :factors] = noise.drawn(control.rng, (size, factors))
+        makespans[first : first + size] = replay.makespans(drawn[:, groups])
+    nominal = replay.end(np.ones(len(schedule)))
+    return _simulation(makespans, nominal, noise, control)
+
+
+def _policy(problem: Problem, name: str, noise: Noise, count: int, control: Control) -> Simulation:
+    kind = kind_of(problem)
+    simulated = kind.policy(name)
+    if simulated is None:
+        raise MethodError(f"there is no policy {name!r} for {kind.name} problems")
+    verdict = applicability(find_method(kind.name, name), problem)
+    if not verdict.applies:
+        raise MethodError(str(verdict))
+    makespans, nominal = simulated(problem, noise, count, control.rng)
+    return _simulation(makespans, nominal, noise, control)
+
+
+def _simulation(makespans: Floats, nominal: float, noise: Noise, control: Control) -> Simulation:
+    makespans.flags.writeable = False
+    return Simulation(makespans=makespans, nominal=nominal, noise=noise, seed=control.seed)

@@ -1,0 +1,239 @@
+"""problem → Result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from makespan.core.control import Control, Progress
+from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
+from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.kind import Kind
+from makespan.core.problem import Problem
+from makespan.core.registry import Method, applicability, find_method
+from makespan.core.solution import Solution, Status, relative_gap
+from makespan.flow.bound import best_bound
+from makespan.flow.kinds import kind_of
+from makespan.flow.line_up import Found, run_line_up
+from makespan.flow.referee import referee
+from makespan.flow.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+
+EXCLUDED = 1e-9
+"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
+
+
+def solve(
+    problem: Problem,
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+    log: bool = False,
+    **options: Any,
+) -> Result:
+    """Plan ``problem`` and return a refereed plan with its proof or its gap.
+
+    Parameters
+    ----------
+    problem
+        A problem of any kind.
+    method
+        A name from :func:`makespan.methods`; ``"auto"`` tries the applicable methods in turn
+        until one proves its plan, and keeps the best.
+    time_limit
+        Seconds; the best plan found by then is returned with its bound. None: no limit, and 10 s
+        for ``"auto"``.
+    rng
+        A seed or a generator for methods that choose at random; None is seed 0.
+    progress
+        Called with (incumbent, bound, elapsed seconds).
+    log
+        Whether ``result.log`` keeps the steps of methods that log them.
+    **options
+        The options of the method.
+
+    Returns
+    -------
+    Result
+        An infeasible problem gives the status ``infeasible``, not an exception.
+
+    Raises
+    ------
+    MethodError
+        If there is no such method or option, or the method does not apply.
+
+    Ctrl-C in the main thread ends the search early with the best plan found; where there is none
+    yet, ``KeyboardInterrupt`` is raised.
+
+    >>> from makespan import DivisibleLoad, Star, Worker
+    >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    >>> solve(DivisibleLoad(load=10.0, platform=star)).makespan
+    28.0
+    """
+    limit = checked_limit(time_limit)
+    control = Control(time_limit=limit, rng=rng, progress=progress, log_steps=log)
+    result = solve_controlled(problem, control, method=method, **options)
+    if control.interrupted and result.schedule is None:
+        raise KeyboardInterrupt
+    return result
+
+
+def solve_controlled(
+    problem: Problem, control: Control, *, method: str = "auto", **options: Any
+) -> Result:
+    """Like :func:`solve`, with a control that the caller keeps."""
+    kind = kind_of(problem)
+    method, options = _with_file_options(problem, method, options)
+    with control.interruptible():
+        try:
+            with control.reserving(kind.behind(problem)):
+                if method == "auto":
+                    found = run_line_up(kind, problem, control, options)
+                else:
+                    found = _run_named(kind, problem, control, method, options)
+        except MemoryError as error:
+            raise TooLarge(f"{method}: there is not enough memory for this problem") from error
+        return _result(kind, problem, control, found)
+
+
+def _run_named(
+    kind: Kind, problem: Problem, control: Control, name: str, options: dict[str, Any]
+) -> Found:
+    method = find_method(kind.name, name)
+    _refuse_unmet(kind, method, problem)
+    _refuse_unknown_options(method, options)
+    control.begin(name)
+    solution = method.run(problem, control, **options)
+    ended = control.expired() or solution.stopped
+    return Found(method=name, solution=solution, options=options, ended=ended)
+
+
+def refereed(problem: Problem, solution: Solution, method: str) -> Result:
+    """Return the result of a plan that was made elsewhere: re-timed, refereed and bounded.
+
+    Raises
+    ------
+    InvalidSchedule
+        If the referee refuses it.
+    """
+    found = Found(method=method, solution=solution, options={})
+    return _result(kind_of(problem), problem, Control(), found)
+
+
+def _with_file_options(
+    problem: Problem, method: str, options: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Merge the options of the problem's file under those of the call."""
+    asked = dict(problem.options)
+    file_method = asked.pop("method", "auto")
+    if method in ("auto", file_method):
+        return file_method, {**asked, **options}
+    return method, dict(options)
+
+
+def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Result:
+    """Re-time the solution, put it before the referee, and state what is proved."""
+    solution = _excluded(kind, problem, found.solution)
+    notes = [*getattr(problem, "notes", ()), *solution.notes, *found.notes]
+    if solution.infeasible is not None:
+        notes.insert(0, solution.infeasible)
+    if control.interrupted:
+        notes.append("interrupted: the best plan found until then")
+    schedule, makespan, bound, gap = solution.schedule, None, None, None
+    if schedule is None:
+        status = Status.LIMIT if solution.infeasible is None else Status.INFEASIBLE
+        bound = solution.lower_bound
+    else:
+        if not schedule.earliest:
+            retimed = kind.retimed(problem, schedule)
+            schedule = retimed if retimed.makespan <= schedule.makespan else schedule
+        makespan = schedule.makespan
+        report = referee(kind, problem, schedule)
+        if not report.ok:
+            message = f"{found.method} planned an invalid schedule: {report}"
+            raise InvalidSchedule(message, report, planned=True)
+        status = Status.OPTIMAL if solution.optimal else Status.FEASIBLE
+        if solution.objective is not None:
+            gap = 0.0 if solution.optimal else solution.objective.gap
+        else:
+            if status is not Status.OPTIMAL:
+                proof = best_bound(kind, problem, solution, makespan)
+                bound, more = proof.value, proof.notes
+                notes += more
+                status = Status.OPTIMAL if proof.met else status
+            if status is Status.OPTIMAL:
+                bound = makespan
+            gap = relative_gap(makespan, bound) if bound is not None else None
+        if status is Status.FEASIBLE and gap:
+            notes.append(_why_a_gap(found.ended))
+    return Result(
+        problem=problem,
+        status=status,
+        schedule=schedule,
+        makespan=makespan,
+        lower_bound=bound,
+        gap=gap,
+        method=found.method,
+        options=dict(found.options),
+        seed=control.seed,
+        runtime=control.elapsed,
+        notes=tuple(notes),
+        objective=solution.objective,
+        details=dict(solution.details),
+        log=control.steps_of(found.method),
+    )
+
+
+def _excluded(kind: Kind, problem: Problem, solution: Solution) -> Solution:
+    """Return the solution; where a method found no plan, with what the bounds say of a deadline."""
+    deadline = getattr(problem, "deadline", None)
+    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
+        return solution
+    least = max((bound.value for bound in kind.bounds(problem)), default=0.0)
+    if not least > deadline * (1 + EXCLUDED):
+        return solution
+    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
+    return replace(solution, infeasible=why, lower_bound=least)
+
+
+def _why_a_gap(ended: bool) -> str:
+    if ended:
+        return "a gap is left: the search was stopped before it was done"
+    return "a gap is left: the search is done; the bound is weak, or the method no exact one"
+
+
+def checked_limit(time_limit: float | None) -> float | None:
+    """Return the limit, refusing what is no number of seconds."""
+    if time_limit is not None:
+        fault = number_fault(time_limit, infinite=True)
+        if fault is not None:
+            raise MethodError(f"time_limit: {shown(time_limit)} {fault}; it is 0 or more seconds")
+    return time_limit
+
+
+def _refuse_unmet(kind: Kind, method: Method, problem: Problem) -> None:
+    verdict = applicability(method, problem)
+    if not verdict.applies:
+        reasons = "; ".join(verdict.reasons)
+        raise MethodError(f"{method.name} {reasons}{_methods_that_can(kind, problem)}")
+
+
+def _methods_that_can(kind: Kind, problem: Problem) -> str:
+    from makespan.flow.methods import methods
+
+    able = [verdict.name for verdict in methods(problem) if verdict.applies]
+    return f"; methods that can: {', '.join(able)}" if able else "; no method can yet"
+
+
+def _refuse_unknown_options(method: Method, options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in method.options:
+            known = method.options
+            hint = did_you_mean(name, known) if known else "; it has none"
+            raise MethodError(f"{method.name} has no option {name!r}{hint}")
