@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,23 @@ def test_the_span_of_a_kind_is_its_rows(activity, rows):
     schedule = Schedule.of_rows(["A", "B", "C"], ROWS).take(rows)
     expected = np.flatnonzero(schedule.kind == activity).tolist()
     assert np.arange(len(schedule))[schedule.span_of(activity)].tolist() == expected
+
+
+def test_joined_parts_are_one_schedule():
+    """Columns come when they are asked for; length, makespan and pieces need none."""
+    first, second = Schedule.of_rows("ABC", ROWS[:3]), Schedule.of_rows("ABC", ROWS[3:])
+    joined, plain = Schedule.joined([first, second]), Schedule.of_rows("ABC", ROWS)
+    assert (len(joined), joined.makespan) == (4, 8.0)
+    assert joined.cut([3, 1]) == (first, second)
+    for schedule in (joined, plain):
+        assert [piece.end.tolist() for piece in schedule.cut([1, 0, 3])] == [[2], [], [5, 8, 6]]
+    for name in COLUMNS:
+        column = getattr(joined, name)
+        assert column.tolist() == getattr(plain, name).tolist()
+        assert column is getattr(joined, name)
+        assert not column.flags.writeable
+    with pytest.raises(AttributeError, match="no attribute 'begin'"):
+        joined.begin  # noqa: B018
+    again = pickle.loads(pickle.dumps(joined))
+    assert again.parts == ()
+    assert list(again.records()) == list(plain.records())

@@ -9,6 +9,7 @@ import pytest
 
 from makespan import DivisibleLoad, Master, Star, solve
 from makespan.core.names import Numbered
+from makespan.core.numeric.jit import compiles
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.divisible import single_round, timing
 from makespan.divisible.plan import Plan, sends_then_returns
@@ -76,3 +77,16 @@ def test_lifo_writes_no_names() -> None:
     problem = DivisibleLoad(load=3e4, platform=star, discipline="lifo")
     with patch.object(Numbered, "__iter__", side_effect=AssertionError("names were written")):
         assert solve(problem, method="lifo").status == "optimal"
+
+
+@pytest.mark.skipif(not compiles(), reason="the referee reads parts where it is compiled")
+def test_columns_wait_until_they_are_asked_for() -> None:
+    """A large plan is timed, refereed and returned in parts, without a column of it."""
+    star = Star.from_arrays(send_per_unit=0.1, compute_per_unit=np.full(60_000, 5.0))
+    schedule = solve(DivisibleLoad(load=6e4, platform=star), method="equal-split").schedule
+    assert schedule is not None
+    assert [len(part) for part in schedule.parts] == [60_000, 60_000, 0, 0]
+    for name in COLUMNS:
+        with pytest.raises(AttributeError):
+            getattr(Schedule, name).__get__(schedule)
+    assert np.array_equal(schedule.start[60_000:], schedule.end[:60_000])

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Integers, readonly
+from makespan.core.numeric.arrays import Integers, constant, frozen, readonly
 from makespan.core.numeric.jit import kernel
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.plan import Plan
 from makespan.divisible.problem import MASTER, DivisibleLoad
 
 COMPILE_FROM = 1_000  # chunks
-SEND, RETURN, COMPUTE = int(Activity.SEND), int(Activity.RETURN), int(Activity.COMPUTE)
+NONE = -1
 
 
 def is_single_round(problem: DivisibleLoad, plan: Plan) -> bool:
@@ -48,12 +48,11 @@ def single_round(
 
     Complexity: O(chunks), compiled where there are many.
     """
-    star, count, own = problem.star, len(plan), plan.master > 0
-    length = 2 * count + len(back) + own
-    kind = np.empty(length, dtype=np.int8)
-    machine, peer, item = (np.empty(length, dtype=np.int64) for _ in range(3))
-    amount, start, end = (np.empty(length) for _ in range(3))
-    run: Any = _compiled() if count >= COMPILE_FROM else lay_out
+    star, count = problem.star, len(plan)
+    sent, ended = np.zeros(count + 1), np.empty(count)  # the port is free at 0, then behind each
+    began = np.empty(count) if star.release.any() else sent[1:]
+    times_back = np.empty(len(back)), np.empty(len(back))
+    run: Any = _compiled() if count >= COMPILE_FROM else time_all
     run(
         *readonly(
             plan.worker, plan.amount, back,
@@ -62,66 +61,60 @@ def single_round(
         ),
         bool(star.send_fixed.any() or star.compute_fixed.any() or star.release.any()),
         problem.ports == 1,
-        kind, machine, peer, item, amount, start, end,
+        sent, began, ended, *times_back,
     )  # fmt: skip
-    if own:
-        kind[-1], machine[-1], peer[-1], item[-1] = COMPUTE, MASTER, -1, count
-        amount[-1], start[-1], end[-1] = plan.master, 0.0, own_seconds
-    return Schedule.of_columns(
-        problem.machines,
-        kind=kind,
-        machine=machine,
-        peer=peer,
-        item=item,
-        amount=amount,
-        start=start,
-        end=end,
-        earliest=True,
-        copy=False,
+    far, chunk = plan.worker + 1, np.arange(count)
+    parts = (
+        (count, Activity.SEND, MASTER, far, chunk, plan.amount, sent[:-1], sent[1:]),
+        (count, Activity.COMPUTE, far, NONE, chunk, plan.amount, began, ended),
+        (len(back), Activity.RETURN, far[back], MASTER, back, plan.amount[back], *times_back),
+        (plan.master > 0, Activity.COMPUTE, MASTER, NONE, count, plan.master, 0.0, own_seconds),
     )
+    return Schedule.joined([_part(problem, *part) for part in parts], earliest=True)
 
 
-def lay_out(  # type: ignore[no-untyped-def]
+def _part(problem: DivisibleLoad, length: int, *columns: Any) -> Schedule:
+    """Return rows of which some columns are one number throughout."""
+    types = (np.int8, *3 * (np.int64,), *3 * (np.float64,))
+    values: dict[str, Any] = {
+        name: frozen(column) if np.ndim(column) else constant(column, int(length), dtype)
+        for name, column, dtype in zip(COLUMNS, columns, types, strict=True)
+    }
+    return Schedule(machines=problem.machines, **values)
+
+
+def time_all(  # type: ignore[no-untyped-def]
     worker, units, back,
     send, compute, return_, send_fixed, compute_fixed, return_fixed, release,
     delayed, one_port,
-    kind, machine, peer, item, amount, start, end,
+    sent, began, ended, returning, returned,
 ):  # fmt: skip
-    """Fill in the rows; ``delayed``: whether any send or computation has a fixed cost or release.
+    """Fill in the times; ``delayed``: whether any send or computation has a fixed cost or release.
 
     A send waits for the one before it, a computation for its send and its worker's release, a
-    return for its computation and the port.
+    return for its computation and the port. Send k lasts from ``sent[k]`` to ``sent[k + 1]``.
     """
-    count = len(worker)
-    port = 0.0
-    for chunk in range(count):
-        to, computed, x = worker[chunk], count + chunk, units[chunk]
+    port = sent[0]
+    for chunk in range(len(worker)):
+        to, x = worker[chunk], units[chunk]
         lasts, works = send[to] * x, compute[to] * x
-        begin = port + lasts
         if delayed:
-            begin = port + (lasts + send_fixed[to])
+            lasts += send_fixed[to]
             works += compute_fixed[to]
-        kind[chunk], machine[chunk], peer[chunk] = SEND, MASTER, to + 1
-        item[chunk], amount[chunk] = chunk, x
-        start[chunk], end[chunk] = port, begin
-        port = begin
-        if delayed:
-            begin = max(begin, release[to])
-        kind[computed], machine[computed], peer[computed] = COMPUTE, to + 1, -1
-        item[computed], amount[computed] = chunk, x
-        start[computed], end[computed] = begin, begin + works
+        port += lasts
+        sent[chunk + 1] = port
+        begin = max(port, release[to]) if delayed else port
+        began[chunk], ended[chunk] = begin, begin + works
     if not one_port:
         port = 0.0
     for place in range(len(back)):
-        chunk, row = back[place], 2 * count + place
-        of, x = worker[chunk], units[chunk]
-        begin = max(port, end[count + chunk])
-        port = begin + (return_[of] * x + return_fixed[of])
-        kind[row], machine[row], peer[row] = RETURN, of + 1, MASTER
-        item[row], amount[row] = chunk, x
-        start[row], end[row] = begin, port
+        chunk = back[place]
+        of = worker[chunk]
+        begin = max(port, ended[chunk])
+        port = begin + (return_[of] * units[chunk] + return_fixed[of])
+        returning[place], returned[place] = begin, port
 
 
 @cache
 def _compiled() -> Any:
-    return kernel(lay_out)
+    return kernel(time_all)

@@ -73,6 +73,8 @@ def broken_rows(schedule: Schedule) -> list[Violation]:
 
 def _sound(schedule: Schedule) -> bool:
     """Whether the least and greatest entries show that no row is broken; takes no memory."""
+    if schedule.parts:
+        return all(map(_sound, schedule.parts))
     if not len(schedule):
         return True
 

@@ -18,6 +18,11 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def constant(value: Any, length: int, dtype: Any) -> np.ndarray[Any, Any]:
+    """Return a column of one value, which takes no memory."""
+    return np.broadcast_to(np.array(value, dtype=dtype), length)
+
+
 def readonly(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return read-only views, one after another in memory: one type for the compiler."""
     return tuple(frozen(np.ascontiguousarray(column).view()) for column in columns)

@@ -5,42 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.numeric.jit import kernel
-from makespan.core.schedule import Activity
-
-SEND, RETURN, COMPUTE = int(Activity.SEND), int(Activity.RETURN), int(Activity.COMPUTE)
 
 
 @kernel
 def faultless(  # type: ignore[no-untyped-def]
-    sent, returned, own,
-    kind, machine, peer, item, amount, start, end, rank,
+    peer, item, amount, start, end,
+    machine, computed, work, begin, done,
+    source, returned, data, leave, back, rank,
     send_fixed, send, compute_fixed, compute, return_fixed, return_, memory, release, deadline,
     fixed, limited, one_port, lifo, fifo, may_be_empty, seconds, units,
 ):  # fmt: skip
-    """Whether rows are so many sends, as many computations, returns, and the master's, and nothing
-    is wrong with any.
+    """Whether nothing is wrong with sends, as many computations, and returns, a line for each.
 
     Chunk k is that of row k; each has a worker of its own. ``rank``: the place of each worker in
     the given order, empty where none is given; ``fixed`` and ``limited``: whether any worker has
     fixed costs; memory, a release or a deadline. False says that the rows have another form, or
     some fault.
     """
-    if len(kind) != 2 * sent + returned + own:
-        return False
+    sent = len(peer)
     served = np.zeros(len(send), dtype=np.bool_)
     waiting, place = 0, -1  # chunks whose results are to return; the rank of the last worker
     began, port, ended = -np.inf, -np.inf, -np.inf
     for chunk in range(sent):
-        row, worker, x = sent + chunk, peer[chunk] - 1, amount[chunk]
-        if kind[chunk] != SEND or machine[chunk] != 0 or worker < 0 or worker >= len(send):
+        worker, x = peer[chunk] - 1, amount[chunk]
+        if worker < 0 or worker >= len(send):
             return False
         if item[chunk] != chunk or served[worker] or (x == 0.0 and not may_be_empty):
             return False
-        if kind[row] != COMPUTE or machine[row] != worker + 1 or peer[row] != -1:
+        if machine[chunk] != worker + 1 or computed[chunk] != chunk:
             return False
-        if item[row] != chunk or abs(amount[row] - x) > units:
-            return False
-        if amount[row] == 0.0 and not may_be_empty:
+        if abs(work[chunk] - x) > units or (work[chunk] == 0.0 and not may_be_empty):
             return False
         served[worker] = True
         if len(rank):
@@ -51,14 +45,14 @@ def faultless(  # type: ignore[no-untyped-def]
         first, last = start[chunk], end[chunk]
         if first < began or last < ended or port - first > seconds:
             return False
-        lasts, works = send[worker] * x, compute[worker] * amount[row]
+        lasts, works = send[worker] * x, compute[worker] * work[chunk]
         if fixed:
             lasts += send_fixed[worker]
             works += compute_fixed[worker]
         if abs(lasts - (last - first)) > seconds:
             return False
         began, port, ended = first, max(port, last), last
-        first, last = start[row], end[row]
+        first, last = begin[chunk], done[chunk]
         if ended - first > seconds or abs(works - (last - first)) > seconds:
             return False
         if limited and (
@@ -67,30 +61,30 @@ def faultless(  # type: ignore[no-untyped-def]
             or last - deadline[worker] > seconds
         ):
             return False
-    if waiting != returned:
+    if waiting != len(returned):
         return False
     if not one_port:
         began, port = -np.inf, -np.inf
     ended = -np.inf
-    back = np.zeros(sent if returned else 0, dtype=np.bool_)
+    met = np.zeros(sent if len(returned) else 0, dtype=np.bool_)
     before = -1
-    for row in range(2 * sent, 2 * sent + returned):
-        chunk, x, first, last = item[row], amount[row], start[row], end[row]
-        if kind[row] != RETURN or peer[row] != 0 or chunk < 0 or chunk >= sent or back[chunk]:
+    for row in range(len(returned)):
+        chunk, x, first, last = returned[row], data[row], leave[row], back[row]
+        if chunk < 0 or chunk >= sent or met[chunk]:
             return False
-        back[chunk] = True
+        met[chunk] = True
         worker = peer[chunk] - 1
-        if machine[row] != worker + 1 or abs(x - amount[chunk]) > units:
+        if source[row] != worker + 1 or abs(x - amount[chunk]) > units:
             return False
         if not (return_[worker] > 0.0 or return_fixed[worker] > 0.0):
             return False
         if x == 0.0 and not may_be_empty:
             return False
-        if first < began or last < ended or max(port, end[sent + chunk]) - first > seconds:
+        if first < began or last < ended or max(port, done[chunk]) - first > seconds:
             return False
         if abs(return_fixed[worker] + return_[worker] * x - (last - first)) > seconds:
             return False
-        if row > 2 * sent and ((fifo and chunk < before) or (lifo and chunk > before)):
+        if row > 0 and ((fifo and chunk < before) or (lifo and chunk > before)):
             return False
         began, port, ended, before = first, max(port, last), last, chunk
     return True

@@ -23,10 +23,13 @@ from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 MANY = 100_000
 """From so many rows on, the compiled loop is worth loading."""
 
+OF_EACH = ("item", "amount", "start", "end")
+
 WITHIN = (
     *chunks.RULES,
     *resources.RULES,
-    *(times.duration, times.precedence, times.windows, amounts.memory),
+    *times.RULES,
+    *(amounts.conservation, amounts.memory),
     *(sequences.rounds, sequences.discipline, sequences.use),
 )
 """The rules that a schedule keeps in which the pass finds no fault."""
@@ -40,48 +43,52 @@ def read_in_one_pass(problem: DivisibleLoad, schedule: Schedule) -> Reading | No
     if len(schedule) < MANY or not compiles() or problem.ports not in (1, 2):
         return None
     sent, computed, returned = (
-        int(np.count_nonzero(schedule.kind == activity))
+        sum(int(np.count_nonzero(part.kind == activity)) for part in schedule.parts or (schedule,))
         for activity in (Activity.SEND, Activity.COMPUTE, Activity.RETURN)
     )
     own, seconds = computed - sent, RELATIVE_TOLERANCE * schedule.makespan
-    if own not in (0, 1) or (problem.use == "all" and sent < len(problem.star)):
+    if own not in (0, 1) or 2 * sent + returned + own != len(schedule):
         return None
-    if own and not _is_masters(problem, schedule, sent, seconds):
+    if problem.use == "all" and sent < len(problem.star):
         return None
-    load = problem.load
-    if load is None:
-        load = float(schedule.amount[schedule.kind == Activity.COMPUTE].sum())
+    parts = schedule.cut([sent, sent, returned, own])
+    total = float(parts[1].amount.sum() + parts[3].amount.sum())
+    load = total if problem.load is None else problem.load
     units = RELATIVE_TOLERANCE * load
-    if not _faultless(problem, schedule, (sent, returned, own), seconds, units):
+    if abs(total - load) > units or (own and not _is_masters(problem, parts[3], sent, seconds)):
         return None
-    rows = np.arange(len(schedule))
-    sends, computes, returns = np.split(rows[: 2 * sent + returned], [sent, 2 * sent])
+    if problem.deadline is not None and schedule.makespan - problem.deadline > seconds:
+        return None
+    if not _faultless(problem, parts, seconds, units):
+        return None
+    sends, last = parts[0].item, 2 * sent + returned
+    computes, returns = np.arange(sent, 2 * sent), np.arange(2 * sent, last)
     back = np.broadcast_to(NONE, sent)
     if returned:
         back = back.copy()
-        back[schedule.item[returns]] = returns
+        back[parts[2].item] = returns
     return Reading(
         problem=problem,
         schedule=schedule,
         sends=sends,
-        computes=np.append(computes, rows[-1:]) if own else computes,
+        computes=np.append(computes, last) if own else computes,
         returns=returns,
-        repeated=rows[:0],
+        repeated=sends[:0],
         chunk=sends,
         send=sends,
         compute=computes,
         return_=back,
-        own=rows[len(rows) - own :],
-        orphans=rows[:0],
+        own=np.arange(last, last + own),
+        orphans=sends[:0],
         seconds=seconds,
         units=units,
     )
 
 
-def _is_masters(problem: DivisibleLoad, schedule: Schedule, sent: int, seconds: float) -> bool:
-    """Whether the last row is a computation of the master's own, and has no fault."""
+def _is_masters(problem: DivisibleLoad, own: Schedule, sent: int, seconds: float) -> bool:
+    """Whether a row is a computation of the master's own, and has no fault."""
     cost = getattr(problem.star.master, "compute", None)
-    last = {name: getattr(schedule, name)[-1].item() for name in COLUMNS}
+    last = {name: getattr(own, name)[0].item() for name in COLUMNS}
     if not isinstance(cost, Affine) or not last["amount"] or 0 <= last["item"] < sent:
         return False
     nominal = cost.fixed + cost.per_unit * last["amount"]
@@ -94,14 +101,18 @@ def _is_masters(problem: DivisibleLoad, schedule: Schedule, sent: int, seconds: 
 
 
 def _faultless(
-    problem: DivisibleLoad,
-    schedule: Schedule,
-    counts: tuple[int, int, int],
-    seconds: float,
-    units: float,
+    problem: DivisibleLoad, parts: tuple[Schedule, ...], seconds: float, units: float
 ) -> bool:
+    """Whether sends, computations and returns are that, and nothing is wrong with any."""
     from makespan.divisible.referee import kernels
 
+    sends, computes, returns, _ = parts
+    if not (
+        _all_are(sends, kind=Activity.SEND, machine=MASTER)
+        and _all_are(computes, kind=Activity.COMPUTE, peer=NONE)
+        and _all_are(returns, kind=Activity.RETURN, peer=MASTER)
+    ):
+        return False
     faultless: Any = kernels.faultless
     star = problem.star
     rank = np.empty(0, dtype=np.int64)
@@ -112,8 +123,9 @@ def _faultless(
     fixed = star.send_fixed.any() or star.compute_fixed.any() or star.return_fixed.any()
     return bool(
         faultless(
-            *counts,
-            *readonly(*(getattr(schedule, name) for name in COLUMNS), rank),
+            *readonly(*(getattr(sends, name) for name in ("peer", *OF_EACH))),
+            *readonly(*(getattr(computes, name) for name in ("machine", *OF_EACH))),
+            *readonly(*(getattr(returns, name) for name in ("machine", *OF_EACH)), rank),
             *readonly(*(getattr(star, name) for name in NUMBERS[:9])),
             bool(fixed),
             bool(limited),
@@ -125,6 +137,10 @@ def _faultless(
             units,
         )
     )
+
+
+def _all_are(rows: Schedule, **values: int) -> bool:
+    return all(bool((getattr(rows, name) == value).all()) for name, value in values.items())
 
 
 def _may_be_empty(problem: DivisibleLoad) -> bool:
