@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from makespan import Reduction, check
+from makespan import Reduction, check, solve
 from makespan.core.control import Control
 from makespan.core.registry import applicability, find_method
 from makespan.reduction import timing
@@ -85,3 +85,24 @@ def test_nothing_waits_where_nothing_is_sent():
     empty = np.zeros(0, dtype=np.int64)
     sends = Sends(sender=empty, receiver=empty, segment=empty, final=empty.astype(bool))
     assert all(len(column) == 0 for column in timing._predecessors(sends, empty))
+
+
+@pytest.mark.parametrize("times", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 1.0, 0.0)])
+def test_an_all_reduce_is_planned_when_the_time_is_up(times):
+    """The reduction that is there is run backwards; both are checked as any plan is."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=9, segments=8, collective="all-reduce",
+        latency=latency, transfer=transfer, reduce=reduce,
+    )  # fmt: skip
+    result = solve(problem, time_limit=0.0)
+    assert result.schedule is not None
+    assert check(result).ok
+
+
+def test_time_is_left_for_the_check():
+    """Methods end the earlier, the more sends there are to be checked after them."""
+    sizes = {"machines": 100, "latency": 1.0, "transfer": 1.0, "reduce": 1.0}
+    one_way = Reduction(segments=10_000, **sizes)
+    both_ways = Reduction(segments=10_000, collective="all-reduce", **sizes)
+    assert 0.1 < timing.behind(one_way) < timing.behind(both_ways) < 2.0

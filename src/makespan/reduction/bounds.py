@@ -294,13 +294,17 @@ def _farthest(problem: Reduction, size: float, part: Collective) -> float:
     Source: E. W. Dijkstra, A note on two problems in connexion with graphs (1959).
     """
     latency, transfer, combine = _tables(problem, part)
+    latency, transfer = (  # a row for each receiver; one number for all takes no memory
+        table.T if 0 in table.strides else np.ascontiguousarray(table.T)
+        for table in (latency, transfer)
+    )
     distance = np.full(len(combine), np.inf)
     distance[ROOT] = 0.0
     ahead = np.ones(len(combine), dtype=bool)
     for _ in range(len(combine)):
         near = int(np.argmin(np.where(ahead, distance, np.inf)))
         ahead[near] = False
-        hop = latency[:, near] + size * transfer[:, near] + size * combine[near]
+        hop = latency[near] + size * transfer[near] + size * combine[near]
         np.minimum(distance, distance[near] + hop, out=distance, where=ahead)
     return float(distance.max())
 

@@ -19,9 +19,15 @@ BYTES_PER_SEND = 700  # a plan, its times and its rows, and what the referee com
 
 def claim_sends(problem: Reduction) -> None:
     """Ask for the memory that plans of a problem take."""
-    ways = 2 if problem.collective == "all-reduce" else 1
-    sends = ways * (len(problem.machines) - 1) * len(problem.sizes)
+    sends = sends_in(problem)
     claim(BYTES_PER_SEND * sends, f"the plan of {sends:,} sends")
+
+
+def sends_in(problem: Reduction) -> int:
+    """Return how many sends every plan of a problem has."""
+    assert problem.segments != "auto"
+    ways = 2 if problem.collective == "all-reduce" else 1
+    return ways * (len(problem.machines) - 1) * problem.segments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,8 +88,7 @@ class SendCosts:
         On ties, what takes no time is first, as it can't be in the midst of another arrival; of
         such, what is ``combined`` first.
         """
-        began = self.units(start) + self.latency
-        return sorted_by(began, began + self.transfer, combined)
+        return sorted_by(self.units(start) + self.latency, self.transfer, combined)
 
 
 def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
@@ -126,9 +131,9 @@ def sends_of(problem: Reduction, schedule: Schedule) -> tuple[Sends, Integers]:
         final = np.ones(len(rows), dtype=bool)
     else:
         key = sender * (segment.max(initial=0) + 1) + segment
-        final = np.ones(len(rows), dtype=bool)
-        final[np.unique(key, return_index=True)[1]] = False
-        final |= sender == ROOT
+        order = sorted_by(key)
+        final = sender == ROOT
+        final[order[1:]] |= key[order[1:]] == key[order[:-1]]
     sends = Sends(sender=sender, receiver=schedule.peer[rows], segment=segment, final=final)
     return sends, rows
 

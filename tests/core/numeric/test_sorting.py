@@ -40,6 +40,11 @@ def test_many_values_are_sorted_as_few(values):
     assert sorted_by(values).tolist() == np.argsort(values, kind="stable").tolist()
     other = np.arange(len(values))[::-1] % 7
     assert sorted_by(values, other).tolist() == np.lexsort((other, values)).tolist()
+    last = np.random.default_rng(6).normal(size=len(values))
+    assert sorted_by(values, other, last).tolist() == np.lexsort((last, other, values)).tolist()
+    assert sorted_by(other, values).tolist() == np.lexsort((values, other)).tolist()
+    rising = np.sort(values)
+    assert sorted_by(rising, last).tolist() == np.lexsort((last, rising)).tolist()
 
 
 @given(st.lists(st.integers(0, 60), max_size=20), st.lists(st.integers(-9, 80), max_size=20))

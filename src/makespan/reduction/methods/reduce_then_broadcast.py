@@ -23,7 +23,7 @@ from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import tables_of
-from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_of
+from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 
 AN_ALL_REDUCE = Need(
@@ -40,6 +40,8 @@ FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 SECONDS = 2.0  # for a part, by one method
+SECONDS_MERGED = 3e-7
+"""What merging both parts of a large plan takes for a send."""
 
 
 @register(
@@ -58,12 +60,16 @@ def reduce_then_broadcast(
     the best reduction and the best broadcast, one after the other: no plan is worse than they are.
     """
     claim_sends(problem)
+    with control.reserving(SECONDS_MERGED * sends_in(problem)):
+        return _planned(problem, control, restarts)
+
+
+def _planned(problem: Reduction, control: Control, restarts: int | None) -> Solution:
     best: Schedule | None = None
     lower_bound = best_bound(problem)
     parts = [_part(problem, "reduce"), _part(problem, "broadcast")]
     reduced, spread = _alone(parts, control, exact=restarts is None)
     assert reduced.schedule is not None
-    assert spread.schedule is not None
     if problem.segments == 1:  # nothing is broadcast before all is reduced
         lower_bound = max(lower_bound, _proved(reduced) + _proved(spread))
     target = lower_bound * (1 + 1e-12)
@@ -81,9 +87,14 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     """Return the best plans of the parts, by the methods for them.
 
     What is quick comes first, for all parts, and is done for small ones also when time is up; so
-    the plan is no worse than those of the parts, each planned within such a time.
+    the plan is no worse than those of the parts, each planned within such a time. Of large parts
+    the second has no plan where the first took all the time.
     """
-    best = [find_method("reduction", "chain").run(part, control) for part in parts]
+    best: list[Solution] = []
+    for part in parts:
+        late = bool(best) and control.expired() and not _is_small(part)
+        chained = find_method("reduction", "chain").run
+        best.append(Solution(schedule=None) if late else chained(part, control))
     stages: list[tuple[str, dict[str, int]]] = [(name, {}) for name in QUICK]
     if exact and all(map(_is_small, parts)):
         stages += [("rarest-first", FEW_RUNS), *((name, {}) for name in EXACT)]
@@ -148,24 +159,29 @@ def _reductions(problem: Reduction, control: Control, restarts: int | None) -> I
 
 
 def _broadcasts(
-    problem: Reduction, reduction: Schedule, spread: Schedule, control: Control
+    problem: Reduction, reduction: Schedule, spread: Schedule | None, control: Control
 ) -> Iterator[tuple[Integers, Any]]:
     """Yield copies that spread every segment from when the root has it, and their starts, seconds.
 
-    The first are those of ``spread``, begun as soon as every segment is there in time.
+    The first are those of ``spread``, begun as soon as every segment is there in time; where it
+    is None, the reduction backwards.
     """
     part = _part(problem, "broadcast")
     unit = float(tables_of(part).unit or 1)
     whole = tables_of(part).unit is not None
     complete = np.zeros(len(part.sizes))
-    rows = reduction.rows_of(Activity.REDUCE)
+    rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
     at_root = rows[reduction.machine[rows] == ROOT]
     np.maximum.at(complete, reduction.item[at_root], reduction.end[at_root])
+    order = sorted_by(complete)
+    if spread is None:
+        yield _mirrored(problem, reduction, complete, order)
+        spread = find_method("reduction", "chain").run(part, control).schedule
+        assert spread is not None
     sends, rows = sends_of(part, spread)
     wait = _wait(complete, sends.segment, spread.start[rows])
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
     yield copies, spread.start[rows] + wait
-    order = np.argsort(complete, kind="stable")
     yield _mirrored(problem, reduction, complete, order)
     release = complete[order] / unit
     release = np.rint(release).astype(np.int64) if whole else release

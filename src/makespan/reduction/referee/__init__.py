@@ -68,8 +68,8 @@ class _Plan:
 
     @cached_property
     def combined(self) -> Integers:
-        """The rows of the reductions by start."""
-        return self.schedule.rows_of(Activity.REDUCE)
+        """The rows of the reductions as they stand."""
+        return np.flatnonzero(self.schedule.kind == Activity.REDUCE)
 
     @cached_property
     def final(self) -> NDArray[np.bool_]:
@@ -79,14 +79,21 @@ class _Plan:
     @cached_property
     def reductions(self) -> Integers:
         """The row of the reduction of each send: of several between the same machines, in order."""
-        sends, rows = self.sends, self.combined
-        of_sends, of_rows = (
-            np.argsort(_keys(self.problem, self.schedule, part), kind="stable")
-            for part in (sends, rows)
-        )
-        matched = np.empty(len(sends), dtype=np.int64)
-        matched[of_sends] = rows[of_rows]
+        rows = self.combined
+        start, end = self.schedule.start[rows], self.schedule.end[rows]
+        matched = np.empty(len(self.sends), dtype=np.int64)
+        matched[sorted_by(self.sent)] = rows[sorted_by(self.taken, start, end)]
         return matched
+
+    @cached_property
+    def sent(self) -> Integers:
+        """Who gives which segment to whom, a number for each of the sends."""
+        return _keys(self.problem, self.schedule, self.sends)
+
+    @cached_property
+    def taken(self) -> Integers:
+        """The same for each of the reductions."""
+        return _keys(self.problem, self.schedule, self.combined)
 
     @cached_property
     def latency(self) -> Floats:
@@ -113,9 +120,10 @@ def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArra
     if problem.collective == "broadcast":
         return np.ones(len(sends), dtype=bool)
     key = schedule.machine[sends] * (schedule.item.max(initial=0) + 1) + schedule.item[sends]
-    final = np.ones(len(sends), dtype=bool)
-    final[np.unique(key, return_index=True)[1]] = False
-    return np.asarray(final | (schedule.machine[sends] == ROOT))
+    order = sorted_by(key)
+    repeated = np.zeros(len(sends), dtype=bool)
+    repeated[order[1:]] = key[order[1:]] == key[order[:-1]]
+    return np.asarray(repeated | (schedule.machine[sends] == ROOT))
 
 
 def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
@@ -140,7 +148,7 @@ def _incomplete(plan: _Plan) -> Iterator[Violation]:
     problem, schedule = plan.problem, plan.schedule
     assert problem.segments != "auto"
     shape = (len(problem.machines), problem.segments)
-    sends, reductions, final = plan.sends, plan.combined, plan.final
+    sends, final = plan.sends, plan.final
     wanted = np.ones(shape, dtype=np.int64)
     wanted[ROOT] = 0
     for last, machine, rule in (
@@ -150,8 +158,8 @@ def _incomplete(plan: _Plan) -> Iterator[Violation]:
         if problem.collective == ("broadcast" if not last else "reduce"):
             continue
         rows = sends[final == last]
-        count = np.zeros(shape, dtype=np.int64)
-        np.add.at(count, (machine[rows], schedule.item[rows]), 1)
+        place = machine[rows] * problem.segments + schedule.item[rows]
+        count = np.bincount(place, minlength=wanted.size).reshape(shape)
         for who, segment in np.argwhere(count != wanted)[:SHOWN].tolist():
             yield Violation(
                 rule="once",
@@ -163,11 +171,11 @@ def _incomplete(plan: _Plan) -> Iterator[Violation]:
                     rows[(machine[rows] == who) & (schedule.item[rows] == segment)][:20].tolist()
                 ),
             )
-    sent, combined = _keys(problem, schedule, sends), _keys(problem, schedule, reductions)
+    sent, combined = plan.sent, plan.taken
     if np.array_equal(np.sort(sent), np.sort(combined)):
         return
     keys, inverse = np.unique(np.concatenate([sent, combined]), return_inverse=True)
-    sign = np.repeat([1, -1], [len(sends), len(reductions)])
+    sign = np.repeat([1, -1], [len(sent), len(combined)])
     total = np.bincount(inverse, weights=sign, minlength=len(keys))
     for key in keys[total != 0][:SHOWN].tolist():
         pair, segment = divmod(key, shape[1])
