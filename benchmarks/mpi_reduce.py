@@ -2,7 +2,7 @@
 
 ``mpiexec -n 4 python -m benchmarks.mpi_reduce`` prints the table; with ``--write``, it is written
 into the docs, under the number of ranks. All three work on the same arrays in turn; times are wall
-times, of the slowest rank, with as many repetitions as are given by ``--repeat``.
+times, of the slowest rank, with as many repetitions as are given by ``--repetitions``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def shown(times: tuple[float, ...]) -> str:
     return f"{shown_seconds(median(times))} ({low} to {high})"
 
 
-def main(write: bool, repeat: int) -> None:
+def main(write: bool, repetitions: int) -> None:
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
@@ -49,7 +49,7 @@ def main(write: bool, repeat: int) -> None:
         table = Table(
             f"mpi_reduce_{comm.size}",
             f"Reductions on {comm.size} ranks of MPI",
-            f"Sums of {TYPE}; wall time of the slowest rank, median of {repeat} (least to "
+            f"Sums of {TYPE}; wall time of the slowest rank, median of {repetitions} (least to "
             f"largest), on a computer with {cores} cores, {MPI.Get_library_version().split()[0]}. "
             f"Costs were measured first: latency {shown_seconds(found.latency)}, a message "
             f"{shown_seconds(found.message_overhead)} and {1e-9 / found.transfer_per_byte:.3g} "
@@ -68,7 +68,7 @@ def main(write: bool, repeat: int) -> None:
             plans = [solve(problem, time_limit=SECONDS), chain_of(problem)]
         rest_until_all(comm)
         values = np.random.default_rng(comm.rank).random(length)
-        plan, chain = (run(one, values, repeat=repeat) for one in plans)
+        plan, chain = (run(one, values, repetitions=repetitions) for one in plans)
         if table is not None:
             add(table, plans[0], plan, chain)
     if table is not None and write:

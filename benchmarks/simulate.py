@@ -41,7 +41,9 @@ def main() -> None:
     add(
         "policy",
         64,
-        lambda number: simulate(open_rounds, "self-scheduling", noise=0.1, repetitions=number),
+        lambda number: simulate(
+            open_rounds, policy="self-scheduling", noise=0.1, repetitions=number
+        ),
     )
     table.write()
 

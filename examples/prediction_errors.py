@@ -30,7 +30,8 @@ def table(repetitions: int = 1000) -> dict[str, tuple[float, ...]]:
     }
     return {
         name: tuple(
-            simulate(plan, policy, noise=error, repetitions=repetitions).mean for error in ERRORS
+            simulate(plan, policy=policy, noise=error, repetitions=repetitions).mean
+            for error in ERRORS
         )
         for name, (plan, policy) in plans.items()
     }

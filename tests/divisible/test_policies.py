@@ -56,7 +56,7 @@ def test_plans_are_valid(method):
 @pytest.mark.parametrize("method", POLICIES)
 def test_simulation_without_noise_is_the_nominal_run(method):
     """Without errors all runs are one, and no earlier than the plan that sends ahead."""
-    simulation = simulate(unequal(), method, noise=0.0, repetitions=4)
+    simulation = simulate(unequal(), policy=method, noise=0.0, repetitions=4)
     assert simulation.makespans.tolist() == [simulation.nominal] * 4
     assert simulation.nominal >= solve(unequal(), method=method).makespan * (1 - 1e-12)
 
@@ -68,7 +68,7 @@ def test_self_scheduling_by_hand():
     policy = self_scheduling(problem, chunk=2.0)
     # P1: sent 0-2, computes 2-4; P2: sent 2-4, computes 4-12; P1: 4-6, 6-8; P1: 8-10, 10-12
     assert policy.plan().worker.tolist() == [0, 1, 0, 0]
-    assert simulate(problem, "self-scheduling", noise=0.0, repetitions=1).nominal > 0
+    assert simulate(problem, policy="self-scheduling", noise=0.0, repetitions=1).nominal > 0
     ends, nominal = policy.makespans(Noise(error=0.0), 2, np.random.default_rng(0))
     assert nominal == 12.0
     assert ends.tolist() == [12.0, 12.0]
@@ -128,7 +128,7 @@ def test_the_limit_of_chunks(monkeypatch):
 def test_refusals():
     """Problems and options that policies can't serve are refused by name."""
     with pytest.raises(MethodError, match="rounds are given"):
-        simulate(DivisibleLoad(load=1.0, platform=unequal().platform), "guided", noise=0.1)
+        simulate(DivisibleLoad(load=1.0, platform=unequal().platform), policy="guided", noise=0.1)
     with pytest.raises(MethodError, match="unit: 0"):
         solve(unequal(), method="guided", unit=0.0)
     with pytest.raises(MethodError, match="ahead: 3"):

@@ -31,7 +31,7 @@ def compared(seed: int, collective: str) -> dict[str, Any]:
     low, high = (-128, 128) if type_[0] != "u" else (0, 256)
     own = np.random.default_rng([seed, 2, comm.rank]).integers(low, high, length).astype(type_)
     before = own.copy()
-    execution = run(plan, own, operation=operation, repeat=1)
+    execution = run(plan, own, operation=operation, repetitions=1)
     everyone = comm.allgather(own)
     want = everyone[0]
     if collective != "broadcast":

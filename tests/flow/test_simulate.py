@@ -23,6 +23,7 @@ from makespan import (
     TaskGraph,
     Tree,
     Worker,
+    compare,
     simulate,
     solve,
 )
@@ -193,7 +194,7 @@ def test_refusals(results):
     with pytest.raises(InputError, match="no schedule"):
         simulate(result.problem, noise=0.1)
     with pytest.raises(MethodError, match="no policy 'factory'"):
-        simulate(result, "factory", noise=0.1)
+        simulate(result, policy="factory", noise=0.1)
     with pytest.raises(ProblemError, match=r"noise\.error: -0\.1 is negative"):
         simulate(result, noise=-0.1)
     with pytest.raises(ProblemError, match="widest normal error"):
@@ -203,3 +204,23 @@ def test_refusals(results):
     wrong = Schedule.of_rows(result.schedule.machines, [("compute", 0, -1, 0, 4.0, 0.0, 4.0)])
     with pytest.raises(InvalidSchedule):
         simulate(result.problem, wrong, noise=0.1)
+    with pytest.raises(InputError, match="only one of them"):
+        simulate(result, result.schedule, policy="factoring", noise=0.1)
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda problem: solve(problem, seed=3), "rng"),
+        (lambda problem: solve(problem, mehtod="auto"), "method"),
+        (lambda problem: solve(problem, method="lpt", timelimit=3), "time_limit"),
+        (lambda problem: compare(problem, seed=3), "rng"),
+        (lambda problem: compare(problem, method="lpt"), "methods"),
+        (lambda problem: simulate(solve(problem), noise=0.1, repeat=3), "repetitions"),
+    ],
+)
+def test_wrong_keywords(call, meant):
+    """A wrong keyword of a verb names the nearest of all that are allowed."""
+    problem = IndependentTasks(machines=2, durations=[3, 2, 1])
+    with pytest.raises((MethodError, TypeError), match=f"did you mean '{meant}'"):
+        call(problem)

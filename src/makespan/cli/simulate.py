@@ -62,7 +62,7 @@ def command(
 
     noise = Noise(distribution, error, per, of)  # type: ignore[arg-type]
     plan = read_result(result)
-    simulation = simulate(plan, policy, noise=noise, repetitions=repetitions, rng=seed)
+    simulation = simulate(plan, policy=policy, noise=noise, repetitions=repetitions, rng=seed)
     if as_json:
         parameters.print_json(simulation.as_dict())
     else:

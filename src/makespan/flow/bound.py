@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from makespan.core.errors import InputError
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.solution import Bound, Solution
@@ -18,12 +19,23 @@ GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 def lower_bound(problem: Problem) -> Bound:
     """Return the greatest known lower bound on the makespan, with its name and source.
 
+    Raises
+    ------
+    InputError
+        If none is known: a load without an amount, to be made as large as a deadline allows.
+
     >>> from makespan import IndependentTasks
     >>> lower_bound(IndependentTasks(machines=2, durations=[3, 3, 3])).value
     6.0
     """
     kind = kind_of(problem)
-    best = max(kind.bounds(problem), key=lambda bound: bound.value)
+    bounds = kind.bounds(problem)
+    if not bounds:
+        raise InputError(
+            f"no bound on the makespan is known for this {kind.name} problem; "
+            "the result of solve says what bounds its objective"
+        )
+    best = max(bounds, key=lambda bound: bound.value)
     return replace(best, value=whole_grains(best.value, kind.grain(problem)))
 
 

@@ -111,4 +111,4 @@ def _enter(problem: Problem) -> None:
         simulate(plan, noise=0.1, repetitions=REPETITIONS)
     for name in POLICIES:
         with suppress(MakespanError):  # of a policy that is not for this problem
-            simulate(problem, name, noise=0.1, repetitions=REPETITIONS)
+            simulate(problem, policy=name, noise=0.1, repetitions=REPETITIONS)

@@ -14,6 +14,7 @@ from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.solution import Solution
 
+SOLVE_KEYWORDS = ("method", "time_limit", "rng", "progress", "log")
 EXACT_SECONDS = 10.0
 SAME = 1e-9  # relative: values this near are the same, of methods in closed form
 SAME_OF_SOLVERS = 1e-6  # relative: and of linear and mixed-integer programmes
@@ -169,5 +170,5 @@ def _refuse_unused_options(kind: Kind, options: Mapping[str, Any]) -> None:
     known = {option for name in kind.auto for option in find_method(kind.name, name).options}
     for name in options:
         if name not in known:
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(name, {*known, *SOLVE_KEYWORDS})
             raise MethodError(f"no {kind.name} method of 'auto' has an option {name!r}{hint}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 NUMBERS_AT_ONCE = 4_000_000
 
 
+@suggesting
 def simulate(
     problem: Problem | Result,
-    schedule: Schedule | str | None = None,
+    schedule: Schedule | None = None,
     *,
+    policy: str | None = None,
     noise: Noise | float,
     repetitions: int = 1000,
     rng: int | np.random.Generator | None = None,
@@ -40,9 +43,11 @@ def simulate(
         The problem, or a result, which brings its schedule.
     schedule
         The schedule to replay: its decisions and orders stay, and everything starts as early as
-        they allow. Or the name of a policy that decides while it runs, for the kinds that have
-        any (``"self-scheduling"``, ``"guided"``, ``"factoring"``, ``"weighted-factoring"``,
-        ``"rumr"`` for divisible loads).
+        they allow.
+    policy
+        In place of a schedule, the name of a policy that decides while it runs, for the kinds
+        that have any (``"self-scheduling"``, ``"guided"``, ``"factoring"``,
+        ``"weighted-factoring"``, ``"rumr"`` for divisible loads).
     noise
         A :class:`Noise`; a number is a normal relative error per activity, 0.2 for 20 %.
     repetitions
@@ -75,15 +80,17 @@ def simulate(
     """
     noise = as_noise(noise)
     count = _checked_count(repetitions)
+    if schedule is not None and policy is not None:
+        raise InputError("schedule, policy: only one of them can be simulated")
     if isinstance(problem, Result):
         if schedule is None:
             schedule = problem.schedule
         problem = problem.problem
+    control = Control(rng=rng)
+    if policy is not None:
+        return _policy(problem, policy, noise, count, control)
     if schedule is None:
         raise InputError("there is no schedule to replay")
-    control = Control(rng=rng)
-    if isinstance(schedule, str):
-        return _policy(problem, schedule, noise, count, control)
     return _replayed(problem, schedule, noise, count, control)
 
 

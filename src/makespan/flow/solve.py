@@ -16,7 +16,7 @@ from makespan.core.registry import Method, applicability, find_method
 from makespan.core.solution import Solution, Status, relative_gap
 from makespan.flow.bound import best_bound
 from makespan.flow.kinds import kind_of
-from makespan.flow.line_up import Found, run_line_up
+from makespan.flow.line_up import SOLVE_KEYWORDS, Found, run_line_up
 from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
@@ -234,6 +234,5 @@ def _methods_that_can(kind: Kind, problem: Problem) -> str:
 def _refuse_unknown_options(method: Method, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in method.options:
-            known = method.options
-            hint = did_you_mean(name, known) if known else "; it has none"
+            hint = did_you_mean(name, {*method.options, *SOLVE_KEYWORDS})
             raise MethodError(f"{method.name} has no option {name!r}{hint}")

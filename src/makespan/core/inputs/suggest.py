@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+ELSEWHERE = {
+    "seed": "rng",
+    "random_state": "rng",
+    "timeout": "time_limit",
+    "limit": "time_limit",
+    "algorithm": "method",
+    "solver": "method",
+    "callback": "progress",
+    "repeat": "repetitions",
+}
+"""What other libraries call it, and what it is called here."""
 LONGEST = 200
 """Characters of what was found that are compared."""
 
@@ -18,6 +35,8 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
     '; known are load, rounds'
     """
     names = sorted(known)
+    if isinstance(found, str) and ELSEWHERE.get(found) in names:
+        return f"; did you mean {ELSEWHERE[found]!r}?"
     if not isinstance(found, str):
         from makespan.core.inputs.mistakes import (
             shown,  # loads numpy, which a wrong command does without
@@ -28,3 +47,29 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; known are {', '.join(names)}" if names else ""
+
+
+def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return what can be given to ``function`` by name, but for what ``**options`` takes."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+def suggesting(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Let a wrong keyword end in a TypeError that names the nearest.
+
+    >>> suggesting(lambda rng: rng)(seed=3)
+    Traceback (most recent call last):
+    TypeError: <lambda>() has no parameter 'seed'; did you mean 'rng'?
+    """
+    known = keywords_of(function)
+
+    @wraps(function)
+    def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        for name in keywords:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise TypeError(f"{function.__name__}() has no parameter {name!r}{hint}")
+        return function(*arguments, **keywords)
+
+    return called

@@ -25,8 +25,8 @@ def factoring(
     """Factoring: batches of n equal chunks, half of what is left each.
 
     The plan is the chunks of a run without errors, each sent as early as the port allows;
-    ``simulate(problem, "factoring", ...)`` decides anew in every run. Chunks are multiples of
-    ``unit`` (default: 1 for whole units, else a thousandth of the load).
+    ``simulate(problem, policy="factoring", ...)`` decides anew in every run. Chunks are multiples
+    of ``unit`` (default: 1 for whole units, else a thousandth of the load).
     """
     plan = policy(problem, unit=unit, ahead=ahead).plan()
     return Solution(schedule=timed(problem, plan))

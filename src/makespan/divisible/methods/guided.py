@@ -26,7 +26,7 @@ def guided(
     """Guided self-scheduling: who asks gets a share 1/n of what is left.
 
     The plan is the chunks of a run without errors, each sent as early as the port allows;
-    ``simulate(problem, "guided", ...)`` decides anew in every run. Chunks are multiples of
+    ``simulate(problem, policy="guided", ...)`` decides anew in every run. Chunks are multiples of
     ``unit`` (default: 1 for whole units, else a thousandth of the load).
     """
     plan = policy(problem, unit=unit, ahead=ahead).plan()

@@ -33,7 +33,7 @@ def rumr(
     """Robust uniform multi-round (RUMR): growing rounds, then decreasing chunks by factoring.
 
     ``error`` is the relative error that is expected of predictions: that share of the load is
-    kept for the second phase. ``simulate(problem, "rumr", ...)`` expects the error that it
+    kept for the second phase. ``simulate(problem, policy="rumr", ...)`` expects the error that it
     simulates, and decides the second phase anew in every run.
     """
     fault = number_fault(error)

@@ -26,8 +26,8 @@ def self_scheduling(
     """Self-scheduling: equal chunks to whoever asks first.
 
     The plan is the chunks of a run without errors, each sent as early as the port allows;
-    ``simulate(problem, "self-scheduling", ...)`` decides anew in every run. ``chunk`` is their size
-    (default: a 64th of the load); with ``ahead = 2`` workers ask one chunk ahead.
+    ``simulate(problem, policy="self-scheduling", ...)`` decides anew in every run. ``chunk`` is
+    their size (default: a 64th of the load); with ``ahead = 2`` workers ask one chunk ahead.
     """
     plan = policy(problem, chunk=chunk, ahead=ahead).plan()
     return Solution(schedule=timed(problem, plan))

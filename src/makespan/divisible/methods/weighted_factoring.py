@@ -26,8 +26,8 @@ def weighted_factoring(
     """Weighted factoring: batches of half of what is left, shared by the speeds of the workers.
 
     The plan is the chunks of a run without errors, each sent as early as the port allows;
-    ``simulate(problem, "weighted-factoring", ...)`` decides anew in every run. Chunks are multiples
-    of ``unit`` (default: 1 for whole units, else a thousandth of the load).
+    ``simulate(problem, policy="weighted-factoring", ...)`` decides anew in every run. Chunks are
+    multiples of ``unit`` (default: 1 for whole units, else a thousandth of the load).
     """
     plan = policy(problem, unit=unit, ahead=ahead).plan()
     return Solution(schedule=timed(problem, plan))

@@ -44,7 +44,7 @@ def cli() -> None:
 )
 @type_option
 @click.option("--operation", type=click.Choice(tuple(OPERATIONS)), default="sum")
-@click.option("--repeat", type=click.IntRange(min=1), default=5, help="Default 5.")
+@click.option("--repetitions", type=click.IntRange(min=1), default=5, help="Default 5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random values.")
 @click.option(
     *("-o", "--output"), type=click.Path(), help="Write the measured schedule (.json), or draw it."
@@ -59,7 +59,7 @@ def run_command(
     length: int | None,
     type_: str,
     operation: str,
-    repeat: int,
+    repetitions: int,
     seed: int,
     output: str | None,
     plot: str | None,
@@ -75,7 +75,7 @@ def run_command(
         size = np.dtype(type_).itemsize
         length = DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
     values = contribution(comm.rank, length, type_, seed)
-    execution = run(result, values, operation=operation, repeat=repeat, comm=comm)
+    execution = run(result, values, operation=operation, repetitions=repetitions, comm=comm)
     on_root(comm, lambda: _write(result, execution, output, plot))
     click.echo(json.dumps(_as_dict(execution)) if as_json else plain(str(execution)))
 

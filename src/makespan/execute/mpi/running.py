@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import ExecutionError, InputError, InvalidSchedule
+from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
@@ -41,8 +42,8 @@ def run(
     plan: Result | None,
     array: ArrayLike,
     *,
-    operation: str = "sum",
-    repeat: int = 5,
+    operation: Any = "sum",
+    repetitions: int = 5,
     comm: Any = None,
 ) -> Execution:
     """Carry out the plan of a reduction, broadcast or all-reduce; every rank calls this.
@@ -59,8 +60,8 @@ def run(
         What this rank contributes: integers or floats of 8 to 64 bits, of one type and shape on
         all ranks. It is not changed. In a broadcast the values of rank 0 count.
     operation
-        ``"sum"``, ``"prod"``, ``"min"`` or ``"max"``.
-    repeat
+        ``"sum"``, ``"prod"``, ``"min"`` or ``"max"``; ``MPI.SUM`` and so on, too.
+    repetitions
         How often plan and MPI's own operation are run, in turn, after one run to warm up.
     comm
         The communicator; None: that of all ranks.
@@ -87,10 +88,11 @@ def run(
     with all_or_none(world):
         known = _shared(plan, world)
         own = np.ascontiguousarray(array)
-        _check_arguments(world, own, operation, repeat)
+        operation = _name_of(operation)
+        _check_arguments(world, own, operation, repetitions)
         private = world.Dup()
         try:
-            return _run(private, known, plan, own, operation, repeat)
+            return _run(private, known, plan, own, operation, repetitions)
         finally:
             private.Free()
 
@@ -135,23 +137,33 @@ def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
     return problem, plan.schedule
 
 
-def _check_arguments(comm: Any, own: NDArray[Any], operation: str, repeat: int) -> None:
+def _name_of(operation: Any) -> str:
+    """Return the name of an operation of MPI; what is none is shown as it was given."""
+    if isinstance(operation, str):
+        return operation
+    named = (name for name in OPERATIONS if operation == getattr(mpi(), name.upper()))
+    return next(named, shown(operation))
+
+
+def _check_arguments(comm: Any, own: NDArray[Any], operation: str, repetitions: int) -> None:
     """Raise on all ranks alike where arguments are wrong on one of them, or differ."""
-    given = comm.allgather((str(own.dtype), own.shape, operation, repeat))
+    given = comm.allgather((str(own.dtype), own.shape, operation, repetitions))
     for rank, (type_, shape, name, times) in enumerate(given):
         if type_ not in TYPES:
             raise InputError(f"array: is of {type_} on rank {rank}; allowed is {', '.join(TYPES)}")
         if name not in OPERATIONS:
             raise InputError(f"operation: there is no {name!r}{did_you_mean(name, OPERATIONS)}")
         if not isinstance(times, int) or times < 1:
-            raise InputError(f"repeat: {times!r} is not a whole number from 1")
+            raise InputError(f"repetitions: {times!r} is not a whole number from 1")
         if (type_, shape) != given[0][:2]:
             raise InputError(
                 f"array: rank {rank} has {type_} of shape {shape}, rank 0 {given[0][0]} of shape "
                 f"{given[0][1]}; all ranks need the same"
             )
         if (name, times) != given[0][2:]:
-            raise InputError(f"operation, repeat: those of rank {rank} differ from those of rank 0")
+            raise InputError(
+                f"operation, repetitions: those of rank {rank} differ from those of rank 0"
+            )
 
 
 def cuts_of(sizes: Floats, length: int) -> list[int]:
@@ -167,7 +179,12 @@ def cuts_of(sizes: Floats, length: int) -> list[int]:
 
 
 def _run(
-    comm: Any, known: _Plan, plan: Result | None, own: NDArray[Any], operation: str, repeat: int
+    comm: Any,
+    known: _Plan,
+    plan: Result | None,
+    own: NDArray[Any],
+    operation: str,
+    repetitions: int,
 ) -> Execution:
     flat = own.reshape(-1)
     from_root = known.collective != "reduce"
@@ -177,7 +194,7 @@ def _run(
     classical = _classical(comm, known.collective, operation, flat, expected)
     ahead = clocks_ahead(comm)
     planned_times, classical_times, windows = [], [], []
-    for turn in range(WARM_UPS + repeat):
+    for turn in range(WARM_UPS + repetitions):
         took, window = _timed(comm, rank.carry_out)
         other, _ = _timed(comm, classical)
         if turn >= WARM_UPS:
@@ -185,7 +202,9 @@ def _run(
             classical_times.append(other)
             windows.append(window)
     exact, difference = _compared(comm, rank, flat, expected, operation, known.collective)
-    middle = sorted(range(repeat), key=lambda turn: planned_times[turn])[(repeat - 1) // 2]
+    middle = sorted(range(repetitions), key=lambda turn: planned_times[turn])[
+        (repetitions - 1) // 2
+    ]
     measured = (rank.rows, *(column - ahead[comm.rank] for column in windows[middle]))
     gathered = comm.gather(measured, root=ROOT)
     schedule = on_root(comm, lambda: _measured(plan, gathered))

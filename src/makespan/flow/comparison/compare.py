@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from makespan.core.control import Control
 from makespan.core.errors import MakespanError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method
 from makespan.core.solution import relative_gap
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TIE = 1e-9
 
 
+@suggesting
 def compare(
     problem: Problem,
     *,
