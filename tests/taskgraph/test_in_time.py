@@ -11,8 +11,9 @@ from makespan import Network, Schedule, TaskGraph, check, solve
 from makespan.core.control import Control
 from makespan.core.registry import find_method, methods_of
 from makespan.taskgraph import generators, loops, timing
+from makespan.taskgraph.appending import appended, is_compiled
 from makespan.taskgraph.clustering import ScheduledGraph
-from makespan.taskgraph.in_time import on_one_machine
+from makespan.taskgraph.in_time import in_time, on_one_machine
 from makespan.taskgraph.insertion_kernels import append_some
 from makespan.taskgraph.levels import ready_by_level
 from makespan.taskgraph.methods import local_search
@@ -38,14 +39,36 @@ def test_what_comes_behind_a_method_is_reserved(
     monkeypatch.setattr(timing, "behind", lambda problem: 50.0)
     result = solve(problem, method=method, time_limit=40.0)
     assert check(problem, result.schedule).ok
-    assert result.makespan == on_one_machine(problem).makespan
-    assert solve(problem, method=method, time_limit=1000.0).makespan < result.makespan
+    assert result.makespan == in_time(problem, Control()).makespan
+    assert solve(problem, method=method, time_limit=1000.0).makespan != result.makespan
 
 
 def test_large_graphs_have_more_behind_them() -> None:
     """The estimate grows with tasks and edges, and is small for what people draw by hand."""
     assert timing.behind(layered(20)) < 1e-4
     assert timing.behind(layered(600)) > 1.5 * timing.behind(layered(300))
+
+
+@pytest.mark.parametrize("method", AT_ONCE)
+def test_large_graphs_are_spread_though_the_time_is_up(method: str) -> None:
+    """Where no transfer waits, tasks go to the core that is free first; else to one machine."""
+    problem = layered(20_000)
+    assert is_compiled(problem)
+    found = solve(problem, method=method, time_limit=1e-9)
+    assert check(problem, found.schedule).ok
+    assert found.makespan < 0.6 * on_one_machine(problem).makespan
+    waiting = replace(layered(6_000), contention="links")
+    plan = solve(waiting, method=method, time_limit=1e-9).schedule
+    assert check(waiting, plan).ok
+    assert plan.makespan == on_one_machine(waiting).makespan
+
+
+def test_what_spreads_badly_stays_on_one_machine() -> None:
+    """Appending looks at no transfer: data that take long leave it behind one machine."""
+    dag = generators.layered(2_000, ccr=100.0, rng=1)
+    problem = TaskGraph(dag, Network([1.0, 1.0, 2.0]))
+    assert appended(problem).makespan > on_one_machine(problem).makespan
+    assert in_time(problem, Control()).makespan == on_one_machine(problem).makespan
 
 
 def test_reserving_ends_with_its_block() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
+from makespan.taskgraph.appending import appended, is_compiled
 from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
@@ -22,13 +23,21 @@ def cannot_end(problem: TaskGraph, control: Control) -> bool:
 
 
 def in_time(problem: TaskGraph, control: Control) -> Schedule:
-    """Return the best plan known, or else everything on one machine.
+    """Return the best plan known, or else one that is made in a pass or two.
 
-    Complexity: O(n + e), compiled for large graphs.
+    That is everything on one machine, or where large graphs wait for no transfers each task on the
+    core that is free first, if that ends sooner.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled for large graphs.
     """
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule
-    return on_one_machine(problem)
+    alone = on_one_machine(problem)
+    return min(alone, appended(problem), key=_end) if is_compiled(problem) else alone
+
+
+def _end(schedule: Schedule) -> float:
+    return schedule.makespan
 
 
 def on_one_machine(problem: TaskGraph) -> Schedule:

@@ -10,14 +10,11 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.appending import columns, is_compiled
 from makespan.taskgraph.in_time import in_time
 from makespan.taskgraph.insertion import Insertion, planned
-from makespan.taskgraph.loops import pays_off
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.routing import is_uniform
-
-COMPILE_FROM = 300_000
-"""Tries of a task on a machine, and edges, from which loading a compiler pays off."""
 
 QUICK = 5_000
 """Tries of a task on a machine that are made even when the time is up: there is a plan then."""
@@ -57,8 +54,7 @@ def inserted(
     Complexity: O(n m + e) where gaps are found at once, all machines exchange data alike and no
     transfer waits; compiled there for large graphs. O(n m g + e m h) else.
     """
-    steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
-    if problem.contention == "none" and not problem.is_blocking and pays_off(steps, COMPILE_FROM):
+    if is_compiled(problem):
         return _compiled(problem, control, order, aim, pinned, bias)
     return plainly_inserted(problem, control, order, aim=aim, pinned=pinned, bias=bias)
 
@@ -111,21 +107,15 @@ def _compiled(
     cores = int(problem.cores.sum())
     blocks = 2 * cores + 2 + 4 * count // BLOCK
     claim(16 * BLOCK * blocks + 64 * cores, f"the gaps of {cores:,} cores")
-    fixed, per_unit = network.routing.fixed_seconds, network.routing.seconds_per_unit
-    own_row = np.full(count, -1, dtype=np.int64)
-    own_row[dag.own] = np.arange(len(dag.own))
-    first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
+    read = columns(problem)
     machine = np.full(count, -1, dtype=np.int64)
     start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
-    order, chosen, extra, *columns = readonly(
+    order, chosen, extra = readonly(
         order,
         np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
         np.zeros((0, 0)) if bias is None else bias,
-        dag.work, own_row, dag.durations, network.speed, network.task_setup, first_core,
-        dag.first_in, dag.predecessors, dag.size[dag.in_edges], fixed, per_unit,
-    )  # fmt: skip
-    uniform = is_uniform(fixed) and is_uniform(per_unit)
+    )
+    uniform = is_uniform(read[-2]) and is_uniform(read[-1])
     rows, used = np.full((cores, 16), -1, dtype=np.int32), 0
     gaps = (
         np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
@@ -135,12 +125,12 @@ def _compiled(
     with control.reserving(SECONDS_APPENDED * (count + len(dag.source))):
         while place < count and not control.expired():
             rows, used = insert_some(
-                order[place : place + step], chosen, extra, aim == "start", *columns, uniform,  # type: ignore[arg-type, call-arg]
+                order[place : place + step], chosen, extra, aim == "start", *read, uniform,  # type: ignore[call-arg]
                 machine, start, end, tail, rows, *gaps, used,
             )  # fmt: skip
             place += step
     if place < count and control.incumbent is not None:
         return in_time(problem, control)
     if place < count:
-        append_some(order[place:], chosen, *columns, machine, start, end, tail)  # type: ignore[call-arg]
+        append_some(order[place:], chosen, *read, machine, start, end, tail)  # type: ignore[call-arg]
     return planned(problem, machine, start, end)
