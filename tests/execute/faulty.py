@@ -26,9 +26,9 @@ import numpy as np
 
 from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGraph, Worker, solve
 from makespan.execute import dask
-from makespan.execute.dask.cluster import client as threads, crew
-from makespan.execute.dask.graphs import wires
-from makespan.execute.dask.maps import mapping
+from makespan.execute.dask.cluster import client, crew
+from makespan.execute.dask.graphs import links
+from makespan.execute.dask.maps import map as mapping
 from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 
@@ -119,11 +119,11 @@ class Faulty:
         self._stack.enter_context(package.config.set({"makespan.silence": SILENCE}))
         for module, name, value in (
             (crew, "PATIENCE", PATIENCE),
-            (threads, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
+            (client, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
             (mapping, "CALIBRATION_SECONDS", 0.05),
             (mapping, "plan", self._known_plan),
-            (wires, "WANTED", 0.005),
-            (wires, "REPEATS", 1),
+            (links, "WANTED", 0.005),
+            (links, "REPEATS", 1),
         ):
             self._stack.enter_context(mock.patch.object(module, name, value))
         self._nursery = self._stack.enter_context(Nursery())

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from makespan.execute.mpi.calibration import Calibration, calibrate
 from makespan.execute.mpi.execution import Execution
-from makespan.execute.mpi.running import run
+from makespan.execute.mpi.run import run
 
 __all__ = ["Calibration", "Execution", "calibrate", "run"]

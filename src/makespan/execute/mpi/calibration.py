@@ -13,7 +13,7 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.mpi.execution import seconds
-from makespan.execute.mpi.running import TYPES
+from makespan.execute.mpi.run import TYPES
 from makespan.execute.mpi.world import all_or_none, mpi, rest_until_all
 from makespan.reduction.problem import Collective, Reduction
 

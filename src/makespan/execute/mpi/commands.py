@@ -16,7 +16,7 @@ from makespan.core.errors import MakespanError
 from makespan.core.plain import plain
 from makespan.execute.mpi.calibration import calibrate
 from makespan.execute.mpi.execution import Execution
-from makespan.execute.mpi.running import OPERATIONS, TYPES, run
+from makespan.execute.mpi.run import OPERATIONS, TYPES, run
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
 from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction

@@ -14,9 +14,9 @@ from makespan.execute.dask.cluster.client import (
     refuse_unpicklable,
 )
 from makespan.execute.dask.cluster.crew import Crew, measured_again
-from makespan.execute.dask.cluster.probing import Probe
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.transfers import Traffic
-from makespan.execute.dask.maps.items import Items
 
 REPEATS = 3
 SECONDS = 1.5

@@ -11,8 +11,8 @@ from makespan.core.costs import Affine
 from makespan.core.errors import ExecutionError
 from makespan.divisible.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.fitting import Fit
-from makespan.execute.dask.cluster.sharing import Sharing
+from makespan.execute.dask.cluster.contention import Sharing
+from makespan.execute.dask.cluster.fit import Fit
 from makespan.partition.model.samples import Samples
 from makespan.partition.problem import Partition
 

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from makespan.core.errors import ExecutionError
+from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.client import trouble_of
-from makespan.execute.dask.cluster.tidying import LONGEST_TIDYING
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
 SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone

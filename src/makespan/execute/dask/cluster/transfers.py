@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any
 
 from makespan.core.errors import ExecutionError
+from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
 from makespan.execute.dask.cluster.client import refuse_unpicklable
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
+from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.remote import Outcome, work
-from makespan.execute.dask.cluster.tidying import LONGEST_TIDYING, forgotten, sweep_later, swept
-from makespan.execute.dask.maps.items import Items
 
 log = logging.getLogger("makespan")
 

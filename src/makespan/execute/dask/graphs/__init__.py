@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from makespan.execute.dask.graphs.computing import compute
+from makespan.execute.dask.graphs.compute import compute
 from makespan.execute.dask.graphs.failures import TasksFailed
-from makespan.execute.dask.graphs.measuring import measure
-from makespan.execute.dask.graphs.planning import planned
+from makespan.execute.dask.graphs.measure import measure
+from makespan.execute.dask.graphs.plan import planned
 
 __all__ = ["TasksFailed", "compute", "measure", "planned"]

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from makespan.core.errors import InputError
+from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.cluster.client import refuse_unpicklable
-from makespan.execute.dask.cluster.tidying import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.work import Work
 

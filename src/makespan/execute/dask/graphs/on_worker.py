@@ -8,37 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
+
+from makespan.execute.dask.graphs.messages import Leaving, Seen, name_of
 
 LONGEST_UNKNOWN = 60.0  # seconds until the tasks of a run are handed to the scheduler
 
 _WATCHES: set[asyncio.Task[None]] = set()
-
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """A transfer of the plan: what leaves for where (an address), and how long it takes."""
-
-    key: Any
-    receiver: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a worker saw of a run: (start, stop) by computed key, and what it sent.
-
-    ``sent`` holds (key, address of the receiver, start, stop).
-    """
-
-    computed: dict[Any, tuple[float, float]]
-    sent: tuple[tuple[Any, str, float, float], ...]
-
-
-def name_of(run: str) -> str:
-    """Return the name of the plugin of a run."""
-    return f"makespan-{run}"
 
 
 async def begin(
@@ -51,7 +27,7 @@ async def begin(
     dask_worker: Any = None,
 ) -> None:
     """Conduct a run on this worker, as long as anybody wants the result ``wanted``."""
-    from makespan.execute.dask.graphs.conducting import Conductor
+    from makespan.execute.dask.graphs.conductor import Conductor
 
     conductor = Conductor(run, keys, leaving, in_turn=in_turn)
     await dask_worker.plugin_add(conductor, name_of(run), catch_errors=False)

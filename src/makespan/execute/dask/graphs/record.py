@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.execute.dask.graphs.on_worker import Seen
+from makespan.execute.dask.graphs.messages import Seen
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 

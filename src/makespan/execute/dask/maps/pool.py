@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from makespan.execute.dask.maps.items import Items
+from makespan.execute.dask.cluster.items import Items
 
 LEAST_PIECES = 2.0  # a worker gets at most its share of the rest divided by this
 MOST_LOSSES = 3  # after so many workers died on it, an item is given up

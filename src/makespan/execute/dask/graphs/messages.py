@@ -1,0 +1,31 @@
+"""What client and workers tell each other of a run. Imports nothing of Dask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A transfer of the plan: what leaves for where (an address), and how long it takes."""
+
+    key: Any
+    receiver: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a worker saw of a run: (start, stop) by computed key, and what it sent.
+
+    ``sent`` holds (key, address of the receiver, start, stop).
+    """
+
+    computed: dict[Any, tuple[float, float]]
+    sent: tuple[tuple[Any, str, float, float], ...]
+
+
+def name_of(run: str) -> str:
+    """Return the name of the plugin of a run."""
+    return f"makespan-{run}"

@@ -1,0 +1,181 @@
+"""A run of a graph: handed to Dask as planned, and what becomes of it when workers die."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any
+
+from makespan.core.errors import ExecutionError
+from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
+from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
+from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
+from makespan.execute.dask.graphs.messages import Leaving
+from makespan.execute.dask.graphs.on_worker import begin, end, loosen
+from makespan.execute.dask.graphs.placement import Pins
+from makespan.execute.dask.graphs.record import Seens
+from makespan.execute.dask.graphs.release import unpinned
+
+log = logging.getLogger("makespan")
+
+
+class GraphRun:
+    """One run.
+
+    Parameters
+    ----------
+    crew
+        The workers.
+    batch
+        The tasks.
+    pins
+        The plan.
+    tell
+        Called with the share done and what is done now.
+    """
+
+    def __init__(
+        self, crew: Crew, batch: Batch, pins: Pins, tell: Callable[[float, str], None]
+    ) -> None:
+        self.crew, self.batch, self.pins, self.tell = crew, batch, pins, tell
+        self.client = crew.client
+        self.events: list[str] = []
+        self.failures: tuple[TaskFailure, ...] = ()
+        self._members = dict(crew.members)
+        key_of = batch.work.key_of
+        self._key = [key_of[name] for name in pins.problem.dag.names]
+        number = {batch.sent[key]: task for task, key in enumerate(self._key)}
+        self.record = Seens(number, {m.address: m.name for m in self._members.values()})
+        self.results: dict[Any, Any] = {}
+        self._gone: list[Member] = []
+        self._changed = asyncio.Event()
+
+    async def go(self) -> None:
+        """Run to the end; the results by key, without those of failed tasks, are in ``results``."""
+        self.crew.left = self._left
+        for name in self.pins.machines:
+            if name not in self._members:
+                self.events.append(f"worker {name} is not there; Dask places its tasks elsewhere")
+        await self._begin()
+        self._submit()
+        await self._watched()
+
+    def _submit(self) -> None:
+        pins, key, members = self.pins, self._key, self._members
+        anywhere = [member.address for member in members.values()]
+        place = {name: [member.address] for name, member in members.items()}
+        self.batch.submit(
+            self.batch.work.keys,
+            after={key[t]: [key[each] for each in before] for t, before in pins.after.items()},
+            workers={key[t]: place.get(name, anywhere) for t, name in enumerate(pins.machine_of)},
+            priority={key[t]: -rank for rank, t in enumerate(pins.order)},
+        )
+
+    async def _begin(self) -> None:
+        """Tell the workers in which order results leave."""
+        members = {n: member for n, member in self._members.items() if n in self.pins.machines}
+        leaving: dict[str, list[Leaving]] = {name: [] for name in members}
+        for one in self.pins.carried:
+            if one.sender in members and one.receiver in members:
+                sent = self.batch.sent[self._key[one.task]]
+                address = members[one.receiver].address
+                leaving[one.sender].append(Leaving(sent, address, one.seconds))
+        wanted = self.batch.sent[self.batch.work.keys[0]]
+        keys = frozenset(self.batch.sent.values())
+        begun = (
+            self.crew.call(
+                member, begin, self.batch.run, wanted, keys, leaving[name], self.pins.in_turn
+            )
+            for name, member in members.items()
+        )
+        answers = await asyncio.gather(*begun, return_exceptions=True)
+        for name, answer in zip(members, answers, strict=True):
+            if isinstance(answer, BaseException) and not isinstance(answer, WorkerLost):
+                raise ExecutionError(f"worker {name} can't conduct: {answer}") from answer
+
+    async def _bring_results(self) -> None:
+        """Wait for the wanted results and bring them, without those of failed tasks."""
+        from distributed import wait
+
+        futures = self.batch.futures
+        fine: dict[Any, Any] = {}
+        with suppress(CancelledError), self.client.as_current():
+            await wait(list(futures.values()))
+        while True:
+            self.failures = await failures_of(self.batch)
+            fine = {key: each for key, each in futures.items() if each.status == "finished"}
+            try:
+                values = await self.client.gather(list(fine.values()), asynchronous=True)
+            except Exception:  # what was lost on the way, and failed when it was computed again?
+                if all(each.status == "finished" for each in fine.values()):
+                    raise
+                continue
+            self.results = dict(zip(fine, values, strict=True))
+            break
+        cancelled = sum(each.status == "cancelled" for each in futures.values())
+        if cancelled:
+            raise CancelledError(f"{cancelled} of {len(futures)} results")
+
+    async def _watched(self) -> None:
+        """Wait for the end; give what is pinned to dead workers to others."""
+        bringing = asyncio.ensure_future(self._bring_results())
+        try:
+            while True:
+                self._changed.clear()
+                if self._gone:
+                    bringing.cancel()  # it may wait for an answer of one that has gone
+                    gone, self._gone = self._gone, []
+                    await self._give_to_others(gone)
+                    bringing = asyncio.ensure_future(self._bring_results())
+                change = asyncio.ensure_future(self._changed.wait())
+                try:
+                    await asyncio.wait({bringing, change}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    change.cancel()
+                if bringing.done():
+                    if bringing.exception() is None:
+                        return
+                    await self.crew.look()
+                    if not self._gone:
+                        await bringing
+        finally:
+            bringing.cancel()
+
+    def _left(self, member: Member) -> None:
+        self._gone.append(member)
+        self._changed.set()
+
+    async def _give_to_others(self, gone: list[Member]) -> None:
+        """Let Dask place again what was pinned to workers that died."""
+        for member in gone:
+            why = f"worker {member.name} {member.why}"
+            self.events.append(f"{why}; Dask places its tasks elsewhere")
+        await self.crew.call_all(self._members.values(), loosen, self.batch.run)
+        addresses = [member.address for member in gone]
+        sent, futures = self.batch.sent, self.batch.futures
+        keys, wanted = list(sent.values()), sent[self.batch.work.keys[0]]
+        while not await self.client.run_on_scheduler(unpinned, keys, addresses, wanted):
+            if any(future.status != "pending" for future in futures.values()):
+                break
+            await asyncio.sleep(LOOK_EVERY)
+        if not self.crew.members:
+            self.tell(0.0, "no worker is left; waiting for one")
+            await self.crew.wait_for_one()
+
+    async def close(self) -> None:
+        """Stop conducting, note what the workers saw, and leave nothing behind."""
+        self.crew.left = None
+        try:
+            async with asyncio.timeout(LONGEST_TIDYING):
+                ended = await self.crew.call_all(self._members.values(), end, self.batch.run)
+            for name, seen in ended.items():
+                if seen is not None:
+                    self.record.add(name, seen)
+        except (OSError, TimeoutError) as error:
+            log.info("not all workers said what they saw: %s", error)
+        finally:
+            await self.batch.close()

@@ -1,0 +1,188 @@
+"""Plans on what was measured: as many rounds as pay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from makespan.core.errors import ExecutionError, MethodError
+from makespan.divisible.platform import Star
+from makespan.divisible.problem import DivisibleLoad
+from makespan.execute.dask.cluster.calibration import USUAL_ROUNDS, Calibration
+from makespan.execute.dask.maps.overhead import Waiting, waiting
+from makespan.flow.result import Result
+from makespan.flow.solve import solve
+
+ROUNDS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
+SECONDS_A_PLAN = 0.25
+WORTH_MORE_ROUNDS = 0.01  # of the end: for less, no more chunks; each costs more than is measured
+WORSE_AT_MOST = 2  # so many numbers of rounds in a row may bring nothing
+PROMISE_WITHIN = 0.03  # of the end: a plan may promise so much too little or too much
+PASSES = 3  # over the share of waiting that each chunk is charged
+
+Ports = Literal[1, 2, "many"]
+Shares = float | Mapping[str, float]
+Platform = Callable[[Shares, Ports], Star]
+
+
+def plan(calibration: Calibration, load: float, *, most_rounds: int | None = None) -> Result:
+    """Return the best plan found for ``load`` units on a calibrated cluster.
+
+    Several numbers of rounds are planned, each on the platform that fits it (see
+    :meth:`Calibration.star`); where concurrent sends overlap, with concurrent sends and in turn.
+
+    Parameters
+    ----------
+    calibration
+        The cluster.
+    load
+        Units.
+    most_rounds
+        The most chunks a worker may get; None leaves it open.
+
+    Raises
+    ------
+    ExecutionError
+        If no method can plan it.
+    """
+
+    def platform(waits: Shares, ports: Ports) -> Star:
+        return calibration.star(waits=waits, ports=ports)
+
+    return best_plan(platform, load, ports=calibration.ports, most_rounds=most_rounds)
+
+
+def best_plan(
+    platform: Platform,
+    load: float,
+    *,
+    ports: Ports = 1,
+    most_rounds: int | None = None,
+    rounds: Sequence[int] = ROUNDS,
+) -> Result:
+    """Return the plan that ends first, over ports and numbers of rounds.
+
+    ``platform`` gives the star for the shares of waiting that are charged to each chunk.
+    """
+    best: tuple[float, Result] | None = None
+    tried = [number for number in rounds if most_rounds is None or number <= max(1, most_rounds)]
+    lines = [_in_turn(platform, load, tried)]
+    if ports == "many":
+        lines.append(_on_own_links(platform, load, most_rounds))
+    for line in lines:
+        best = _first_to_end(line, best)
+    if best is None:
+        raise ExecutionError("no method can plan on this platform")
+    return best[1]
+
+
+def _first_to_end(
+    line: Iterator[tuple[float, Result] | None], best: tuple[float, Result] | None
+) -> tuple[float, Result] | None:
+    """Take plans from a line until several in a row bring nothing."""
+    worse, here = 0, float("inf")
+    for found in line:
+        if found is not None and found[0] < (1.0 - WORTH_MORE_ROUNDS) * here:
+            worse, here = 0, found[0]
+            if best is None or here < best[0]:
+                best = found
+        else:
+            worse += 1
+        if worse > WORSE_AT_MOST:
+            break
+    return best
+
+
+def _in_turn(
+    platform: Platform, load: float, tried: Sequence[int]
+) -> Iterator[tuple[float, Result] | None]:
+    """Plan for one port, with ever more rounds."""
+    for rounds in tried:
+        star = platform(1.0 / rounds, 1)
+        found = _solved(DivisibleLoad(platform=star, load=load, rounds=rounds))
+        if found is None:
+            yield None
+            continue
+        sequence = tuple(chunk["worker"] for chunk in found.answer["chunks"])
+
+        def again(star: Star, sequence: tuple[str, ...] = sequence) -> DivisibleLoad:
+            return DivisibleLoad(platform=star, load=load, activation=sequence)
+
+        yield _settled(platform, 1, found, again)
+
+
+def _on_own_links(
+    platform: Platform, load: float, most_rounds: int | None
+) -> Iterator[tuple[float, Result] | None]:
+    """Plan for links of their own: one round, and as many as the method finds best."""
+    once = DivisibleLoad(platform=platform(1.0, "many"), load=load, ports="many")
+    found = _solved(once)
+    yield None if found is None else (_waiting(platform, "many", found).end, found)
+    if most_rounds is not None and most_rounds < 2:
+        return
+
+    def several(star: Star) -> DivisibleLoad:
+        return replace(once, platform=star, rounds="auto")
+
+    found = _solved(several(platform(1.0 / USUAL_ROUNDS, "many")))
+    yield None if found is None else _settled(platform, "many", found, several)
+
+
+def _settled(
+    platform: Platform, ports: Ports, found: Result, again: Callable[[Star], DivisibleLoad]
+) -> tuple[float, Result]:
+    """Plan again with waiting charged as the plan before shows; keep the best that holds."""
+    end, plans = _waiting(platform, ports, found), []
+    for _ in range(PASSES):
+        plans.append((abs(end.end - _end(found)), end.end, found))
+        better = _solved(again(platform(end.shares, ports)))
+        if better is None:
+            break
+        found, end = better, _waiting(platform, ports, better)
+    plans.append((abs(end.end - _end(found)), end.end, found))
+    _, ends, chosen = min(plans, key=lambda entry: entry[1] + _doubt(entry[0], entry[1]))
+    return ends, chosen
+
+
+def _doubt(off: float, end: float) -> float:
+    """Return what a plan loses whose promise is off by more than a little."""
+    return 3.0 * max(0.0, off - PROMISE_WITHIN * end)
+
+
+def _waiting(platform: Platform, ports: Ports, found: Result) -> Waiting:
+    assert found.schedule is not None
+    return waiting(found.schedule, platform(0.0, ports), platform(1.0, ports))
+
+
+def _solved(problem: DivisibleLoad) -> Result | None:
+    try:
+        found = solve(problem, time_limit=SECONDS_A_PLAN)
+    except MethodError:
+        return _without_returns(problem)
+    return found if found.schedule is not None else None
+
+
+def _without_returns(problem: DivisibleLoad) -> Result | None:
+    """Plan with the returns as a part of the computation, where they can't be planned."""
+    star = problem.star
+    if not star.returns.any():
+        return None
+    folded = Star.from_arrays(
+        names=tuple(star.names),
+        master=star.master,
+        send_fixed=star.send_fixed,
+        send_per_unit=star.send_per_unit,
+        compute_fixed=star.compute_fixed + star.return_fixed / max(1, _rounds(problem)),
+        compute_per_unit=star.compute_per_unit + star.return_per_unit,
+    )
+    return _solved(replace(problem, platform=folded))
+
+
+def _rounds(problem: DivisibleLoad) -> int:
+    return problem.rounds if isinstance(problem.rounds, int) else 1
+
+
+def _end(result: Result) -> float:
+    assert result.makespan is not None
+    return result.makespan

@@ -1,0 +1,74 @@
+"""Planned workflows behind relays of 50, 100 and 200 Mbit/s, and Dask's own placement; slow."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from makespan import Dag, TaskGraph
+from makespan.execute import dask
+from makespan.taskgraph import generators
+from tests.execute.dask.graphs.graphs import Slept
+
+pytestmark = pytest.mark.slow
+
+REPEATS = 3
+SECONDS, BYTES = 0.1, 1e6  # of a mean task at speed 1, of a mean result
+WORKFLOWS: dict[str, Callable[[], Dag]] = {
+    "layered": lambda: generators.layered(20, rng=3),
+    "fork-join": lambda: generators.fork_join(6, stages=2, rng=1),
+    "gaussian-elimination": lambda: generators.gaussian_elimination(6),
+    "fft": lambda: generators.fft(8),
+    "stencil": lambda: generators.stencil(5, 6),
+}
+
+
+def graph_of(dag: Dag, prefix: str) -> tuple[dict[str, Any], list[str]]:
+    """Return a graph of sleeping tasks with random bytes as results, and its exit tasks."""
+    work = dag.work / dag.work.mean() * SECONDS
+    size = {int(source): each for source, each in zip(dag.source, dag.size, strict=True)}
+    scale = BYTES / statistics.mean(size.values())
+    inputs: list[list[str]] = [[] for _ in range(len(dag))]
+    for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
+        inputs[target].append(f"{prefix}-{source}")
+    graph = {
+        f"{prefix}-{task}": (Slept(float(work[task]), int(scale * size.get(task, 0.0))), *before)
+        for task, before in enumerate(inputs)
+    }
+    return graph, [f"{prefix}-{task}" for task in range(len(dag)) if task not in size]
+
+
+def test_how_transfers_share_the_way_is_measured(star_client: Any) -> None:
+    """The relay shapes what a worker sends: its line is shared, receivers' are not."""
+    graph, keys = graph_of(generators.fft(2), "probe")
+    problem = dask.measure(graph, star_client, keys=keys)
+    assert problem.contention == "links"
+    rates = [rate for start, _, rate in problem.network.one_way_links if start != "switch"]
+    assert [rate * 8e-6 for rate in rates] == pytest.approx([50, 100, 200], rel=0.1)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_planned_workflow_keeps_its_promise_and_is_not_slower(
+    name: str, star_client: Any
+) -> None:
+    """Within 10 % of the prediction, and at least as fast as Dask's own placement; medians."""
+    dag = WORKFLOWS[name]()
+    graph, keys = graph_of(dag, "planned")
+    problem = dask.measure(graph, star_client, keys=keys)
+    assert isinstance(problem, TaskGraph)
+    plan = dask.planned(problem)
+    errors, ratios = [], []
+    for repeat in range(REPEATS):
+        execution = dask.compute(graph, star_client, plan, keys=keys, progress=False)
+        assert execution.error is not None
+        start = time.perf_counter()
+        results = star_client.get(*graph_of(dag, f"own{repeat}"))
+        ratios.append((time.perf_counter() - start) / execution.seconds)
+        errors.append(execution.error)
+        assert execution.results == results
+    assert abs(statistics.median(errors)) <= 0.10, errors
+    assert statistics.median(ratios) >= 1.0, ratios

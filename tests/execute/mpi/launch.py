@@ -1,0 +1,82 @@
+"""Starting programs on several ranks, and random plans for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from makespan import Reduction, Result, solve
+
+PROGRAMS = Path(__file__).parent
+ROOT = PROGRAMS.parents[2]
+METHODS = ("chain", "binary", "binomial", "two-tree", "rarest-first")
+
+
+def mpiexec() -> str:
+    """Return where mpiexec is, or skip: beside this Python, or on the path."""
+    pytest.importorskip("mpi4py")
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    found = shutil.which("mpiexec", path=places)
+    if found is None:
+        pytest.skip("mpiexec is missing; 'pip install makespan[mpi]' brings one")
+    return found
+
+
+def launch(ranks: int, *arguments: Any, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run Python with arguments on so many ranks."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [mpiexec(), "-n", str(ranks), sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+
+
+def command(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m makespan.execute.mpi`` on so many ranks."""
+    return launch(ranks, "-m", "makespan.execute.mpi", *arguments)
+
+
+def random_trees(rng: np.random.Generator, machines: int, segments: int) -> list[list[int]]:
+    """Return destinations, counted from 1: for every segment a random tree into machine 1."""
+    table = np.ones((machines, segments), dtype=int)
+    for segment in range(segments):
+        order = [0, *(rng.permutation(machines - 1) + 1).tolist()]
+        for place in range(1, machines):
+            table[order[place], segment] = order[rng.integers(place)] + 1
+    return table.tolist()
+
+
+def random_plan(rng: np.random.Generator, machines: int, collective: str = "reduce") -> Result:
+    """Return a plan over random trees, or that of a method, with times of which some are 0."""
+    segments = int(rng.integers(1, 7))
+    times = rng.integers(0, 3, 3)
+    if not times[1] + times[2]:
+        times[1] = 1
+    facts: dict[str, Any] = {
+        "machines": machines,
+        "segments": segments,
+        "latency": float(times[0]),
+        "transfer": float(times[1]),
+        "reduce": float(times[2]),
+        "segment_sizes": rng.integers(1, 4, segments).astype(float).tolist(),
+    }
+    if collective == "reduce" and rng.random() < 0.7:
+        trees = random_trees(rng, machines, segments)
+        order = ("greedy", "backfilling")[int(rng.integers(2))]
+        return solve(Reduction(**facts, destinations=trees, order=order))
+    method = "reduce-then-broadcast" if collective == "all-reduce" else None
+    method = method or METHODS[int(rng.integers(len(METHODS)))]
+    return solve(
+        Reduction(**facts, collective=collective), method=method, rng=int(rng.integers(99))
+    )  # type: ignore[arg-type]
