@@ -46,4 +46,6 @@ def equal_finish(
     if rate == 0.0:
         return np.zeros(len(workers)), 0.0
     end = (problem.load + float(offset.sum()) + own_offset) / rate
-    return slope * end - offset, own_slope * end - own_offset
+    slope *= end
+    slope -= offset
+    return slope, own_slope * end - own_offset

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.jit import kernel
 from makespan.divisible.linear import problem_master_computes
-from makespan.divisible.platform import NUMBERS
+from makespan.divisible.platform import NUMBERS, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
 
@@ -33,43 +33,49 @@ def walk(  # type: ignore[no-untyped-def]
     and which its memory, its window and the budget allow. It is left out where the workers behind
     it, who do ``after`` units a second, would do more in the time that it takes from the port.
     Fills in ``amount``, -1 for those who take no part; returns the load done, -1 where not
-    ``everyone`` could take part.
+    ``everyone`` could take part. A column of one entry holds for every worker.
     """
     port, held, done, left = 0.0, 0.0, 0.0, budget
-    for j in range(len(send)):
+    for j in range(len(amount)):
         amount[j] = -1.0
-        fixed = send_fixed[j] + compute_fixed[j] + back_fixed[j]
-        per_unit = send[j] + compute[j] + back[j]
-        room = end - port - held - fixed
-        late = end - held - release[j] - compute_fixed[j] - back_fixed[j]
-        due = deadline[j] - port - send_fixed[j] - compute_fixed[j]
-        open_ = deadline[j] - release[j] - compute_fixed[j]
-        paid = left - price_fixed[j]
+        c_fixed, c = send_fixed[min(j, len(send_fixed) - 1)], send[min(j, len(send) - 1)]
+        w_fixed, w = (
+            compute_fixed[min(j, len(compute_fixed) - 1)],
+            compute[min(j, len(compute) - 1)],
+        )
+        d_fixed, d = back_fixed[min(j, len(back_fixed) - 1)], back[min(j, len(back) - 1)]
+        ready, due = release[min(j, len(release) - 1)], deadline[min(j, len(deadline) - 1)]
+        fee, rate = price_fixed[min(j, len(price_fixed) - 1)], price[min(j, len(price) - 1)]
+        room = end - port - held - (c_fixed + w_fixed + d_fixed)
+        late = end - held - ready - w_fixed - d_fixed
+        soon = due - port - c_fixed - w_fixed
+        open_ = due - ready - w_fixed
+        paid = left - fee
         x = -1.0
-        if min(room, late, due, open_) >= 0.0 and paid >= 0.0:
-            x = min(memory[j], load - done)
-            if per_unit * x > room:
-                x = room / per_unit
-            if (compute[j] + back[j]) * x > late:
-                x = late / (compute[j] + back[j])
-            if (send[j] + compute[j]) * x > due:
-                x = due / (send[j] + compute[j])
-            if compute[j] * x > open_:
-                x = open_ / compute[j]
-            if price[j] * x > paid:
-                x = paid / price[j]
+        if min(room, late, soon, open_) >= 0.0 and paid >= 0.0:
+            x = min(memory[min(j, len(memory) - 1)], load - done)
+            if (c + w + d) * x > room:
+                x = room / (c + w + d)
+            if (w + d) * x > late:
+                x = late / (w + d)
+            if (c + w) * x > soon:
+                x = soon / (c + w)
+            if w * x > open_:
+                x = open_ / w
+            if rate * x > paid:
+                x = paid / rate
             if whole:
                 x = np.floor(x + 1e-9)
         if x < 0.0 and everyone:
             return -1.0
-        taken = send_fixed[j] + back_fixed[j] + (send[j] + back[j]) * x
-        if not everyone and (x <= 0.0 or x < after[j] * taken):
+        taken = c_fixed + d_fixed + (c + d) * x
+        if not everyone and (x <= 0.0 or x < after[min(j, len(after) - 1)] * taken):
             continue
         amount[j] = x
         done += x
-        port += send_fixed[j] + send[j] * x
-        held += back_fixed[j] + back[j] * x
-        left -= price_fixed[j] + price[j] * x
+        port += c_fixed + c * x
+        held += d_fixed + d * x
+        left -= fee + rate * x
     return done
 
 
@@ -83,7 +89,8 @@ class Filling:
     """A walk over the workers in one order.
 
     ``after`` says how many units a second the workers behind each one do, by which workers with
-    fixed costs are left out; 0: nobody is.
+    fixed costs are left out; 0: nobody is. Of it, and of a column, there is one entry where all
+    workers are alike.
     """
 
     problem: DivisibleLoad
@@ -94,13 +101,12 @@ class Filling:
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
-        same: dict[float, Floats] = {}
-        columns = tuple(_taken(getattr(problem.star, name), order, same) for name in NUMBERS)
-        return cls(problem=problem, order=order, after=np.zeros(len(order)), columns=columns)
+        columns = tuple(_taken(problem.star, name, order) for name in NUMBERS)
+        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns)
 
     def choosy(self) -> Filling:
         """Return the same walk, but one that leaves out workers that are not worth it."""
-        after = _rates_after(self.columns[1] + self.columns[5], self.columns[3])
+        after = _rates_after(len(self.order), self.columns[1] + self.columns[5], self.columns[3])
         return replace(self, after=after)
 
     def load_by(self, end: float) -> tuple[float, Floats, float]:
@@ -132,25 +138,21 @@ class Filling:
         return min(load, float(np.floor(own)) if self.problem.integral else own)
 
 
-def _taken(column: Floats, order: Integers, same: dict[float, Floats]) -> Floats:
-    """Return a column in an order; columns of the ``same`` number throughout are one array."""
-    if len(column) and bool((column == column[0]).all()):
-        value = float(column[0])
-        if value not in same:
-            same[value] = np.full(len(order), value)
-        return same[value]
-    taken: Floats = column[order]
-    return taken
+def _taken(star: Star, name: str, order: Integers) -> Floats:
+    """Return a column in an order; one entry of it where all are alike."""
+    column: Floats = getattr(star, name)
+    least, greatest = star.range_of(name)
+    return column[:1] if least == greatest else frozen(column[order])
 
 
-def _rates_after(send: Floats, compute: Floats) -> Floats:
+def _rates_after(count: int, send: Floats, compute: Floats) -> Floats:
     """Return the units a second that the workers behind each one do without fixed costs."""
-    total = send + compute
+    total, compute = np.broadcast_to(send + compute, count), np.broadcast_to(compute, count)
     with np.errstate(divide="ignore", invalid="ignore"):
         keep = np.where(total > 0, compute / total, 0.0)
         gain = np.where(total > 0, 1.0 / total, 0.0)
-    run: Any = _compiled_backwards() if len(send) >= COMPILE_FROM else _backwards
-    rates = np.zeros(len(send))
+    run: Any = _compiled_backwards() if len(total) >= COMPILE_FROM else _backwards
+    rates = np.zeros(count)
     run(keep, gain, rates)
     return rates
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.registry import Need
+from makespan.divisible.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import master_cost
 
@@ -32,7 +33,7 @@ def _nonzero(*columns: str) -> Unmet:
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in columns:
             column = getattr(problem.platform, name)
-            if len(column) and column.max() > 0:
+            if _range(problem, name)[1] > 0:
                 index = int(np.argmax(column > 0))
                 part = name.replace("_", ".", 1)
                 return f"platform.workers[{index}].{part} is {float(column[index])!r}"
@@ -41,10 +42,18 @@ def _nonzero(*columns: str) -> Unmet:
     return unmet
 
 
+def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
+    """Return the least and the greatest entry of a column of the platform."""
+    if isinstance(problem.platform, Star):
+        return problem.platform.range_of(name)
+    column = getattr(problem.platform, name)
+    return column.min(initial=np.inf), column.max(initial=-np.inf)
+
+
 def _finite(column: str) -> Unmet:
     def unmet(problem: DivisibleLoad) -> str | None:
         values = getattr(problem.platform, column)
-        if not len(values) or values.min() == np.inf:
+        if _range(problem, column)[0] == np.inf:
             return None
         index = int(np.argmax(np.isfinite(values)))
         return f"platform.workers[{index}].{column} is {float(values[index])!r}"

@@ -327,6 +327,24 @@ class Star:
         order.flags.writeable = False
         return order
 
+    def range_of(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest entry of a column, looked up once; (inf, -inf) of none.
+
+        >>> Star([Worker(send=1.0, compute=3.0, memory=2.0)]).range_of("memory")
+        (2.0, 2.0)
+        """
+        if name not in self._ranges:
+            column: Floats = getattr(self, name)
+            self._ranges[name] = (
+                float(column.min(initial=math.inf)),
+                float(column.max(initial=-math.inf)),
+            )
+        return self._ranges[name]
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        return {}
+
     @cached_property
     def returns(self) -> NDArray[np.bool_]:
         """Whether each worker sends results back."""
@@ -339,9 +357,7 @@ class Star:
         """Whether any send, computation or return has a fixed cost."""
         master = self.master
         return bool(
-            self.send_fixed.any()
-            or self.compute_fixed.any()
-            or self.return_fixed.any()
+            any(self.range_of(f"{of}_fixed")[1] > 0 for of in ("send", "compute", "return"))
             or (isinstance(master, Master) and as_affine(master.compute or 0.0).fixed)
         )
 

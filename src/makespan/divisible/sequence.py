@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import kernel
 from makespan.divisible.linear import problem_master_computes
 from makespan.divisible.plan import Plan
@@ -42,13 +42,12 @@ class Costs:
     def of(cls, problem: DivisibleLoad) -> Costs:
         """Return the costs of a problem whose master is given."""
         star = problem.star
-        own = master_cost(star) if problem_master_computes(problem) else None
         return cls(
-            send_fixed=star.send_fixed.copy(),
-            send=star.send_per_unit.copy(),
-            compute_fixed=star.compute_fixed.copy(),
-            compute=star.compute_per_unit.copy(),
-            own=own,
+            send_fixed=star.send_fixed,
+            send=star.send_per_unit,
+            compute_fixed=star.compute_fixed,
+            compute=star.compute_per_unit,
+            own=master_cost(star) if problem_master_computes(problem) else None,
         )
 
     def __len__(self) -> int:
@@ -90,22 +89,22 @@ def lines(costs: Costs, sequence: list[int] | Integers) -> tuple[Floats, Floats]
     workers = np.asarray(sequence, dtype=np.int64)
     slope, offset = np.zeros(len(workers)), np.zeros(len(workers))
     run: Any = _compiled_lines() if len(workers) >= COMPILE_FROM else _lines
-    start_up = costs.send_fixed[workers] + costs.compute_fixed[workers]
-    send, compute = costs.send[workers], costs.compute[workers]
-    run(costs.send_fixed[workers], start_up, send, compute, slope, offset)
+    columns = (costs.send_fixed, costs.send, costs.compute_fixed, costs.compute)
+    run(*readonly(workers, *columns), slope, offset)
     return slope, offset
 
 
-def _lines(latency, start_up, send, compute, slope, offset):  # type: ignore[no-untyped-def]
+def _lines(workers, latency, send, start_up, compute, slope, offset):  # type: ignore[no-untyped-def]
     left, spent = 1.0, 0.0  # the time left is ``left * T - spent``
-    for j in range(len(send)):
-        total = send[j] + compute[j]
+    for j in range(len(workers)):
+        worker = workers[j]
+        total = send[worker] + compute[worker]
         if total == 0.0:
             continue
         slope[j] = left / total
-        offset[j] = (spent + start_up[j]) / total
-        left *= compute[j] / total
-        spent += latency[j] - send[j] * offset[j]
+        offset[j] = (spent + (latency[worker] + start_up[worker])) / total
+        left *= compute[worker] / total
+        spent += latency[worker] - send[worker] * offset[j]
 
 
 @cache

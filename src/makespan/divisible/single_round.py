@@ -50,7 +50,8 @@ def single_round(
     """
     star, count = problem.star, len(plan)
     sent, ended = np.zeros(count + 1), np.empty(count)  # the port is free at 0, then behind each
-    began = np.empty(count) if star.release.any() else sent[1:]
+    released = star.range_of("release")[1] > 0
+    began = np.empty(count) if released else sent[1:]
     times_back = np.empty(len(back)), np.empty(len(back))
     run: Any = _compiled() if count >= COMPILE_FROM else time_all
     run(
@@ -59,7 +60,7 @@ def single_round(
             star.send_per_unit, star.compute_per_unit, star.return_per_unit,
             star.send_fixed, star.compute_fixed, star.return_fixed, star.release,
         ),
-        bool(star.send_fixed.any() or star.compute_fixed.any() or star.release.any()),
+        released or star.has_fixed_costs,
         problem.ports == 1,
         sent, began, ended, *times_back,
     )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
@@ -32,17 +34,19 @@ def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution
     master
         Units that the master computes.
     """
-    assert problem.load is not None
     order = service_order(problem)
-    fitted = Plan.of(order, amount[order], master=master).fitted(problem.load)
-    amount = np.zeros(len(amount))
-    amount[order], master = fitted.amount, fitted.master
+    return in_turn(problem, order, amount[order], master)
+
+
+def in_turn(problem: DivisibleLoad, worker: Integers, amount: Floats, master: float) -> Solution:
+    """Like :func:`one_round`, for some workers and their amounts, in the order of service."""
+    assert problem.load is not None
+    plan = Plan.of(worker, amount, master=master).fitted(problem.load)
     if problem.use != "all":
-        order = order[amount[order] > 0]
-    transfers = None
+        plan = plan.without_empty()
     if problem.has_returns:
-        transfers = sends_then_returns(len(order), _returns(problem, order))
-    plan = Plan.of(order, amount[order], master=master, transfers=transfers)
+        returned = _returns(problem, plan.worker)
+        plan = replace(plan, transfers=sends_then_returns(len(plan), returned))
     return Solution(schedule=timed(problem, plan))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -154,16 +155,13 @@ def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
 
 
 def _plan(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:
-    served = np.flatnonzero(amount >= 0.0)
-    worker, amounts = order[served], amount[served]
-    total = float(amounts.sum()) + own
-    if problem.load is not None and not problem.integral and total > 0.0:
-        factor = problem.load / total  # 1 but for rounding
-        amounts, own = amounts * factor, own * factor
-    transfers = None
-    if problem.has_returns:
-        transfers = sends_then_returns(len(worker), _returns(problem, worker))
-    return Plan.of(worker, amounts, master=own, transfers=transfers)
+    plan = Plan.of(order, amount, master=own).keeping(amount >= 0.0)
+    if problem.load is not None and not problem.integral and plan.total > 0.0:
+        plan = plan.fitted(problem.load)
+    if not problem.has_returns:
+        return plan
+    returned = _returns(problem, plan.worker)
+    return replace(plan, transfers=sends_then_returns(len(plan), returned))
 
 
 def _returns(problem: DivisibleLoad, worker: Integers) -> Integers:

@@ -17,7 +17,7 @@ from makespan.divisible.needs import (
     SPLIT_ONE_ROUND,
 )
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.split import one_round, service_order
+from makespan.divisible.split import in_turn, one_round, service_order
 
 
 @register(
@@ -33,9 +33,8 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     Workers that would get less than nothing are dropped. A heuristic for small loads.
     """
     assert problem.load is not None
-    star = problem.star
     if problem.load == 0.0:
-        return one_round(problem, np.zeros(len(star)), 0.0)
+        return one_round(problem, np.zeros(len(problem.star)), 0.0)
     workers = service_order(problem)
     with_master = problem_master_computes(problem)
     while True:
@@ -49,6 +48,4 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
             break
     if not len(workers) and not with_master and problem.load > 0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    loads = np.zeros(len(star))
-    loads[workers] = amount
-    return one_round(problem, loads, own)
+    return in_turn(problem, workers, amount, own)

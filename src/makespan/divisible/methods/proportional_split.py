@@ -39,4 +39,4 @@ def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
     total = float(speed.sum()) + own
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return one_round(problem, speed / total * problem.load, own / total * problem.load)
+    return one_round(problem, speed * (problem.load / total), own / total * problem.load)

@@ -119,16 +119,17 @@ def _faultless(
     if problem.order is not None:
         rank = np.empty(len(star), dtype=np.int64)
         rank[problem.workers_in(problem.order)] = np.arange(len(star))
-    limited = star.release.any() or (star.memory < np.inf).any() or (star.deadline < np.inf).any()
-    fixed = star.send_fixed.any() or star.compute_fixed.any() or star.return_fixed.any()
+    limited = star.range_of("release")[1] > 0 or any(
+        star.range_of(name)[0] < np.inf for name in ("memory", "deadline")
+    )
     return bool(
         faultless(
             *readonly(*(getattr(sends, name) for name in ("peer", *OF_EACH))),
             *readonly(*(getattr(computes, name) for name in ("machine", *OF_EACH))),
             *readonly(*(getattr(returns, name) for name in ("machine", *OF_EACH)), rank),
             *readonly(*(getattr(star, name) for name in NUMBERS[:9])),
-            bool(fixed),
-            bool(limited),
+            star.has_fixed_costs,
+            limited,
             problem.ports == 1,
             problem.discipline == "lifo",
             problem.discipline == "fifo",
