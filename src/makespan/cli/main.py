@@ -47,7 +47,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"makespan.cli.{cmd_name}").command
+        command: click.Command = import_module(f"makespan.cli.commands.{cmd_name}").command
         return command
 
     def resolve_command(

@@ -12,7 +12,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
 from makespan.divisible.tree import Tree
-from makespan.drawing.assemble import Lane, assembled, busy_first
+from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
-from makespan.drawing.assemble import Lane, assembled
+from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
 from makespan.partition.model.curves import Curves, tabulated

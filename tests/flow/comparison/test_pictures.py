@@ -12,7 +12,7 @@ from makespan import DivisibleLoad, IndependentTasks, Star, Worker, compare
 from makespan.cli.main import run
 from makespan.core.errors import FileError
 from makespan.drawing.colours import PAPER
-from makespan.drawing.ranking import BEST, OTHERS
+from makespan.drawing.comparison.ranking import BEST, OTHERS
 from makespan.flow.comparison.pictures import ranking, write_comparisons
 from makespan.flow.comparison.summary import summarise, summary_table
 from makespan.flow.comparison.table import Comparison, Row

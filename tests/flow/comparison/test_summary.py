@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from makespan import IndependentTasks, ProblemError, save, solve
 from makespan.cli.main import run
 from makespan.core.errors import FileError
-from makespan.drawing.profile import SHADES, profile_axes
+from makespan.drawing.comparison.profile import SHADES, profile_axes
 from makespan.flow.comparison.pictures import MOST_RANKINGS, profile_of, write_comparisons
 from makespan.flow.comparison.summary import THRESHOLDS, profile, profile_table
 from makespan.flow.comparison.table import Comparison, Row

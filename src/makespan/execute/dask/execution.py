@@ -120,7 +120,7 @@ class Execution:
         """
         if self.plan is None:
             raise InputError("this run had no plan; plot its schedule")
-        from makespan.drawing.mpl import gantt
+        from makespan.drawing.gantt.mpl import gantt
         from makespan.flow.pictures.picture import picture
 
         if axes is None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import write_whole
 from makespan.drawing.colours import DARK, LIGHT, PAPER
-from makespan.drawing.profile import Profile, draw_profile, profile_axes
-from makespan.drawing.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
+from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
 from makespan.drawing.svg import Canvas, escaped
 from makespan.drawing.text import percent, shortened
 from makespan.flow.comparison.summary import THRESHOLDS, profile, summarise

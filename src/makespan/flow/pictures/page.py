@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.drawing.html import Chart, page
-from makespan.drawing.tables import Table, answer_tables
+from makespan.drawing.page.html import Chart, page
+from makespan.drawing.page.tables import Table, answer_tables
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of

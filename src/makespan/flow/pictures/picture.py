@@ -10,7 +10,7 @@ from makespan.core.picture import Mark, Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Status
-from makespan.drawing.assemble import schedule_picture
+from makespan.drawing.gantt.assemble import schedule_picture
 from makespan.drawing.text import percent, short
 from makespan.flow.answer import MISFIT, unwarned
 from makespan.flow.kinds import kind_of

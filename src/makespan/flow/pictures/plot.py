@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.drawing.gantt_svg import gantt_svg
-from makespan.drawing.layout import MOST_ROWS
+from makespan.drawing.gantt.layout import MOST_ROWS
+from makespan.drawing.gantt.svg import gantt_svg
 from makespan.drawing.svg import escaped
 from makespan.flow.pictures.picture import picture, title_of
 
@@ -66,7 +66,7 @@ def plot(
     >>> plot(plan, ax=Figure().add_subplot()).get_xlabel()
     'time (s)'
     """
-    from makespan.drawing.mpl import FigureFrame, gantt
+    from makespan.drawing.gantt.mpl import FigureFrame, gantt
 
     drawn = picture(result_or_schedule, problem=problem, title=title)
     rows = _checked_rows(max_rows)
@@ -97,7 +97,7 @@ def svg(
 
 def png(result_or_schedule: Result | Schedule, *, problem: Problem | None = None) -> bytes:
     """Return a plan's Gantt chart as a PNG image; pyplot and its backend are left alone."""
-    from makespan.drawing.mpl import agg_axes, gantt
+    from makespan.drawing.gantt.mpl import agg_axes, gantt
 
     drawn = picture(result_or_schedule, problem=problem)
     with warnings.catch_warnings():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from makespan.drawing.colours import FAINT_INK, GRID, INK
-from makespan.drawing.ranking import BAR, LINE, PADDING, SIZE, TITLE, WIDEST_NAME
+from makespan.drawing.comparison.ranking import BAR, LINE, PADDING, SIZE, TITLE, WIDEST_NAME
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, text_width
 

@@ -19,7 +19,7 @@ from makespan.drawing.colours import (
     WORD,
     ink_on,
 )
-from makespan.drawing.layout import MOST_ROWS, Layout, lay_out, natural_lane
+from makespan.drawing.gantt.layout import MOST_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, short, text_width
 

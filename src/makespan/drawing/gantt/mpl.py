@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.picture import Picture, Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
-from makespan.drawing.layout import MOST_ROWS, Layout, lay_out
+from makespan.drawing.gantt.layout import MOST_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan.core.picture import Bars, Role
-from makespan.drawing.merge import MERGED, merged
+from makespan.drawing.gantt.merge import MERGED, merged
 
 
 def bars_of(rows):

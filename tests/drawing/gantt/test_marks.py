@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan.core.picture import Mark
-from makespan.drawing.marks import combined, horizon, placed
+from makespan.drawing.gantt.marks import combined, horizon, placed
 
 MAKESPAN, BOUND = Mark("makespan", 28.0), Mark("bound", 28.0, limit=True)
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.picture import Bars, Picture, Role, Row
-from makespan.drawing.marks import PlacedMark, combined, horizon, placed
-from makespan.drawing.merge import Blocks, merged
+from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed
+from makespan.drawing.gantt.merge import Blocks, merged
+from makespan.drawing.gantt.tracks import tracks
 from makespan.drawing.text import text_width
 from makespan.drawing.ticks import Tick, ticks
-from makespan.drawing.tracks import tracks
 
 MOST_ROWS = 60
 MOST_BLOCKS = 20_000

@@ -19,10 +19,10 @@ import numpy as np
 from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Schedule
 from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, ink_on
-from makespan.drawing.marks import combined, horizon
+from makespan.drawing.gantt.marks import combined, horizon
+from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.page.tables import Table
 from makespan.drawing.svg import escaped
-from makespan.drawing.tables import Table
-from makespan.drawing.tracks import tracks
 
 SCRIPTS = ("data.js", "view.js", "draw.js", "facts.js", "controls.js", "page.js")
 MOST_IDLE_ROWS = 1000
@@ -59,7 +59,7 @@ class Chart:
 
 def page(charts: Sequence[Chart], *, title: str) -> str:
     """Return the page of one plan, or of several above each other on one time axis."""
-    room = files("makespan.drawing") / "page"
+    room = files("makespan.drawing.page")
     template = Template((room / "page.html").read_text("utf-8"))
     data = {
         "title": title,

@@ -2,7 +2,7 @@
 
 import math
 
-from makespan.drawing.tables import answer_tables
+from makespan.drawing.page.tables import answer_tables
 
 
 def shapes(answer):

@@ -1,0 +1,1 @@
+"""Gantt charts: laid out once, then drawn as SVG or with matplotlib."""
