@@ -11,6 +11,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
+from makespan.core.system.memory import claim
 from makespan.divisible.bounds import quick_bounds
 from makespan.divisible.everyone import with_everyone
 from makespan.divisible.linear import problem_master_computes, with_deadline
@@ -19,6 +20,8 @@ from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sequence import Costs, least_end, plan_of
 from makespan.divisible.timing import timed
+
+A_WORKER = 250.0  # bytes: three copies of its costs, its place in lists, a row of the tables
 
 SearchOf = Callable[[Costs, Integers | None, Control], Search]
 """Builds the search for some workers; with their order of service, where it is given."""
@@ -39,6 +42,7 @@ def solve_latencies(problem: DivisibleLoad, control: Control, search_of: SearchO
     Where the master is to be chosen, every machine is tried, the fastest first; what the others
     have to beat cuts their searches short.
     """
+    claim(A_WORKER * len(problem.star), "the costs of all workers and the sequences tried")
     best: _Planned | None = None
     bounds = []
     for each in _with_masters(problem):

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from makespan.backends.highs import Answer, Programme, beside
+from makespan.backends.highs import SMALL, Answer, Programme, beside, memory_of
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.divisible.returns import Orders, Terms
 
 
@@ -138,6 +139,13 @@ def _places(order: tuple[int, ...], count: int) -> Integers:
     place = np.full(count, -1, dtype=np.int64)
     place[list(order)] = np.arange(len(order))
     return place
+
+
+def claim_sparse(workers: int) -> None:
+    """Refuse more workers than :func:`solve_sparse` has memory for, before any is listed."""
+    size = memory_of(2 * workers, 8 * workers)  # at least: more where all return
+    if size > SMALL:
+        claim(size, f"the linear programme of {workers:,} workers with returns")
 
 
 def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer, Floats, float]:

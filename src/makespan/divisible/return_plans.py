@@ -13,7 +13,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.linear import by_the_deadline, with_deadline
-from makespan.divisible.order_programme import solve_sparse
+from makespan.divisible.order_programme import claim_sparse, solve_sparse
 from makespan.divisible.order_rules import Rule
 from makespan.divisible.order_search import PROVED, Best, OrderSearch
 from makespan.divisible.plan import Plan
@@ -42,6 +42,7 @@ def solve_orders(
     simple = without_choice(problem)
     if simple is not None:
         return simple
+    claim_sparse(len(problem.star))
     terms = Terms.of(problem)
     rule = Rule.of(problem, terms, discipline)
     starts = list(_starts(problem, terms, rule, control))

@@ -150,10 +150,10 @@ def _suffix_rates(costs: Costs) -> Floats:
     share = np.zeros(len(costs))
     keep = np.ones(len(costs))
     total = costs.total
-    for first in range(len(costs) - 1, -1, -1):
-        share[position[first]] = 1.0 / total[first]
-        keep[position[first]] = costs.compute[first] / total[first]
-        if first % every == 0:
-            before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
-            rates[first : first + every] = float((before * share).sum())
+    for first in reversed(range(0, len(costs), every)):
+        block = slice(first, first + every)
+        share[position[block]] = 1.0 / total[block]
+        keep[position[block]] = costs.compute[block] / total[block]
+        before = np.concatenate([[1.0], np.cumprod(keep)[:-1]])
+        rates[block] = float((before * share).sum())
     return rates

@@ -12,6 +12,7 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.masters import tries_masters
 from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
+from makespan.divisible.order_programme import claim_sparse
 from makespan.divisible.order_rules import Rule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.return_plans import (
@@ -59,6 +60,7 @@ def fifo(problem: DivisibleLoad, control: Control) -> Solution:
     simple = without_choice(problem)
     if simple is not None:
         return simple
+    claim_sparse(len(problem.star))
     served = None if problem.order is not None else _best_order(problem)
     if served is None:
         return solve_orders(problem, control, discipline="fifo")
