@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from tests.drawing.gantt.test_merge import bars_of
 
 from makespan.core.picture import Mark, Picture, Role, Row
 from makespan.drawing.colours import FILL
 from makespan.drawing.gantt.svg import gantt_svg
 from makespan.drawing.svg import Canvas, escaped, number
+from tests.drawing.gantt.test_merge import bars_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.drawing.gantt.test_merge import bars_of
 
 from makespan.core.picture import Mark, Picture, Role, Row
 from makespan.drawing.gantt.layout import MOST_BLOCKS, MOST_ROWS, lay_out
+from tests.drawing.gantt.test_merge import bars_of
 
 
 def picture_of(rows, names, *, lanes=("receive", "compute"), **more):

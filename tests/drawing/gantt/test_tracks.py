@@ -2,9 +2,9 @@
 
 import numpy as np
 from hypothesis import given, strategies as st
-from tests.drawing.gantt.test_merge import bars_of
 
 from makespan.drawing.gantt.tracks import MOST_TRACKS, tracks
+from tests.drawing.gantt.test_merge import bars_of
 
 intervals = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8).map(
     lambda pairs: [(0, 0, 0, float(a), float(a + length)) for a, length in pairs]

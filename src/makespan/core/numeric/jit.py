@@ -1,4 +1,7 @@
-"""The one decorator for compiled loops.
+"""Compiled loops: those that always are, and those that are where it pays.
+
+A loop that a small problem needs, too, is a :class:`Loop`: one text, run as it is on small inputs
+and compiled on large ones. What only large inputs need is a :func:`kernel`.
 
 Kernels that call one another share a file: the cache of a kernel is renewed when its own file
 changes, not when a file it calls does. Kernels never use fastmath: sums keep their order.
@@ -7,16 +10,23 @@ changes, not when a file it calls does. Kernels never use fastmath: sums keep th
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pickle import UnpicklingError
 from typing import Any, TypeVar
 
+import numpy as np
+
+from makespan.core.numeric.arrays import readonly
 from makespan.core.system import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Column = Callable[[Any], Any]
 
+forced: bool | None = None
+"""Whether every loop is compiled, or none; None leaves it to their sizes."""
 
 _kernels: list[Any] = []
 
@@ -61,6 +71,90 @@ def kernel(function: Kernel) -> Kernel:
             made = numba.njit(nogil=True)(function)
         _kernels.append(made)
     return made  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop in the part of Python that Numba compiles, and the size from which compiling pays.
+
+    Parameters
+    ----------
+    plain
+        The function as it stands.
+    pays_from
+        The size of the work (rows, steps: the loop says what is counted) from which loading a
+        compiler, or the compiled loop from disk, takes less time than it saves.
+    loaded_from
+        The same where the compiler is there already; ``pays_from`` where it is left out.
+
+    Both forms give the same results to the bit.
+
+    >>> @loop(pays_from=1_000)
+    ... def total(numbers):
+    ...     value = 0.0
+    ...     for number in numbers:
+    ...         value += number
+    ...     return value
+    >>> total.pays(3), total.at(3)([1.0, 2.0, 3.0])
+    (False, 6.0)
+    """
+
+    plain: Callable[..., Any]
+    pays_from: float
+    loaded_from: float | None = None
+
+    def pays(self, size: float) -> bool:
+        """Whether work of this size is worth the compiled form."""
+        if forced is not None:
+            return forced
+        loaded = self.loaded_from is not None and "numba" in sys.modules
+        least = self.loaded_from if loaded else self.pays_from
+        return size >= least  # type: ignore[operator]
+
+    def at(self, size: float) -> Callable[..., Any]:
+        """Return the form for work of this size."""
+        return self.compiled if self.pays(size) else self.plain
+
+    @cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The compiled form."""
+        return kernel(self.plain)
+
+    def run(
+        self,
+        size: float,
+        inputs: tuple[np.ndarray, ...],
+        outputs: tuple[np.ndarray, ...] = (),
+        numbers: tuple[float, ...] = (),
+    ) -> Any:
+        """Run the loop on ``(*inputs, *outputs, *numbers)``; it writes into ``outputs``.
+
+        The plain form runs on lists, which is several times faster than on arrays.
+        """
+        if self.pays(size):
+            return self.compiled(*readonly(*inputs), *outputs, *numbers)
+        lists = [column.tolist() for column in outputs]
+        value = self.plain(*(column.tolist() for column in inputs), *lists, *numbers)
+        for column, values in zip(outputs, lists, strict=True):
+            column[:] = values
+        return value
+
+    def chosen(self, size: float) -> tuple[Callable[..., Any], Column]:
+        """Return the form for many calls that are ``size`` together, and what makes its columns."""
+        if self.pays(size):
+            return self.compiled, np.array
+        return self.plain, lambda values: np.asarray(values).tolist()
+
+
+def loop(
+    *, pays_from: float, loaded_from: float | None = None
+) -> Callable[[Callable[..., Any]], Loop]:
+    """Make a :class:`Loop` of the decorated function."""
+
+    def decorate(function: Callable[..., Any]) -> Loop:
+        return Loop(function, pays_from, loaded_from)
+
+    return decorate
 
 
 def _forgive(cache: Any) -> None:
