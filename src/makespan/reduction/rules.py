@@ -21,7 +21,7 @@ COMPILED_FROM = 2_000
 WATCHED_FROM = 5_000
 GREEDY, BACKFILLING, SEQUENCES = 0, 1, 2
 RULES = {"greedy": GREEDY, "backfilling": BACKFILLING}
-LOOSE, BLOCKED, SENT = 0, 1, 2
+LOOSE, BLOCKED, HELD, SENT = 0, 1, 2, 3
 NO_SEQUENCES = np.zeros((0, 0), dtype=np.int64)
 
 
@@ -38,7 +38,8 @@ def commit(  # type: ignore[no-untyped-def]
 
     A start never gets earlier, so the heap holds lower bounds, renewed when they come to the top.
     Sends that wait for one receiver start in the order of their latencies, whenever it is free:
-    only the first of them stands in the heap, the others in the receiver's ``pool``.
+    only the first of them stands in the heap, the others in the receiver's ``pool``. Of sends that
+    wait for their sender only that of the lowest segment stands there, the others are ``held``.
     """
     machines, segments = parents.shape
     # tables are 1 x 1 where all entries are equal
@@ -61,8 +62,10 @@ def commit(  # type: ignore[no-untyped-def]
     heap = [(zero, 0, 0)]
     heap.pop()
     pools = [[(zero, 0, 0)] for _ in range(machines)]
+    held = [[0] for _ in range(machines)]
     for machine in range(machines):
         pools[machine].pop()
+        held[machine].pop()
     for opened in range(segments):
         for machine in range(1, machines):
             segment = sequences[machine, 0] if rule == SEQUENCES else opened
@@ -78,25 +81,33 @@ def commit(  # type: ignore[no-untyped-def]
             target = parents[machine, segment]
             pool = pools[target]
             known = state[machine, segment]
-            if known == SENT or (
-                known == BLOCKED and (pool[0][1] != segment or pool[0][2] != machine)
-            ):
+            if known == SENT or (known == HELD and held[machine][0] != segment):
+                continue
+            if known == BLOCKED and (pool[0][1] != segment or pool[0][2] != machine):
                 continue
             delay = latency[machine * far, target * far]
             free = max(ready[machine, segment], sending[machine])
             start = max(free, receiving[target] - delay)
-            losing = [target]  # the receivers whose pools lose their first
-            losing.pop()
             if start > bound:
-                if start > free and known == LOOSE:
-                    state[machine, segment] = BLOCKED
-                    heappush(pool, (-delay, segment, machine))
-                    if pool[0][1] != segment or pool[0][2] != machine:
-                        continue
-                heappush(heap, (start, segment, machine))
-                if start > free or known == LOOSE:
+                now = known
+                if start > free:
+                    now = BLOCKED
+                elif known == BLOCKED or (rule == BACKFILLING and start == sending[machine]):
+                    now = HELD if rule == BACKFILLING else LOOSE
+                first = True
+                if now == BLOCKED:
+                    if known != BLOCKED:
+                        heappush(pool, (-delay, segment, machine))
+                    first = pool[0][1] == segment and pool[0][2] == machine
+                elif now == HELD:
+                    if known != HELD:
+                        heappush(held[machine], segment)
+                    first = held[machine][0] == segment
+                state[machine, segment] = now
+                if first:
+                    heappush(heap, (start, segment, machine))
+                if now == known:
                     continue
-                state[machine, segment] = LOOSE  # its own port is what it waits for now
             else:
                 lasts = transfer[machine * wide, target * wide] * size[segment]
                 sending[machine] = start + lasts
@@ -109,17 +120,6 @@ def commit(  # type: ignore[no-untyped-def]
                 sent[count] = segment
                 count += 1
                 state[machine, segment] = SENT
-                if far > 0 and rule == BACKFILLING:
-                    # ties in pools of unequal latencies: what its own port holds up leaves them
-                    for other in range(segments):
-                        if state[machine, other] == BLOCKED:
-                            to = parents[machine, other]
-                            first = pools[to][0][1] == other and pools[to][0][2] == machine
-                            if sending[machine] > receiving[to] - latency[machine, to]:
-                                state[machine, other] = LOOSE
-                                heappush(heap, (sending[machine], other, machine))
-                                if first:
-                                    losing.append(to)
                 if rule == SEQUENCES:
                     position[machine] += 1
                     if position[machine] < segments:
@@ -133,15 +133,15 @@ def commit(  # type: ignore[no-untyped-def]
                 if waits[target, segment] == 0 and target != 0 and due:
                     heappush(heap, (done, segment, target))
             if known == BLOCKED:
-                losing.append(target)
-            for to in losing:
                 # the first that still waits here starts when the receiver is free
-                while len(pools[to]) > 0:
-                    early, other, giver = pools[to][0]
-                    if state[giver, other] == BLOCKED:
-                        heappush(heap, (receiving[to] + early, other, giver))
-                        break
-                    heappop(pools[to])
+                heappop(pool)
+                if len(pool) > 0:
+                    early, other, giver = pool[0]
+                    heappush(heap, (receiving[target] + early, other, giver))
+            elif known == HELD:
+                heappop(held[machine])
+                if len(held[machine]) > 0:
+                    heappush(heap, (sending[machine], held[machine][0], machine))
     return senders[:count], sent[:count], combining[0]
 
 

@@ -11,6 +11,7 @@ from makespan.reduction.exhaustion import MOST_LISTED, Search, search
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules import float_tables_of, ordered_by_rule, tables_of
+from makespan.reduction.sends import claim_sends
 from makespan.reduction.timing import in_order
 
 MOST_MACHINES = 8
@@ -43,6 +44,7 @@ def exhaustive(
     ``compatible`` computes in floats as the notebook does, to the bit. The distinct optima are
     listed where there are at most ``listed`` optima.
     """
+    claim_sends(problem)
     if control.expired():
         return Solution(schedule=None, notes=("the time was up before the search began",))
     tables = float_tables_of(problem) if compatible else tables_of(problem)

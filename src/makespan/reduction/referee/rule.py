@@ -50,9 +50,9 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
     Every receiver has two queues of the leaves that send to it: those that only wait for it go
     in the order of their latencies, the longest first; all others in the order of when they can
     start. It calls for its first leaf, as far as it knows; of all calls the least is answered.
+    Of the leaves that a sender holds up itself, only the lowest segment stands in a queue.
     """
     machines, segments = parents.shape
-    unequal = machines > 1 and delays[1:].min() < delays[1:].max()
     complete = np.zeros((machines, segments))
     sending = np.zeros(machines)
     receiving = np.zeros(machines)
@@ -62,10 +62,13 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
     patient = np.zeros((machines, segments), np.bool_)  # waits for its receiver only
     soon = [[(0.0, 0, 0)] for _ in range(machines)]
     late = [[(0.0, 0, 0)] for _ in range(machines)]
+    kept = np.zeros((machines, segments), np.bool_)  # waits for its sender
+    own = [[0] for _ in range(machines)]
     call = [(np.inf, 0, 0) for _ in range(machines)]
     for machine in range(machines):
         soon[machine].pop()
         late[machine].pop()
+        own[machine].pop()
         if machine != ROOT:
             for segment in range(segments):
                 waits[parents[machine, segment], segment] += 1
@@ -98,15 +101,25 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
             while len(late[to]) > 0:
                 when, segment, machine = late[to][0]
                 able = max(complete[machine, segment], sending[machine])
-                if gone[machine, segment]:
+                behind = kept[machine, segment] and own[machine][0] != segment
+                if gone[machine, segment] or patient[machine, segment] or behind:
                     heappop(late[to])
                 elif able > when:
                     heappop(late[to])
-                    heappush(late[to], (able, segment, machine))
+                    if not kept[machine, segment]:
+                        kept[machine, segment] = True
+                        heappush(own[machine], segment)
+                    if own[machine][0] == segment:
+                        heappush(late[to], (able, segment, machine))
                 elif able <= receiving[to] - delays[machine, segment]:
                     heappop(late[to])
                     heappush(soon[to], (-delays[machine, segment], segment, machine))
                     patient[machine, segment] = True
+                    if kept[machine, segment]:
+                        kept[machine, segment] = False
+                        heappop(own[machine])
+                        if len(own[machine]) > 0:
+                            new.append((own[machine][0], machine))
                 else:
                     first = late[to][0]
                     break
@@ -118,13 +131,18 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
                     heappop(soon[to])
                     continue
                 entry = (max(able, when), segment, machine)
+                if able > when:
+                    heappop(soon[to])
+                    patient[machine, segment] = False
+                    kept[machine, segment] = True
+                    heappush(own[machine], segment)
+                    if own[machine][0] != segment:
+                        continue
+                    heappush(late[to], entry)
                 if entry < first:  # noqa: PLR1730 - Numba compares tuples, but has no least of them
                     first = entry
                 if able <= when:
                     break
-                heappop(soon[to])
-                patient[machine, segment] = False
-                heappush(late[to], (able, segment, machine))
             call[to] = first
             if first != answered:
                 if first[0] < np.inf:
@@ -141,13 +159,11 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
             combining[to] = max(combining[to], receiving[to]) + works[machine, segment]
             complete[to, segment] = combining[to]
             heappush(calls, first)  # the receiver calls again
-            if backfilling and unequal:  # its other leaves wait for its own port now
-                for other in range(segments):
-                    up = parents[machine, other]
-                    free = receiving[up] - delays[machine, other]
-                    if patient[machine, other] and not gone[machine, other] and after > free:
-                        patient[machine, other] = False
-                        new.append((other, machine))
+            if kept[machine, segment]:
+                kept[machine, segment] = False
+                heappop(own[machine])
+                if len(own[machine]) > 0:
+                    new.append((own[machine][0], machine))
             waits[to, segment] -= 1
             if waits[to, segment] == 0 and to != ROOT:
                 new.append((segment, to))
