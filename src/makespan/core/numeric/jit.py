@@ -73,6 +73,17 @@ def kernel(function: Kernel) -> Kernel:
     return made  # type: ignore[no-any-return]
 
 
+def pays(size: float, pays_from: float, loaded_from: float | None = None) -> bool:
+    """Whether work of this size is worth a compiler, or a compiled loop from disk.
+
+    For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
+    """
+    if forced is not None:
+        return forced
+    loaded = loaded_from is not None and "numba" in sys.modules
+    return size >= (loaded_from if loaded else pays_from)  # type: ignore[operator]
+
+
 @dataclass(frozen=True)
 class Loop:
     """A loop in the part of Python that Numba compiles, and the size from which compiling pays.
@@ -105,11 +116,7 @@ class Loop:
 
     def pays(self, size: float) -> bool:
         """Whether work of this size is worth the compiled form."""
-        if forced is not None:
-            return forced
-        loaded = self.loaded_from is not None and "numba" in sys.modules
-        least = self.loaded_from if loaded else self.pays_from
-        return size >= least  # type: ignore[operator]
+        return pays(size, self.pays_from, self.loaded_from)
 
     def at(self, size: float) -> Callable[..., Any]:
         """Return the form for work of this size."""
