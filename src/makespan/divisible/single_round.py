@@ -60,7 +60,8 @@ def single_round(
             star.send_per_unit, star.compute_per_unit, star.return_per_unit,
             star.send_fixed, star.compute_fixed, star.return_fixed, star.release,
         ),
-        released or star.has_fixed_costs,
+        star.has_fixed_costs,
+        released,
         problem.ports == 1,
         sent, began, ended, *times_back,
     )  # fmt: skip
@@ -87,10 +88,10 @@ def _part(problem: DivisibleLoad, length: int, *columns: Any) -> Schedule:
 def time_all(  # type: ignore[no-untyped-def]
     worker, units, back,
     send, compute, return_, send_fixed, compute_fixed, return_fixed, release,
-    delayed, one_port,
+    fixed, released, one_port,
     sent, began, ended, returning, returned,
 ):  # fmt: skip
-    """Fill in the times; ``delayed``: whether any send or computation has a fixed cost or release.
+    """Fill in the times; ``fixed``, ``released``: whether any worker has fixed costs, a release.
 
     A send waits for the one before it, a computation for its send and its worker's release, a
     return for its computation and the port. Send k lasts from ``sent[k]`` to ``sent[k + 1]``.
@@ -99,12 +100,12 @@ def time_all(  # type: ignore[no-untyped-def]
     for chunk in range(len(worker)):
         to, x = worker[chunk], units[chunk]
         lasts, works = send[to] * x, compute[to] * x
-        if delayed:
+        if fixed:
             lasts += send_fixed[to]
             works += compute_fixed[to]
         port += lasts
         sent[chunk + 1] = port
-        begin = max(port, release[to]) if delayed else port
+        begin = max(port, release[to]) if released else port
         began[chunk], ended[chunk] = begin, begin + works
     if not one_port:
         port = 0.0

@@ -39,4 +39,5 @@ def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
     total = float(speed.sum()) + own
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return one_round(problem, speed * (problem.load / total), own / total * problem.load)
+    speed *= problem.load / total
+    return one_round(problem, speed, own / total * problem.load)

@@ -13,14 +13,14 @@ def faultless(  # type: ignore[no-untyped-def]
     machine, computed, work, begin, done,
     source, returned, data, leave, back, rank,
     send_fixed, send, compute_fixed, compute, return_fixed, return_, memory, release, deadline,
-    fixed, limited, one_port, lifo, fifo, may_be_empty, seconds, units,
+    fixed, limited, results, one_port, lifo, fifo, may_be_empty, seconds, units,
 ):  # fmt: skip
     """Whether nothing is wrong with sends, as many computations, and returns, a line for each.
 
     Chunk k is that of row k; each has a worker of its own. ``rank``: the place of each worker in
-    the given order, empty where none is given; ``fixed`` and ``limited``: whether any worker has
-    fixed costs; memory, a release or a deadline. False says that the rows have another form, or
-    some fault.
+    the given order, empty where none is given; ``fixed``, ``limited``, ``results``: whether any
+    worker has fixed costs; memory, a release or a deadline; results to return. False says that
+    the rows have another form, or some fault.
     """
     sent = len(peer)
     served = np.zeros(len(send), dtype=np.bool_)
@@ -41,7 +41,8 @@ def faultless(  # type: ignore[no-untyped-def]
             if rank[worker] < place:
                 return False
             place = rank[worker]
-        waiting += return_[worker] > 0.0 or (fixed and return_fixed[worker] > 0.0)
+        if results:
+            waiting += return_[worker] > 0.0 or return_fixed[worker] > 0.0
         first, last = start[chunk], end[chunk]
         if first < began or last < ended or port - first > seconds:
             return False

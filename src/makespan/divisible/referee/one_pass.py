@@ -130,6 +130,7 @@ def _faultless(
             *readonly(*(getattr(star, name) for name in NUMBERS[:9])),
             star.has_fixed_costs,
             limited,
+            problem.has_returns,
             problem.ports == 1,
             problem.discipline == "lifo",
             problem.discipline == "fifo",
