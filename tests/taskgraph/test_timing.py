@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, Schedule, TaskGraph, check, solve
+from makespan.core.control import Control
 from makespan.core.schedule import COLUMNS
-from makespan.taskgraph import board, generators, loops
+from makespan.taskgraph import board, generators, insertion_kernels, loops
 from makespan.taskgraph.board import on_board
+from makespan.taskgraph.insertion import in_order
 from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.placing import SLICE, inserted
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -127,6 +130,41 @@ def test_given_plans_without_contention_are_timed_at_once(monkeypatch: pytest.Mo
         for name in ("machine", "item", "start", "end"):
             one, other = getattr(found.schedule, name)[:count], getattr(again, name)[:count]
             assert np.allclose(one, other, rtol=1e-12, atol=1e-12 * found.makespan)
+
+
+def test_heaps_of_cores_give_the_core_that_is_free_first() -> None:
+    """What follows an order, and what times it again, equal a look at every core."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        dag = generators.layered(60, ccr=float(rng.choice([0.0, 1.0])), rng=seed)
+        machine = rng.integers(0, 2, 60)
+        sequence = {
+            f"M{place + 1}": [
+                dag.names[task] for task in dag.order.tolist() if machine[task] == place
+            ]
+            for place in range(2)
+        }
+        network = Network([1.0, 2.0], cores=[int(rng.integers(2, 20)), 7])
+        problem = TaskGraph(dag, network, sequence=sequence)
+        plan = in_order(problem, machine, dag.position, in_turn=True)
+        expected = on_board(problem, machine, dag.order)
+        assert expected is not None
+        for found in (plan, retimed(problem, plan)):
+            assert np.allclose(found.start[:60], expected.start[:60], rtol=1e-12, atol=1e-12)
+
+
+def test_many_cores_are_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is read after as many tries of a task on a core, however many cores there are."""
+    sizes, insert = [], insertion_kernels.insert_some
+
+    def noted(order: np.ndarray, *columns: object) -> object:
+        sizes.append(len(order))
+        return insert(order, *columns)
+
+    monkeypatch.setattr(insertion_kernels, "insert_some", noted)
+    dag = generators.layered(4_000, rng=1)
+    inserted(TaskGraph(dag, Network([1.0, 1.0], cores=1_000)), Control(), dag.order)
+    assert max(sizes) <= SLICE / 2_000
 
 
 @pytest.mark.slow

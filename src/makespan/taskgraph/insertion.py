@@ -220,7 +220,7 @@ def in_order(
     Nothing is inserted, and no transfer waits. With ``in_turn`` tasks also start in that order
     where a machine has several cores, or they take no time.
 
-    Complexity: O(n log n + n c + e), c the cores of a machine; compiled for large graphs.
+    Complexity: O(n log n + n log c + e), c the cores of a machine; compiled for large graphs.
     """
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing

@@ -214,19 +214,15 @@ def in_sequence(  # type: ignore[no-untyped-def]
     """Write the starts and ends of tasks on their machines, one behind another in ``order``.
 
     What takes no time needs no core. With ``in_turn`` no task starts before the one that its
-    machine took before it: ``latest`` holds when. ``size`` is in the order of ``predecessors``;
+    machine took before it: ``latest`` holds when. ``core_free`` holds a heap of the times at which
+    the cores of a machine are free, for each machine. ``size`` is in the order of ``predecessors``;
     tables are flat.
     """
     for index in range(len(order)):
         task = order[index]
         place = machine[task]
-        core, begin = -1, 0.0
-        if seconds[task] > 0.0:
-            core = first_core[place]
-            for other in range(core + 1, first_core[place + 1]):
-                if core_free[other] < core_free[core]:
-                    core = other
-            begin = core_free[core]
+        first, cores = first_core[place], first_core[place + 1] - first_core[place]
+        begin = core_free[first] if seconds[task] > 0.0 else 0.0
         for position in range(first_in[task], first_in[task + 1]):
             source = predecessors[position]
             arrival = end[source]
@@ -238,8 +234,18 @@ def in_sequence(  # type: ignore[no-untyped-def]
             begin = latest[place] = max(begin, latest[place])
         start[task] = begin
         end[task] = begin + seconds[task]
-        if core >= 0:
-            core_free[core] = end[task]
+        if seconds[task] > 0.0:
+            hole = 0
+            while 2 * hole + 1 < cores:
+                one = two = first + 2 * hole + 1
+                if two - first + 1 < cores:
+                    two += 1
+                below = two if core_free[two] < core_free[one] else one
+                if end[task] <= core_free[below]:
+                    break
+                core_free[first + hole] = core_free[below]
+                hole = below - first
+            core_free[first + hole] = end[task]
 
 
 def count_hops(source, target, size, place, end, fixed, following, machines, nodes):  # type: ignore[no-untyped-def]
@@ -303,9 +309,11 @@ def earliest(  # type: ignore[no-untyped-def]
     """Write the earliest start and end of every row, dispatched in ``order``.
 
     A row starts when the row before it on everything that it occupies has ended, and what it
-    builds on is there; what takes no time needs no core. ``task`` is the task that a row computes
-    or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1. ``task_end`` comes
-    in with the ends to be used for tasks that have not been dispatched.
+    builds on is there; what takes no time needs no core. ``core_free`` holds a heap of the times at
+    which the cores of a machine are free, for each machine; with ``blocking``, where a core is
+    taken before its task starts, the times of its cores in turn. ``task`` is the task that a row
+    computes or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1.
+    ``task_end`` comes in with the ends to be used for tasks that have not been dispatched.
     """
     for index in range(len(order)):
         row = order[index]
@@ -321,9 +329,10 @@ def earliest(  # type: ignore[no-untyped-def]
                     begin = max(begin, task_end[source[each]])
             if blocking or seconds[row] > 0.0:
                 core = first_core[place]
-                for other in range(core + 1, first_core[place + 1]):
-                    if core_free[other] < core_free[core]:
-                        core = other
+                if blocking:
+                    for other in range(core + 1, first_core[place + 1]):
+                        if core_free[other] < core_free[core]:
+                            core = other
                 begin = max(begin, core_free[core])
                 core_of[goal] = core
                 core_free[core] = max(begin, task_end[goal])
@@ -333,8 +342,19 @@ def earliest(  # type: ignore[no-untyped-def]
             start[row] = clock[goal]
             end[row] = start[row] + seconds[row]
             task_end[goal] = end[row]
-            if core_of[goal] >= 0:
-                core_free[core_of[goal]] = end[row]
+            first = core_of[goal]
+            if first >= 0:
+                hole, cores = 0, 1 if blocking else first_core[place + 1] - first
+                while 2 * hole + 1 < cores:
+                    one = two = first + 2 * hole + 1
+                    if two - first + 1 < cores:
+                        two += 1
+                    below = two if core_free[two] < core_free[one] else one
+                    if end[row] <= core_free[below]:
+                        break
+                    core_free[first + hole] = core_free[below]
+                    hole = below - first
+                core_free[first + hole] = end[row]
             continue
         each = edge[row]
         if blocking:

@@ -19,7 +19,7 @@ from makespan.taskgraph.routing import is_uniform
 QUICK = 5_000
 """Tries of a task on a machine that are made even when the time is up: there is a plan then."""
 SLICE = 500_000
-"""Tries of a task on a machine between two looks at the clock."""
+"""Tries of a task on a core between two looks at the clock."""
 SECONDS_APPENDED = 1e-7
 """What a task or an edge takes where the time is up, and its row in the plan."""
 
@@ -103,7 +103,7 @@ def _compiled(
     """Insert in slices, and look at the clock in between."""
     from makespan.taskgraph.insertion_kernels import BLOCK, append_some, insert_some
 
-    dag, network, count = problem.dag, problem.network, len(problem.dag)
+    dag, count = problem.dag, len(problem.dag)
     cores = int(problem.cores.sum())
     blocks = 2 * cores + 2 + 4 * count // BLOCK
     claim(16 * BLOCK * blocks + 64 * cores, f"the gaps of {cores:,} cores")
@@ -121,7 +121,7 @@ def _compiled(
         np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
         np.empty((blocks, BLOCK)), np.empty((blocks, BLOCK)), np.full(blocks, -1.0),
     )  # fmt: skip
-    step, place = max(1, SLICE // (len(network) + len(dag.source) // count + 1)), 0
+    step, place = max(1, SLICE // (cores + len(dag.source) // count + 1)), 0
     with control.reserving(SECONDS_APPENDED * (count + len(dag.source))):
         while place < count and not control.expired():
             rows, used = insert_some(

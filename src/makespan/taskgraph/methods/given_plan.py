@@ -22,7 +22,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(A_GIVEN_PLAN,),
     proves="without contention, earliest starts in the given sequences on single cores can't be "
     "beaten: every start is a longest path",
-    complexity="O(n log n + n c + e), c the cores of a machine; compiled unless transfers wait",
+    complexity="O(n log n + n log c + e), c the cores of a machine; compiled unless transfers wait",
     source="design, 3.3: a given plan is timed and refereed only",
 )
 def given_plan(problem: TaskGraph, control: Control) -> Solution:

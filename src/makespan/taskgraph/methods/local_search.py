@@ -71,9 +71,9 @@ def _improved(
     problem: TaskGraph, control: Control, schedule: Schedule, moves: int | None
 ) -> Schedule:
     dag, network, count = problem.dag, problem.network, len(problem.dag)
-    large = count + len(dag.source)
+    large = count * int(problem.cores.max()) + len(dag.source)
     if moves is None:
-        moves = FEW if large <= TINY else max(1, min(MANY, MOST_STEPS // large))
+        moves = FEW if large <= TINY else min(MANY, MOST_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
     np.cumsum(problem.cores, out=first_core[1:])
