@@ -18,10 +18,10 @@ from makespan.divisible.sequence import Costs
 
 def _rates_differ(problem: DivisibleLoad) -> str | None:
     send = problem.star.send_per_unit
-    other = np.flatnonzero(send != send[:1])
-    if not len(other):
+    least, greatest = problem.star.range_of("send_per_unit")
+    if least >= greatest:
         return None
-    index = int(other[0])
+    index = int(np.argmax(send != send[0]))
     return (
         f"platform.workers[{index}].send.per_unit is {float(send[index])!r}, "
         f"that of the first is {float(send[0])!r}"
