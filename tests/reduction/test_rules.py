@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from makespan.reduction import rules
+from makespan.reduction import classical, rules
 from makespan.reduction.referee import rule
 from tests.oracles.reduction_rule import order_of_rule
 
@@ -64,3 +64,20 @@ def test_what_a_send_takes_does_not_grow_with_the_segments(monkeypatch, module, 
     monkeypatch.setattr(module, "heappush", counted)
     _orders(*case, backfilling=True)
     assert looks[0] <= LOOKS * 5 * 300
+
+
+def test_the_depths_of_a_long_chain_take_few_steps(monkeypatch):
+    """A machine's depth is that of its parent and one more; ways are doubled, not walked."""
+    chain, binary = classical.chain(999, 0), classical.binary(999, 0)
+    parents = np.stack([chain, binary], axis=1)
+    steps = [0]
+
+    def counted(*arguments, take=np.take_along_axis, **named):
+        steps[0] += 1
+        return take(*arguments, **named)
+
+    monkeypatch.setattr(np, "take_along_axis", counted)
+    depth = classical.depths(parents)
+    assert depth[0].tolist() == [0, 0]
+    assert (depth[1:] == 1 + np.stack([depth[chain, 0], depth[binary, 1]], axis=1)[1:]).all()
+    assert steps[0] < 30

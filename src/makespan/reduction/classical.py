@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.reversal import schedule_from_copies
 from makespan.reduction.rules import ordered_by_rule, ordered_by_sequence, tables_of
 from makespan.reduction.sends import Sends, claim_sends
@@ -86,12 +86,16 @@ def planned(
 
 
 def depths(parents: Integers) -> Integers:
-    """Return how many sends each segment takes from each machine to the root."""
-    depth = np.zeros_like(parents)
-    above = np.tile(np.arange(len(parents))[:, None], (1, parents.shape[1]))
+    """Return how many sends each segment takes from each machine to the root.
+
+    Each machine adds what lies above the machine that it has got to, which doubles its way.
+    Complexity: O(n m log n).
+    """
+    depth, above = np.ones_like(parents), parents
+    depth[ROOT] = 0
     while above.any():
-        depth += above != 0
-        above = np.take_along_axis(parents, above, axis=0)
+        depth += np.take_along_axis(depth, above, axis=0)
+        above = np.take_along_axis(above, above, axis=0)
     return depth
 
 
