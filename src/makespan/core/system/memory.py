@@ -9,6 +9,7 @@ from pathlib import Path
 from makespan.core.errors import MethodError, TooLarge
 
 USUAL_LIMIT = 2 * 2**30  # bytes
+NEVER_ASKED = 2**20  # bytes; for less, finding out what is free would take longer than the work
 VARIABLE = "MAKESPAN_MEMORY"
 
 
@@ -31,6 +32,8 @@ def claim(wanted: float, what: str) -> None:
     Traceback (most recent call last):
     makespan.core.errors.TooLarge: the table of all pairs would take 1,000,000 GB of memory; ...
     """
+    if wanted <= NEVER_ASKED:
+        return
     limit = allowed()
     if wanted > limit:
         raise TooLarge(
