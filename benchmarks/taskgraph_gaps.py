@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.table import Table, shown_seconds
 from makespan import Dag, Network, TaskGraph, solve
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 
 TASKS, SPEEDS, SEEDS = 25, (1.0, 1.0, 2.0, 2.0), 20
 RATIOS = (0.1, 1.0, 5.0)

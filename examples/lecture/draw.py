@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 import makespan
-from makespan.taskgraph.clustering import clustering_of
+from makespan.taskgraph.clustering.clusters import clustering_of
 from makespan.taskgraph.pictures import draw_graph
 
 HERE = Path(__file__).parent

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from makespan.independent.problem import IndependentTasks as IndependentTasks
     from makespan.partition.problem import Partition as Partition
     from makespan.reduction.problem import Reduction as Reduction
-    from makespan.taskgraph.dag import Dag as Dag
-    from makespan.taskgraph.network import Network as Network
+    from makespan.taskgraph.model.dag import Dag as Dag
+    from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph
 
 _HOMES = {
@@ -85,8 +85,8 @@ _HOMES = {
     "makespan.independent.problem": ("IndependentTasks",),
     "makespan.partition.problem": ("Partition",),
     "makespan.reduction.problem": ("Reduction",),
-    "makespan.taskgraph.dag": ("Dag",),
-    "makespan.taskgraph.network": ("Network",),
+    "makespan.taskgraph.model.dag": ("Dag",),
+    "makespan.taskgraph.model.network": ("Network",),
     "makespan.taskgraph.problem": ("TaskGraph",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan import Dag, Network, TaskGraph
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 
 TOPOLOGIES = (
     "complete", "bus", "star", "routed star", "ring", "mesh", "torus", "hypercube", "tree", "links",

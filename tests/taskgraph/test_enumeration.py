@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, TaskGraph, methods, solve
-from makespan.taskgraph import generators
 from makespan.taskgraph.bounds import bounds, grain
+from makespan.taskgraph.generate import graphs as generators
 from tests.oracles.taskgraph_enumeration import best, covers, random_problem
 
 WITHIN = 1e-8

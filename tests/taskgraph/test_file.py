@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, ProblemError, TaskGraph, read_problem, save
-from makespan.taskgraph import generators
 from makespan.taskgraph.file import read, schema, write
+from makespan.taskgraph.generate import graphs as generators
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 
 DESIGN = """

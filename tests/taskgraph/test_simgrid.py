@@ -15,9 +15,9 @@ import pytest
 
 from makespan import Dag, Network, Result, TaskGraph, solve
 from makespan.core.schedule import Activity
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.timing import machine_of_tasks
-from tests.taskgraph.test_published import CASES, dag_of
+from tests.taskgraph.methods.test_published import CASES, dag_of
 
 REPLAY = Path(__file__).parents[1] / "oracles" / "taskgraph_simgrid.py"
 METHODS = ("heft", "cpop", "peft", "mcp", "dls", "etf", "lookahead", "mapping-heuristic")

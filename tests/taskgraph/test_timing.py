@@ -9,12 +9,14 @@ import pytest
 
 from makespan import Dag, Network, Schedule, TaskGraph, check, solve
 from makespan.core.control import Control
+from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS
-from makespan.taskgraph import board, generators, insertion_kernels, loops
-from makespan.taskgraph.board import on_board
-from makespan.taskgraph.insertion import in_order
-from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.placing import SLICE, inserted
+from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.placing import board, insertion_kernels
+from makespan.taskgraph.placing.board import on_board
+from makespan.taskgraph.placing.in_order import SLICE, inserted
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -172,8 +174,9 @@ def test_compiled_loops_equal_their_plain_twins(monkeypatch: pytest.MonkeyPatch)
     """Forced through the compiler, every method and timing gives the same plan to the bit."""
     problems = [random_problem(seed, *MODELS[seed % 6]) for seed in range(12)]
     names = ("dominant-sequence-clustering", "linear-clustering", "edge-zeroing")
+    monkeypatch.setattr(jit, "forced", False)
     plain = [solve(problem, method=name).schedule for problem in problems for name in names]
-    monkeypatch.setattr(loops, "COMPILE_FROM", 0)
+    monkeypatch.setattr(jit, "forced", True)
     fresh = [random_problem(seed, *MODELS[seed % 6]) for seed in range(12)]
     compiled = [solve(problem, method=name).schedule for problem in fresh for name in names]
     for one, other in zip(plain, compiled, strict=True):

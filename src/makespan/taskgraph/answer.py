@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.copies import Copies
+from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
 SHOWN = 20

@@ -8,8 +8,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
-from makespan.taskgraph import loops
-from makespan.taskgraph.levels import colevels
+from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.placing.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
 
 WIDEST_JOIN = 32
@@ -107,8 +107,7 @@ def _forced(problem: TaskGraph, least: Floats) -> float:
     )
     ends = np.zeros(len(dag))
     width = int(min(WIDEST_JOIN, np.diff(dag.first_in).max(initial=0)))
-    loops.run(
-        loops.forced_ends,
+    forced_ends.run(
         len(dag) + 8 * len(dag.source),
         (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
@@ -128,3 +127,49 @@ def _given_plan(problem: TaskGraph) -> Bound:
     work = np.bincount(machine, weights=seconds, minlength=len(network)) / problem.cores
     value = max(_longest(problem, seconds, edge), float(work.max()))
     return Bound(value=value, name="given plan", source=GIVEN)
+
+
+@graph_loop
+def forced_ends(  # type: ignore[no-untyped-def]
+    order, first_in, predecessors, in_weight, least, ends, arrival, member, cores
+):
+    """Write the earliest end of each task that any plan on any machines allows.
+
+    The predecessors whose data would come last are those worth sharing a machine with: for each
+    number of them, the machine executes them (on ``cores`` at most) and waits for the data of the
+    others. ``arrival`` and ``member`` are room for the last arrivals, falling.
+    """
+    width = len(arrival)
+    for index in range(len(order)):
+        task = order[index]
+        kept = 0
+        for position in range(first_in[task], first_in[task + 1]):
+            source = predecessors[position]
+            time = ends[source] + in_weight[position]
+            hole = kept
+            if kept == width:
+                if time <= arrival[width - 1]:
+                    continue
+                hole = width - 1
+            else:
+                kept += 1
+            while hole > 0 and arrival[hole - 1] < time:
+                arrival[hole] = arrival[hole - 1]
+                member[hole] = member[hole - 1]
+                hole -= 1
+            arrival[hole] = time
+            member[hole] = source
+        begin = arrival[0] if kept > 0 else 0.0
+        work = 0.0
+        latest = 0.0
+        earliest_start = 0.0
+        for shared in range(kept):
+            source = member[shared]
+            own_start = ends[source] - least[source]
+            earliest_start = own_start if shared == 0 else min(earliest_start, own_start)
+            work += least[source]
+            latest = max(latest, ends[source])
+            local = max(latest, earliest_start + work / cores)
+            others = arrival[shared + 1] if shared + 1 < kept else 0.0
+            begin = min(begin, max(local, others))
+        ends[task] = begin + least[task]

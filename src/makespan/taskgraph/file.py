@@ -22,9 +22,9 @@ from makespan.core.inputs.forms import (
     validated,
 )
 from makespan.core.names import Numbered
-from makespan.taskgraph.dag import DURATION, SIZE, WORK, Dag
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
-from makespan.taskgraph.network_forms import NetworkForm, network_entry
+from makespan.taskgraph.model.dag import DURATION, SIZE, WORK, Dag
+from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import TaskGraph
 
 LARGEST_LIST = 1000

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
-from makespan.taskgraph.dag import Dag
-from makespan.taskgraph.given import Given
-from makespan.taskgraph.network import Network
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.given import Given
+from makespan.taskgraph.model.network import Network
 
 COMMUNICATIONS = ("overlap", "blocking")
 CONTENTIONS = ("none", "links", "ports")

@@ -14,8 +14,8 @@ from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
-from makespan.taskgraph import loops
-from makespan.taskgraph.copies import Copies
+from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_CHECKED, SECONDS_TIMED = 2.5e-7, 1.5e-7
@@ -156,7 +156,7 @@ class _Rows:
             owner = np.where(self.computes, owner, self.graph[2][self.edge])
         order = np.zeros(len(owner), dtype=np.int64)
         place = np.zeros(len(tasks) + 3, dtype=np.int64)
-        loops.run(loops.by_owner, 4 * len(owner), (rank, self.computes, owner), (place, order))
+        by_owner.run(4 * len(owner), (rank, self.computes, owner), (place, order))
         return order
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
@@ -187,9 +187,7 @@ class _Rows:
         task_end = np.zeros(count)
         task_end[self.task[self.computes]] = schedule.end[self.computes]
         start, end = np.zeros(len(schedule)), np.zeros(len(schedule))
-        loops.run(
-            loops.earliest,
-            2 * len(schedule) + len(self.graph[1]),
+        earliest.run(2 * len(schedule) + len(self.graph[1]),
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
                 sending, receiving, seconds, self.after, *self.graph, self.machine_of, first_core,
@@ -244,3 +242,100 @@ class _CopyRows(_Rows):
         first_in = np.searchsorted(inputs.copy, np.arange(len(copies.row) + 1))
         in_edges = np.arange(len(inputs.copy))
         self.graph = (frozen(first_in), frozen(in_edges), frozen(source), has_rows)
+
+
+@graph_loop
+def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-def]
+    """Write the rows by the ``rank`` of the tasks that own them, computations first.
+
+    ``place`` is room: zeros, two more than there are ranks.
+    """
+    for row in range(len(owner)):
+        place[rank[owner[row]] + 2] += 1
+    for index in range(2, len(place)):
+        place[index] += place[index - 1]
+    for transfers in range(2):
+        for row in range(len(owner)):
+            if computes[row] == (transfers == 0):
+                index = rank[owner[row]] + 1
+                order[place[index]] = row
+                place[index] += 1
+
+
+@graph_loop
+def earliest(  # type: ignore[no-untyped-def]
+    order, computes, task, edge, following_hop, last, sending, receiving, seconds, after,
+    first_in, in_edges, source, has_rows, machine_of, first_core,
+    start, end, task_end, there, free, core_free, clock, core_of, taken_last,
+    blocking,
+):  # fmt: skip
+    """Write the earliest start and end of every row, dispatched in ``order``.
+
+    A row starts when the row before it on everything that it occupies has ended, and what it
+    builds on is there; what takes no time needs no core. ``core_free`` holds a heap of the times at
+    which the cores of a machine are free, for each machine; with ``blocking``, where a core is
+    taken before its task starts, the times of its cores in turn. ``task`` is the task that a row
+    computes or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1.
+    ``task_end`` comes in with the ends to be used for tasks that have not been dispatched.
+    """
+    for index in range(len(order)):
+        row = order[index]
+        goal = task[row]
+        place = machine_of[goal]
+        if clock[goal] < 0.0 and (blocking or computes[row]):
+            begin = taken_last[place]
+            for position in range(first_in[goal], first_in[goal + 1]):
+                each = in_edges[position]
+                if has_rows[each] and not blocking:
+                    begin = max(begin, there[each])
+                else:
+                    begin = max(begin, task_end[source[each]])
+            if blocking or seconds[row] > 0.0:
+                core = first_core[place]
+                if blocking:
+                    for other in range(core + 1, first_core[place + 1]):
+                        if core_free[other] < core_free[core]:
+                            core = other
+                begin = max(begin, core_free[core])
+                core_of[goal] = core
+                core_free[core] = max(begin, task_end[goal])
+            taken_last[place] = begin
+            clock[goal] = begin
+        if computes[row]:
+            start[row] = clock[goal]
+            end[row] = start[row] + seconds[row]
+            task_end[goal] = end[row]
+            first = core_of[goal]
+            if first >= 0:
+                hole, cores = 0, 1 if blocking else first_core[place + 1] - first
+                while 2 * hole + 1 < cores:
+                    one = two = first + 2 * hole + 1
+                    if two - first + 1 < cores:
+                        two += 1
+                    below = two if core_free[two] < core_free[one] else one
+                    if end[row] <= core_free[below]:
+                        break
+                    core_free[first + hole] = core_free[below]
+                    hole = below - first
+                core_free[first + hole] = end[row]
+            continue
+        each = edge[row]
+        if blocking:
+            begin = clock[goal]
+        elif following_hop[row]:
+            begin = there[each]
+        else:
+            begin = task_end[source[each]]
+        if sending[row] >= 0:
+            begin = max(begin, free[sending[row]])
+        if receiving[row] >= 0:
+            begin = max(begin, free[receiving[row]])
+        start[row] = begin
+        end[row] = begin + seconds[row]
+        if sending[row] >= 0:
+            free[sending[row]] = end[row]
+        if receiving[row] >= 0:
+            free[receiving[row]] = end[row]
+        there[each] = end[row] + (after[row] if last[row] else 0.0)
+        if blocking:
+            clock[goal] = there[each]

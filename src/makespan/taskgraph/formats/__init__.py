@@ -10,8 +10,8 @@ from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 
 if TYPE_CHECKING:
-    from makespan.taskgraph.dag import Dag
-    from makespan.taskgraph.network import Network
+    from makespan.taskgraph.model.dag import Dag
+    from makespan.taskgraph.model.network import Network
     from makespan.taskgraph.problem import TaskGraph
 
 MACHINES = 4
@@ -59,7 +59,7 @@ def problem_in(text: str, suffix: str, name: str, network: Network | None = None
 
 def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
     """Return the problem of a graph that came without machines."""
-    from makespan.taskgraph.network import Network
+    from makespan.taskgraph.model.network import Network
     from makespan.taskgraph.problem import TaskGraph
 
     said = (

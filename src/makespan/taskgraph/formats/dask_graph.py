@@ -7,7 +7,7 @@ from typing import Any
 
 from makespan.core.errors import MissingExtra, ProblemError
 from makespan.core.inputs.mistakes import shown
-from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.model.dag import Dag
 
 Measure = Callable[[Any], float]
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Entry, Found
+from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
 MOST_PRODUCTS = 1_000_000

@@ -7,8 +7,8 @@ from typing import Any
 
 from makespan.core.errors import FileError, MissingExtra, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.taskgraph.dag import Dag
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
+from makespan.taskgraph.model.dag import Dag
 
 
 def dag_of(

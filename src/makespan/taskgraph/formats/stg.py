@@ -15,8 +15,8 @@ import numpy as np
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import number_fault, shown
-from makespan.taskgraph.dag import Dag
-from makespan.taskgraph.generators import scaled_sizes
+from makespan.taskgraph.generate.graphs import scaled_sizes
+from makespan.taskgraph.model.dag import Dag
 
 MOST_DIGITS = 18
 """Digits of a whole number that is read: those that an index can have."""

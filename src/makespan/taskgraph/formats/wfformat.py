@@ -17,7 +17,7 @@ from typing import Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.model.dag import Dag
 
 SHOWN = 20
 RUNTIME = "a runtime is 0 or more seconds"

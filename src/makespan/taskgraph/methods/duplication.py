@@ -6,11 +6,11 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import least_durations
-from makespan.taskgraph.copying import Copying
-from makespan.taskgraph.in_time import cannot_end
-from makespan.taskgraph.levels import by_level, colevels, levels, weights
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
-from makespan.taskgraph.placing import inserted
+from makespan.taskgraph.placing.copy_board import Copying
+from makespan.taskgraph.placing.in_order import inserted
+from makespan.taskgraph.placing.in_time import cannot_end
+from makespan.taskgraph.placing.levels import by_level, colevels, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 

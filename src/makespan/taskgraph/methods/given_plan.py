@@ -8,11 +8,11 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.taskgraph.board import on_board
-from makespan.taskgraph.dag import Dag
-from makespan.taskgraph.insertion import in_order
-from makespan.taskgraph.levels import by_level, levels, weights
+from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import A_GIVEN_PLAN
+from makespan.taskgraph.placing.board import on_board
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
 

@@ -13,13 +13,12 @@ from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
-from makespan.taskgraph import loops
 from makespan.taskgraph.bounds import bounds
-from makespan.taskgraph.copies import first_copies
-from makespan.taskgraph.improving import improve
-from makespan.taskgraph.insertion import in_order
-from makespan.taskgraph.methods.heft import heft
+from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.placing.copy_board import first_copies
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.moves import improve
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -89,7 +88,7 @@ def _improved(
     seed = 1 + int(control.rng.integers(2**31 - 3))
     numbers = np.array([0.0, float(seed), schedule.makespan, schedule.makespan])
     routing = network.routing
-    loop, column = loops.chosen(improve, moves * large)
+    loop, column = improve.chosen(moves * large)
     inputs = [
         column(each)
         for each in (

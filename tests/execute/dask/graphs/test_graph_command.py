@@ -11,7 +11,7 @@ import pytest
 from makespan import Network, TaskGraph, check, read_result, save
 from makespan.cli.main import run
 from makespan.execute import dask
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 from tests.execute.dask.graphs import graphs
 
 

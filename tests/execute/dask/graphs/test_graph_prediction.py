@@ -11,7 +11,7 @@ import pytest
 
 from makespan import Dag, TaskGraph
 from makespan.execute import dask
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 from tests.execute.dask.graphs.graphs import Slept
 
 pytestmark = pytest.mark.slow

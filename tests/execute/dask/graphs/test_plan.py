@@ -12,7 +12,7 @@ from makespan.core.schedule import Activity
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.execute.dask.graphs.placement import chains, pins_of
 from makespan.execute.dask.graphs.plan import METHODS, planned
-from makespan.taskgraph import generators
+from makespan.taskgraph.generate import graphs as generators
 
 
 def switched(setup: float = 0.0) -> Network:

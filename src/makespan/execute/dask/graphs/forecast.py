@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.dag import Dag
-from makespan.taskgraph.network import Network
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
 
 Spans = list[tuple[float, float]]

@@ -16,7 +16,7 @@ import numpy as np
 
 from makespan.execute.dask.cluster.crew import Crew, Member
 from makespan.execute.dask.cluster.fit import Fit, fit
-from makespan.taskgraph.network import Network
+from makespan.taskgraph.model.network import Network
 
 FIRST = 1 << 18  # bytes of the first transfer of each pair
 LEAST, MOST = 1 << 16, 1 << 25  # bytes of the largest transfers

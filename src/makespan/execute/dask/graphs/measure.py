@@ -16,7 +16,7 @@ from makespan.execute.dask.graphs.failures import raise_failed
 from makespan.execute.dask.graphs.links import Probe, Wires
 from makespan.execute.dask.graphs.steps import Taken
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.taskgraph.dag import Dag
+from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 
 Tell = Callable[[float, str], None]

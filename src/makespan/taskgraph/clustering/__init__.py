@@ -1,0 +1,1 @@
+"""Clusters of tasks, and from clusters to machines."""

@@ -1,0 +1,214 @@
+"""From clusters to machines: merging, physical mapping, and the order on each machine.
+
+Source: paper 003 (PB165), "Spojování shluků", "Plánování pomocí shlukovací heuristiky".
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.taskgraph.clustering.clusters import (
+    Clustering,
+    clustering_of,
+    clustering_seconds,
+    numbered,
+)
+from makespan.taskgraph.placing.board import on_board
+from makespan.taskgraph.placing.in_time import cannot_end, in_time
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.levels import by_level
+from makespan.taskgraph.placing.steps import Steps, listed, number
+from makespan.taskgraph.problem import TaskGraph
+
+EXACT_UP_TO = 7
+"""Machines up to which every mapping is tried."""
+
+
+def planned(
+    problem: TaskGraph,
+    control: Control,
+    steps: Steps,
+    clustering: Clustering,
+    weights: tuple[Floats, Floats],
+    priority: Floats | None = None,
+) -> Solution:
+    """Return the plan that a clustering gives on the machines of the problem.
+
+    Tasks follow one another by level; by ``priority``, if given, where no clusters are merged.
+    Where the time is up, the names of the tasks in each cluster are left out.
+    """
+    with control.reserving(clustering_seconds(problem.dag)):
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        merged_clusters = merged(problem, control, clustering.cluster, weights[0], steps)
+        machine_of = mapped(problem, control, merged_clusters, steps)
+    level = priority
+    if level is None or merged_clusters is not clustering.cluster:
+        level = clustering_of(problem.dag, *weights, machine_of).level
+    schedule = ordered(problem, control, machine_of, level)
+    if cannot_end(problem, control):
+        return Solution(schedule=schedule)
+    names = problem.named
+    _log_order(problem, steps, schedule)
+    details: dict[str, Any] = {
+        "clusters": [names(tasks) for tasks in clustering.members()],
+        "parallel_time": clustering.parallel_time,
+        "dominant_sequence": names(clustering.dominant_sequence),
+        **steps.details(),
+    }
+    return Solution(schedule=schedule, details=details)
+
+
+def merged(
+    problem: TaskGraph, control: Control, cluster: Integers, task: Floats, steps: Steps
+) -> Integers:
+    """Merge clusters until there is at most one per machine, so that the sums are alike.
+
+    The largest cluster that is left goes to the bin that is least full for the speed and the
+    cores of its machine (longest processing time first). When the time is up, the rest is dealt
+    round. Bins are numbered by lowest task.
+    """
+    count, machines = int(cluster.max(initial=-1)) + 1, len(problem.network)
+    if count <= machines:
+        return cluster
+    sums = np.bincount(cluster, weights=task, minlength=count)
+    network = problem.network
+    rate = network.speed * problem.cores
+    filled = np.zeros(machines)
+    bin_of = np.zeros(count, dtype=np.int64)
+    largest = np.argsort(-sums, kind="stable")
+    for index, each in enumerate(largest.tolist()):
+        if control.expired():
+            bin_of[largest[index:]] = np.arange(count - index) % machines
+            break
+        best = int(np.argmin((filled + sums[each]) / rate))
+        filled[best] += sums[each]
+        bin_of[each] = best
+    result = numbered(bin_of[cluster])
+    if steps.wanted:
+        groups: list[list[str]] = [[] for _ in range(int(result.max()) + 1)]
+        for each, name in enumerate(problem.dag.names):
+            groups[result[each]].append(name)
+        text = listed("{" + " ".join(group) + "}" for group in groups)
+        steps.add(f"{count} clusters are merged into {len(groups)}: {text}", merged=groups)
+    return result
+
+
+def mapped(problem: TaskGraph, control: Control, cluster: Integers, steps: Steps) -> Integers:
+    """Return the machine of each task: clusters to machines, least communication first.
+
+    The cost of a mapping is the sum over the edges between clusters of the seconds that their
+    transfers take; among mappings of equal cost, the one whose fullest machine computes least,
+    then the first. Every mapping is tried for few machines, exchanges of pairs for many.
+    """
+    places = _Mapping(problem, cluster)
+    few = len(problem.network) <= EXACT_UP_TO
+    place = places.exact() if few else places.local_search(control)
+    if steps.wanted:
+        machines = problem.machines
+        pairs = [f"{index + 1} to {machines[each]}" for index, each in enumerate(place)]
+        steps.add(f"clusters to machines: {listed(pairs)}", mapping=[machines[i] for i in place])
+    return np.array(place, dtype=np.int64)[cluster]
+
+
+class _Mapping:
+    """Communication between clusters, seconds between machines, and work."""
+
+    def __init__(self, problem: TaskGraph, cluster: Integers) -> None:
+        dag, routing = problem.dag, problem.network.routing
+        self.count = int(cluster.max(initial=-1)) + 1
+        self.machines = len(problem.network)
+        a, b = cluster[dag.source], cluster[dag.target]
+        crosses = a != b
+        pairs = a[crosses] * self.count + b[crosses]
+        square = (self.count, self.count)
+        length = self.count * self.count
+        self.data = np.bincount(pairs, dag.size[crosses], length).reshape(square)
+        self.messages = np.bincount(pairs, minlength=length).reshape(square).astype(float)
+        self.per_unit, self.fixed = routing.seconds_per_unit, routing.fixed_seconds
+        tasks = np.arange(len(dag))
+        self.work = np.empty((self.count, self.machines))
+        for machine in range(self.machines):
+            seconds = problem.durations_on(tasks, np.full(len(tasks), machine))
+            self.work[:, machine] = np.bincount(cluster, seconds, self.count)
+        self.work /= problem.cores
+
+    def cost(self, place: Any) -> tuple[float, float]:
+        """Return the seconds of communication, and the greatest sum of work on a machine."""
+        index = np.asarray(place)
+        grid = np.ix_(index, index)
+        data = float((self.data * self.per_unit[grid]).sum())
+        messages = float((self.messages * self.fixed[grid]).sum())
+        work = float(self.work[np.arange(self.count), index].max(initial=0.0))
+        return _rounded(data + messages), _rounded(work)
+
+    def exact(self) -> tuple[int, ...]:
+        """Return the best of all mappings."""
+        return min(permutations(range(self.machines), self.count), key=self.cost)
+
+    def local_search(self, control: Control) -> tuple[int, ...]:
+        """Return a mapping that no exchange of two machines betters.
+
+        It begins with the fullest clusters on the fastest machines.
+        """
+        fastest = np.argsort(self.work.sum(axis=0), kind="stable")
+        fullest = np.argsort(-self.work.sum(axis=1), kind="stable")
+        place = np.full(self.machines, -1)
+        place[fullest] = fastest[: self.count]
+        place[self.count :] = fastest[self.count :]
+        best = self.cost(place[: self.count])
+        improved = True
+        while improved:
+            improved = False
+            for one in range(self.count):
+                for other in range(one + 1, self.machines):
+                    if control.expired():
+                        return tuple(place[: self.count].tolist())
+                    place[[one, other]] = place[[other, one]]
+                    cost = self.cost(place[: self.count])
+                    if cost < best:
+                        best, improved = cost, True
+                    else:
+                        place[[one, other]] = place[[other, one]]
+        return tuple(place[: self.count].tolist())
+
+
+def _rounded(value: float) -> float:
+    """Return a value without its last bits, so that sums in another order compare equal."""
+    return float(f"{value:.12g}")
+
+
+def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: Floats) -> Schedule:
+    """Place the tasks on their machines by level; transfers start as soon as the source ends."""
+    order = by_level(problem.dag, level)
+    if problem.contention == "none" and not problem.is_blocking:
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return in_order(problem, machine_of, place)
+    schedule = on_board(problem, machine_of, order, control.expired)
+    return in_time(problem, control) if schedule is None else schedule
+
+
+def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:
+    if not steps.wanted:
+        return
+    columns = (schedule.machine, schedule.start, schedule.end)  # tasks come first
+    place, start, end = (column[: len(problem.dag)].tolist() for column in columns)
+    for machine in range(len(problem.network)):
+        tasks = [task for task in range(len(problem.dag)) if place[task] == machine]
+        tasks.sort(key=lambda task: (start[task], end[task], task))
+        if not tasks:
+            continue
+        shown = listed(
+            f"{problem.dag.names[task]} ({number(start[task])} to {number(end[task])})"
+            for task in tasks
+        )
+        name = problem.machines[machine]
+        steps.add(f"order on {name}: {shown}", machine=name, tasks=problem.named(tasks))

@@ -1,0 +1,116 @@
+"""Random task graph problems: a generated graph on generated machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.taskgraph.generate.graphs import GENERATORS
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.network import Network
+from makespan.taskgraph.problem import TaskGraph
+
+SIZES = {
+    "layered": 40,
+    "fork-join": 10,
+    "tree": 5,
+    "gaussian-elimination": 8,
+    "fft": 16,
+    "cholesky": 6,
+    "stencil": 6,
+}
+"""The size of each graph where none is given."""
+LARGEST = {
+    "layered": 10**6,
+    "fork-join": 10**6,
+    "tree": 20,
+    "gaussian-elimination": 1000,
+    "fft": 2**15,
+    "cholesky": 150,
+    "stencil": 1000,
+}
+"""The largest sizes: about a million tasks."""
+MOST_MACHINES = 4096
+RANDOM = ("layered", "fork-join", "tree")
+
+
+def generate(
+    rng: np.random.Generator,
+    *,
+    graph: str = "layered",
+    size: int | None = None,
+    ccr: float = 1.0,
+    machines: int = 4,
+    heterogeneity: float = 2.0,
+    topology: str = "complete",
+    communication: str = "overlap",
+    contention: str = "none",
+) -> TaskGraph:
+    """Return a problem with a graph of a known family on machines of different speeds.
+
+    Parameters
+    ----------
+    rng
+        The source of all randomness.
+    graph
+        ``"layered"``, ``"fork-join"``, ``"tree"``, ``"gaussian-elimination"``, ``"fft"``,
+        ``"cholesky"`` or ``"stencil"``; only the first three are random.
+    size
+        The tasks of a layered graph, the branches of a fork-join, the levels of a tree, the order
+        of an elimination, the points of a transform, the tiles of a factorisation, the cells and
+        steps of a stencil.
+    ccr
+        Communication to computation: the mean size of an edge over the mean work of a task.
+    machines
+        How many there are.
+    heterogeneity
+        The largest speed over the smallest, 1 or more; speeds are drawn log-uniformly.
+    topology
+        As in :class:`Network`; meshes and tori are as square as possible.
+    communication, contention
+        As in :class:`TaskGraph`.
+
+    Raises
+    ------
+    ProblemError
+        With every option that makes no problem.
+    """
+    mistakes = Mistakes()
+    if graph not in GENERATORS:
+        hint = did_you_mean(graph, GENERATORS)
+        mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
+    extent = SIZES.get(graph, 1) if size is None else size
+    largest = LARGEST.get(graph, 10**6)
+    for name, value, most in (("size", extent, largest), ("machines", machines, MOST_MACHINES)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            mistakes.add(name, f"{shown(value)} is not a whole number from 1 to {most}")
+    mistakes.number("ccr", ccr, "a ratio is 0 or more")
+    mistakes.number("heterogeneity", heterogeneity, "a ratio of speeds is 1 or more", low=1.0)
+    mistakes.raise_if_any()
+    speeds = np.exp(rng.uniform(0.0, np.log(heterogeneity), machines))
+    shape = _shape(machines) if topology in ("mesh", "torus") else ()
+    return TaskGraph(
+        _graph(graph, extent, ccr, rng),
+        Network(speeds, topology=topology, shape=shape),
+        communication=communication,  # type: ignore[arg-type]
+        contention=contention,  # type: ignore[arg-type]
+    )
+
+
+def _graph(graph: str, extent: int, ccr: float, rng: np.random.Generator) -> Dag:
+    more: dict[str, Any] = {"rng": rng} if graph in RANDOM else {}
+    sizes = (extent, extent) if graph == "stencil" else (extent,)
+    return GENERATORS[graph](*sizes, ccr=ccr, **more)
+
+
+def _shape(machines: int) -> tuple[int, int]:
+    """Return the two extents whose product is ``machines`` and that differ least.
+
+    >>> _shape(12), _shape(7)
+    ((3, 4), (1, 7))
+    """
+    rows = next(rows for rows in range(int(machines**0.5), 0, -1) if machines % rows == 0)
+    return rows, machines // rows

@@ -1,0 +1,1 @@
+"""Clusterings: tasks that talk much share a machine."""

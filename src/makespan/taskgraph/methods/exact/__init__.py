@@ -1,0 +1,1 @@
+"""Optima: by rule for equal tasks, else by constraint programming."""

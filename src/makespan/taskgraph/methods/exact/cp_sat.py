@@ -1,0 +1,373 @@
+"""The optimum by constraint programming, for small graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
+from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.methods.local_search import local_search
+from makespan.taskgraph.needs import (
+    NO_CONTENTION,
+    NO_DUPLICATION,
+    NO_GIVEN_PLAN,
+    OVERLAP,
+    few_steps,
+)
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.levels import colevels, levels
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import machine_of_tasks, retimed
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar
+
+    from makespan.backends.cp_sat import Scaling
+
+MOST_CONSTRAINTS = 200_000
+COARSE, FINE = 2**30, 2**40
+"""The longest makespan in units: first few, then, for times that are rounded, without presolve."""
+
+QUICKLY_BUILT = 30_000
+SYMMETRIC = 50
+"""The first tasks, in whose order machines that are alike are used."""
+WORKERS = 8  # their variety proves more, even on two cores
+
+
+def _too_many(problem: TaskGraph) -> str | None:
+    found = _constraints(problem)
+    return f"there are {found}" if found > MOST_CONSTRAINTS else None
+
+
+def _constraints(problem: TaskGraph) -> int:
+    """Return the tasks on machines, and the edges times their pairs of machines."""
+    machines, edges = len(problem.network), len(problem.dag.source)
+    pairs = 2 * machines if _is_equal(*_transfer_tables(problem)) else machines * machines
+    return len(problem.dag) * machines + edges * pairs
+
+
+FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them", _too_many)
+
+
+@register(
+    "taskgraph",
+    name="cp-sat",
+    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
+    reach=(few_steps(QUICKLY_BUILT, "tasks on machines and edges between them", _constraints),),
+    proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
+    "out whatever is shorter than the plan, timed in seconds",
+    complexity="exponential",
+    source="optional intervals on machines, and a literal per edge and per pair of machines; "
+    "OR-tools CP-SAT",
+)
+def cp_sat(problem: TaskGraph, control: Control) -> Solution:
+    """Choose machines and starts together, from the best plan known or from ``local-search``.
+
+    Times that have no common unit are rounded down: the optimum of that model is a lower bound,
+    and the plan is timed with the true times.
+    """
+    from makespan.backends.cp_sat import SLACK
+
+    start = control.incumbent.schedule if control.incumbent else None
+    if start is None:
+        start = local_search(problem, control).schedule
+    assert start is not None
+    best = _shorter(start, retimed(problem, start))
+    least = max(bound.value for bound in bounds(problem))
+    if best.makespan <= least or control.expired():
+        return Solution(schedule=best, lower_bound=least)
+    for largest in (COARSE, FINE):
+        best, bound, notes, stopped = _searched(problem, control, best, least, largest)
+        if bound is None or not notes or stopped or control.expired():
+            break
+        least = max(least, bound)
+    return Solution(
+        schedule=best,
+        lower_bound=bound,
+        optimal=bound is not None and best.makespan <= bound * (1 + SLACK),
+        stopped=stopped,
+        notes=notes,
+    )
+
+
+def _searched(
+    problem: TaskGraph, control: Control, plan: Schedule, least: float, largest: int
+) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
+    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut."""
+    from makespan.backends.cp_sat import scaling_of, search
+
+    fixed, per_unit = _transfer_tables(problem)
+    seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
+    times = np.concatenate([problem.durations.ravel(), seconds.ravel()])
+    times = times[times <= plan.makespan]
+    scaling = scaling_of(times, total=plan.makespan, largest_sum=largest)
+    try:
+        model = _Model.build(problem, control, scaling, plan, least)
+    except _LateError:
+        return plan, None, (), True
+    presolve = largest == COARSE
+    found = search(
+        model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
+    )
+    if found.solved:
+        plan = _shorter(plan, model.schedule(found.value))
+    bound = None if found.bound is None else scaling.bound(found.bound)
+    note = scaling.note(len(problem.dag) + len(problem.dag.source))
+    return plan, bound, note, found.stopped
+
+
+def _shorter(one: Schedule, other: Schedule) -> Schedule:
+    return other if other.makespan < one.makespan else one
+
+
+def _transfer_tables(problem: TaskGraph) -> tuple[Floats, Floats]:
+    routing = problem.network.routing
+    return routing.fixed_seconds, routing.seconds_per_unit
+
+
+def _is_equal(*tables: Floats) -> bool:
+    """Whether all pairs of different machines exchange data alike."""
+    others = ~np.eye(len(tables[0]), dtype=bool)
+    return all(np.unique(table[others]).size <= 1 for table in tables)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """The model: when each task starts, and on which machine it is."""
+
+    model: CpModel
+    problem: TaskGraph
+    start: list[IntVar]
+    on: list[list[IntVar]]
+
+    @classmethod
+    def build(
+        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float
+    ) -> _Model:
+        from makespan.backends.cp_sat import library
+
+        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan)
+        floor = min(builder.least_end(least), builder.horizon)
+        end = model.new_int_var(floor, builder.horizon, "makespan")
+        start, on = builder.tasks(model, end)
+        builder.transfers(model, start, on)
+        builder.symmetry(model, on)
+        builder.hint(model, start, on, end)
+        model.minimize(end)
+        return cls(model=model, problem=problem, start=start, on=on)
+
+    def schedule(self, value: Callable[[Any], int]) -> Schedule:
+        """Return the plan with these machines and this order, in true times."""
+        machine = np.array([[value(x) for x in row].index(1) for row in self.on], dtype=np.int64)
+        start = np.array([value(each) for each in self.start], dtype=np.int64)
+        return in_order(self.problem, machine, start)
+
+
+class _LateError(Exception):
+    """The time is up while the model is being built."""
+
+
+class _Builder:
+    """The parts of the model, in units of time; ``horizon`` is where the known plan ends."""
+
+    def __init__(
+        self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule
+    ) -> None:
+        dag = problem.dag
+        self.control = control
+        self.problem = problem
+        self.machines = range(len(problem.network))
+        self.scaling = scaling
+        longest = plan.makespan  # whatever takes longer is ruled out below
+        self.seconds = scaling.down(np.minimum(problem.durations, longest))
+        fixed, per_unit = _transfer_tables(problem)
+        times = fixed[None, :, :] + per_unit[None, :, :] * dag.size[:, None, None]
+        self.transfer = scaling.down(np.minimum(times, longest))
+        computes = plan.kind == Activity.COMPUTE
+        item = plan.item[computes]
+        self.alike = self._alike()
+        self.machine_of = self._renamed(machine_of_tasks(problem, plan))
+        rounded = self._rounded_starts(plan.start[computes], item)
+        self.start_of = rounded
+        ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
+        self.horizon = int(ends.max(initial=0))
+        self.seconds[problem.durations > longest] = self.horizon + 1
+        self.transfer[times > longest] = self.horizon + 1
+        least = self.seconds.min(axis=1).astype(np.float64)
+        none = np.zeros(len(dag.source))
+        self.earliest = (colevels(dag, least, none) - least).astype(np.int64)
+        self.behind = levels(dag, least, none).astype(np.int64)
+
+    def look(self) -> None:
+        """Look at the clock."""
+        if self.control.expired():
+            raise _LateError
+
+    def least_end(self, seconds: float) -> int:
+        """Return the least end, in units, of plans that take at least ``seconds``."""
+        if self.scaling.exact:
+            return self.scaling.at_least(seconds)
+        terms = len(self.problem.dag) + len(self.problem.dag.source)
+        return max(0, int(self.scaling.down(seconds)) - terms)
+
+    def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
+        """Return the starts of the plan's decisions in rounded times: a solution of the model."""
+        dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
+        free = [[0] * cores for cores in self.problem.cores.tolist()]
+        order = item[np.lexsort((dag.position[item], start))]
+        for task in order.tolist():
+            machine = int(self.machine_of[task])
+            lasts = int(self.seconds[task, machine])
+            core = free[machine].index(min(free[machine]))
+            begin = free[machine][core] if lasts else 0
+            for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
+                source = int(dag.source[edge])
+                origin = int(self.machine_of[source])
+                arrival = int(found[source] + self.seconds[source, origin])
+                if origin != machine:
+                    arrival += int(self.transfer[edge, origin, machine])
+                begin = max(begin, arrival)
+            found[task] = begin
+            if lasts:
+                free[machine][core] = begin + lasts
+        return found
+
+    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
+        """Add tasks as optional intervals on every machine; a machine has so many at a time."""
+        start, on = [], []
+        intervals: list[list[Any]] = [[] for _ in self.machines]
+        for task in range(len(self.problem.dag)):
+            self.look()
+            latest = self.horizon - int(self.behind[task])
+            begin = model.new_int_var(int(self.earliest[task]), latest, "")
+            row = [model.new_bool_var("") for _ in self.machines]
+            model.add_exactly_one(row)
+            for machine in self.machines:
+                lasts = int(self.seconds[task, machine])
+                if lasts:  # what takes no time needs no core
+                    intervals[machine].append(
+                        model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
+                    )
+            model.add(begin + self._duration(task, row) <= end)
+            model.add(begin + int(self.behind[task]) <= end)
+            start.append(begin)
+            on.append(row)
+        for machine, cores in enumerate(self.problem.cores.tolist()):
+            if cores == 1:
+                model.add_no_overlap(intervals[machine])
+            else:
+                model.add_cumulative(intervals[machine], [1] * len(intervals[machine]), cores)
+        self._area(model, on, end)
+        return start, on
+
+    def _area(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
+        """A machine is idle before its first task can start, and behind its last one.
+
+        Each task is first on one machine at most, and last on one: that is what the linear
+        relaxation sees of precedences, and what CP-SAT bounds best with.
+        """
+        from ortools.sat.python.cp_model import LinearExpr
+
+        tasks = range(len(self.problem.dag))
+        heads = self.earliest.tolist()
+        tails = (self.behind - self.seconds.min(axis=1)).tolist()
+        taken: list[list[list[Any]]] = [[[] for _ in tasks] for _ in range(2)]
+        for machine, cores in enumerate(self.problem.cores.tolist()):
+            terms = [row[machine] for row in on]
+            weights = self.seconds[:, machine].tolist()
+            if cores == 1:
+                empty = model.new_bool_var("")
+                for way, idle in enumerate((heads, tails)):
+                    extreme = [model.new_bool_var("") for _ in tasks]
+                    model.add_exactly_one([*extreme, empty])
+                    for task in tasks:
+                        model.add_implication(extreme[task], on[task][machine])
+                        model.add_implication(empty, on[task][machine].negated())
+                        taken[way][task].append(extreme[task])
+                    terms, weights = terms + extreme, weights + idle
+            model.add(LinearExpr.weighted_sum(terms, weights) <= cores * end)
+        for each in (literals for ends in taken for literals in ends):
+            if len(each) > 1:
+                model.add_at_most_one(each)
+
+    def _duration(self, task: int, row: list[IntVar]) -> Any:
+        from ortools.sat.python.cp_model import LinearExpr
+
+        return LinearExpr.weighted_sum(row, self.seconds[task].tolist())
+
+    def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
+        """A task starts behind its predecessors, and behind their data from other machines."""
+        dag = self.problem.dag
+        equal = _is_equal(*_transfer_tables(self.problem))
+        for edge, (source, target) in enumerate(
+            zip(dag.source.tolist(), dag.target.tolist(), strict=True)
+        ):
+            self.look()
+            ended = start[source] + self._duration(source, on[source])
+            times = self.transfer[edge]
+            model.add(start[target] >= ended)
+            if len(self.machines) == 1 or not times.any():
+                continue
+            if equal:
+                together = model.new_bool_var("")
+                for machine in self.machines:
+                    here, there = on[source][machine], on[target][machine]
+                    model.add_implication(here, there).only_enforce_if(together)
+                    model.add_bool_or(here.negated(), there.negated(), together)
+                lasts = int(times[0, 1])
+                model.add(start[target] >= ended + lasts).only_enforce_if(together.negated())
+                continue
+            for a in self.machines:
+                for b in self.machines:
+                    if a != b and times[a, b]:
+                        model.add(
+                            start[target]
+                            >= start[source] + int(self.seconds[source, a] + times[a, b])
+                        ).only_enforce_if(on[source][a], on[target][b])
+
+    def _alike(self) -> list[list[int]]:
+        """Return groups of machines that can change places."""
+        problem = self.problem
+        if not _is_equal(*_transfer_tables(problem)):
+            return []
+        columns = np.vstack([self.seconds, problem.cores[None, :]])
+        group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+        found = [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
+        return [machines for machines in found if len(machines) > 1]
+
+    def _renamed(self, machine_of: Integers) -> Integers:
+        """Return the machines such that of those alike the first is used by the first task."""
+        found = machine_of.copy()
+        for group in self.alike:
+            used = dict.fromkeys(machine for machine in machine_of.tolist() if machine in group)
+            for new, old in zip(group, used, strict=False):
+                found[machine_of == old] = new
+        return found
+
+    def symmetry(self, model: CpModel, on: list[list[IntVar]]) -> None:
+        """Of machines that are alike, one is used only behind a task on the one before."""
+        for group in self.alike:
+            for before, machine in pairwise(group):
+                self.look()
+                for task, row in enumerate(on[:SYMMETRIC]):
+                    earlier = [other[before] for other in on[:task]]
+                    model.add_bool_or(row[machine].negated(), *earlier)
+
+    def hint(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
+        """Begin with the known plan."""
+        for task, row in enumerate(on):
+            model.add_hint(start[task], int(self.start_of[task]))
+            for machine in self.machines:
+                model.add_hint(row[machine], int(self.machine_of[task]) == machine)
+        model.add_hint(end, self.horizon)

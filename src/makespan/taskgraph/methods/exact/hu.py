@@ -1,0 +1,52 @@
+"""Hu's algorithm: forests of equal tasks without communication."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.needs import (
+    EQUAL_DURATIONS,
+    FOREST,
+    NO_COMMUNICATION,
+    NO_GIVEN_PLAN,
+    few_steps,
+)
+from makespan.taskgraph.placing.in_time import in_time
+from makespan.taskgraph.placing.levels import by_level, levels
+from makespan.taskgraph.placing.slots import in_slots, slots_of
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="hu",
+    needs=(NO_GIVEN_PLAN, EQUAL_DURATIONS, NO_COMMUNICATION, FOREST),
+    reach=(few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
+    proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
+    "an out-forest is one backwards in time",
+    complexity="O(n log n)",
+    source="T. C. Hu, Parallel sequencing and assembly line problems, Operations Research 9, 1961",
+)
+def hu(problem: TaskGraph, control: Control) -> Solution:
+    """Highest level first: optimal for forests of equal tasks without communication.
+
+    Copies of tasks would not help: without communication only those that end first are needed.
+    """
+    dag = problem.dag
+    towards_roots = bool((np.diff(dag.first_out) <= 1).all())
+    forest = dag if towards_roots else _reversed(dag)
+    level = levels(forest, np.ones(len(dag)), np.zeros(len(dag.source)))
+    slot = slots_of(forest, control, by_level(forest, level), int(problem.cores.sum()))
+    if slot is None:
+        return Solution(schedule=in_time(problem, control))
+    if not towards_roots:
+        slot = slot.max(initial=0) - slot
+    return Solution(schedule=in_slots(problem, slot), optimal=True)
+
+
+def _reversed(dag: Dag) -> Dag:
+    return Dag.from_arrays(work=dag.work, source=dag.target, target=dag.source, size=dag.size)

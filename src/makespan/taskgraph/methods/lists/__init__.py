@@ -1,0 +1,1 @@
+"""List scheduling: tasks in an order, each to the machine that suits it."""

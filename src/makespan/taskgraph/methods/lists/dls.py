@@ -1,0 +1,41 @@
+"""Dynamic level scheduling: the ready task and the machine of greatest dynamic level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.placing.board import Placement
+from makespan.taskgraph.placing.levels import levels, weights
+from makespan.taskgraph.placing.pairs import best_pairs
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="dls",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
+    complexity="O((n w + e) m), w the widest queue of ready tasks",
+    source="G. C. Sih and E. A. Lee, A compile-time scheduling heuristic for "
+    "interconnection-constrained heterogeneous processor architectures, IEEE TPDS 4(2), 1993",
+)
+def dls(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks on all machines, the pair of greatest dynamic level is next.
+
+    The dynamic level is the static level (the longest path to an exit task in mean durations,
+    without communication), less the time at which data and machine are there, plus what the
+    machine is faster than the mean.
+    """
+    mean, edge = weights(problem)
+    level = levels(problem.dag, mean, np.zeros(len(edge)))
+    static, means, seconds = level.tolist(), mean.tolist(), problem.seconds
+
+    def value(task: int, option: Placement) -> tuple[float, ...]:
+        faster = means[task] - seconds(task, option.machine)
+        return (option.start - static[task] - faster,)
+
+    return Solution(schedule=best_pairs(problem, control, value))

@@ -1,0 +1,38 @@
+"""Earliest task first: the ready task and the machine that can start first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.placing.board import Placement
+from makespan.taskgraph.placing.levels import levels, weights
+from makespan.taskgraph.placing.pairs import best_pairs
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="etf",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
+    complexity="O((n w + e) m), w the widest queue of ready tasks",
+    source="J.-J. Hwang, Y.-C. Chow, F. D. Anger and C.-Y. Lee, Scheduling precedence graphs in "
+    "systems with interprocessor communication times, SIAM Journal on Computing 18(2), 1989",
+)
+def etf(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks on all machines, the pair that can start first is next.
+
+    Ties go to the task of higher static level: the longest path to an exit task in mean durations,
+    without communication.
+    """
+    task, edge = weights(problem)
+    level = levels(problem.dag, task, np.zeros(len(edge)))
+
+    def value(each: int, option: Placement) -> tuple[float, ...]:
+        return (option.start, -float(level[each]))
+
+    return Solution(schedule=best_pairs(problem, control, value))

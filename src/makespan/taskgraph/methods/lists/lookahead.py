@@ -1,0 +1,63 @@
+"""Lookahead HEFT: each task goes where its successors can end first."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.placing.in_time import cannot_end, in_time
+from makespan.taskgraph.placing.insertion import Insertion, Undo
+from makespan.taskgraph.placing.levels import by_level, levels, weights
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="lookahead",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
+    complexity="O((n + e) m² g), g the gaps that are tried",
+    source="L. F. Bittencourt, R. Sakellariou and E. R. M. Madeira, DAG scheduling using a "
+    "lookahead variant of the heterogeneous earliest finish time algorithm, PDP 2010",
+)
+def lookahead(problem: TaskGraph, control: Control) -> Solution:
+    """Like ``heft``, but a task goes where the last of its successors can end first.
+
+    For each machine the task is placed there on trial, then its successors one after another, by
+    upward rank, each where it ends first; of predecessors that have no place yet a successor does
+    not wait. Ties go to the machine on which the task itself ends first.
+    """
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
+    dag = problem.dag
+    order = by_level(dag, levels(dag, *weights(problem)))
+    place = {task: index for index, task in enumerate(order.tolist())}
+    first, successors = dag.first_out.tolist(), dag.successors.tolist()
+    plan, machines = Insertion(problem), range(len(problem.network))
+    for task in order.tolist():
+        ahead = sorted(successors[first[task] : first[task + 1]], key=place.__getitem__)
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        options = []
+        for machine in machines:
+            placed, undo = plan.place(task, machine)
+            latest, trial = placed.end, []
+            for successor in ahead:
+                if control.expired():
+                    return Solution(schedule=in_time(problem, control))
+                option = min(
+                    (plan.try_on(successor, each) for each in machines),
+                    key=lambda option: (option.end, option.machine),
+                )
+                trial.append((successor, plan.place(successor, option.machine)[1]))
+                latest = max(latest, option.end)
+            _take_away(plan, [(task, undo), *trial])
+            options.append((latest, placed.end, machine))
+        plan.place(task, min(options)[2])
+    return Solution(schedule=plan.schedule())
+
+
+def _take_away(plan: Insertion, placed: list[tuple[int, Undo]]) -> None:
+    for task, undo in reversed(placed):
+        plan.take_away(task, undo)

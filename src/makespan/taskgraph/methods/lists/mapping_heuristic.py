@@ -1,0 +1,104 @@
+"""The mapping heuristic: list scheduling on the real network."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.placing.board import Board, Placement
+from makespan.taskgraph.placing.in_time import cannot_end, in_time
+from makespan.taskgraph.placing.levels import levels, weights
+from makespan.taskgraph.placing.ready import Ready
+from makespan.taskgraph.placing.steps import Steps, listed, number
+from makespan.taskgraph.problem import TaskGraph
+
+
+@register(
+    "taskgraph",
+    name="mapping-heuristic",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
+    complexity="O((n + e h) m + n log n), h the hops of the longest route",
+    source="paper 003 (PB165), Heuristiky mapování; H. El-Rewini and T. G. Lewis, Scheduling "
+    "parallel program tasks onto arbitrary target machines, JPDC 9, 1990",
+)
+def mapping_heuristic(
+    problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None
+) -> Solution:
+    """The task of highest level goes to the machine, free or not, that completes it first.
+
+    Completion counts speed, set-ups, the hops of the route, and the time that the transfers wait
+    for links or ports which earlier transfers hold (the contention delay). Ties of levels go to
+    the task with more direct successors.
+    """
+    dag = problem.dag
+    level = levels(dag, *weights(problem, w1, w2))
+    if cannot_end(problem, control):
+        return Solution(schedule=in_time(problem, control))
+    successors = np.diff(dag.first_out)
+    board, steps = Board(problem), Steps(control)
+    ready = Ready(dag, level, successors)
+    machines = range(len(problem.network))
+    while ready or ready.advance():
+        if control.expired():
+            return Solution(schedule=in_time(problem, control))
+        if not ready:
+            continue
+        task = ready.pop()
+        options = [board.try_on(task, machine) for machine in machines]
+        best = min(options, key=lambda option: (option.end, option.machine))
+        placed = board.place(task, best.machine)
+        ready.run_until(task, placed.end)
+        if steps.wanted:
+            _log(problem, board, steps, ready.time, task, float(level[task]), options, placed)
+    return Solution(schedule=board.schedule(), details=steps.details())
+
+
+def _log(
+    problem: TaskGraph,
+    board: Board,
+    steps: Steps,
+    time: float,
+    task: int,
+    level: float,
+    options: list[Placement],
+    placed: Placement,
+) -> None:
+    names, machines, routing = problem.dag.names, problem.machines, problem.network.routing
+    first, last = problem.dag.first_in[task], problem.dag.first_in[task + 1]
+    routes = []
+    for source in problem.dag.predecessors[first:last].tolist():
+        origin = board.machine[source]
+        if origin != placed.machine:
+            routes.append(
+                {
+                    "from": names[source],
+                    "machine": machines[origin],
+                    "hops": int(routing.hops[origin, placed.machine]),
+                    "link": machines[int(routing.following[origin, placed.machine])],
+                }
+            )
+    ends = {machines[option.machine]: option.end for option in options}
+    candidates = listed(f"{name}: {number(end)}" for name, end in ends.items())
+    ways = listed(
+        f"from {way['from']} on {way['machine']} in {way['hops']} "
+        f"hop{'s' if way['hops'] != 1 else ''} by {way['link']}"
+        for way in routes
+    )
+    steps.add(
+        f"t = {number(time)}; {names[task]} (level {number(level)}) would complete at "
+        f"{candidates}; {names[task]} to {machines[placed.machine]}, data {ways}, contention "
+        f"delay {number(placed.waited)}, executes {number(placed.start)} to {number(placed.end)}",
+        time=time,
+        task=names[task],
+        level=level,
+        options=ends,
+        machine=machines[placed.machine],
+        routes=routes,
+        contention_delay=placed.waited,
+        start=placed.start,
+        end=placed.end,
+    )

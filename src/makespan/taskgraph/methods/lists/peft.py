@@ -1,0 +1,102 @@
+"""Predict earliest finish time: HEFT that looks ahead by a table of optimistic costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
+from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
+from makespan.taskgraph.placing.in_order import inserted
+from makespan.taskgraph.placing.in_time import in_time
+from makespan.taskgraph.placing.levels import ready_by_level, weights
+from makespan.taskgraph.problem import TaskGraph
+
+SLICE = 20_000_000
+"""Entries of the table that are read or written between two looks at the clock."""
+
+
+@register(
+    "taskgraph",
+    name="peft",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_INSERTED,),
+    complexity="O(n log n + (n + e) m), compiled; O(n m g + e m h) under contention",
+    source="H. Arabnejad and J. G. Barbosa, List scheduling algorithm for heterogeneous systems by "
+    "an optimistic cost table, IEEE TPDS 25(3), 2014",
+)
+def peft(problem: TaskGraph, control: Control) -> Solution:
+    """Each task goes where its end and the optimistic cost of all that follows are least.
+
+    The optimistic cost of a task on a machine is the longest of the shortest ways from it to an
+    exit task, each successor on the machine that is best for it alone. Of the ready tasks the one
+    with the greatest mean of them goes first.
+    """
+    pairs = len(problem.dag) * len(problem.network)
+    claim(32.0 * pairs, f"the optimistic costs of {pairs:,} pairs of a task and a machine")
+    table = optimistic_costs(problem, control)
+    if table is None:
+        return Solution(schedule=in_time(problem, control))
+    order = ready_by_level(problem.dag, table.mean(axis=1))
+    return Solution(schedule=inserted(problem, control, order, bias=table))
+
+
+def optimistic_costs(problem: TaskGraph, control: Control) -> Floats | None:
+    """Return the optimistic cost table, shape (tasks, machines); None when the time is up.
+
+    Source: Arabnejad and Barbosa 2014, equation 2; communication counts its mean over the pairs
+    of different machines.
+    """
+    dag, machines = problem.dag, len(problem.network)
+    _, edge = weights(problem)
+    steps = 2 * machines * (len(dag) + len(edge))
+    own_row = np.full(len(dag), -1, dtype=np.int64)
+    own_row[dag.own] = np.arange(len(dag.own))
+    inputs = (
+        dag.order, dag.first_out, dag.successors, edge[dag.out_edges], dag.work, own_row,
+        dag.durations.ravel(), problem.network.speed, problem.network.task_setup,
+    )  # fmt: skip
+    table, ahead = np.zeros(len(dag) * machines), np.zeros(len(dag) * machines)
+    tables = (table, ahead, np.zeros(len(dag)))
+    part = max(1, SLICE * len(dag) // (steps + 1))
+    for last in range(len(dag), 0, -part):
+        if control.expired():
+            return None
+        numbers = (machines, max(0, last - part), last)
+        costs_to_exit.run(steps, inputs, tables, numbers)
+    return table.reshape(len(dag), machines)
+
+
+@graph_loop
+def costs_to_exit(  # type: ignore[no-untyped-def]
+    order, first_out, successors, transfer, work, own_row, own, speed, setup,
+    table, ahead, least_ahead,
+    machines, begin, until,
+):  # fmt: skip
+    """Write the optimistic cost table of PEFT for the tasks from ``begin`` to ``until`` in order.
+
+    ``ahead`` holds the table with the durations of the tasks added, ``least_ahead`` the least of
+    each row of it. ``own_row`` holds the row of a task in ``own``, or -1; ``transfer`` is in the
+    order of ``successors``. Tables are flat, a row per task.
+    """
+    for index in range(until - 1, begin - 1, -1):
+        task = order[index]
+        row = task * machines
+        for position in range(first_out[task], first_out[task + 1]):
+            other = successors[position] * machines
+            elsewhere = least_ahead[successors[position]] + transfer[position]
+            for machine in range(machines):
+                least = min(elsewhere, ahead[other + machine])
+                table[row + machine] = max(table[row + machine], least)
+        for machine in range(machines):
+            if own_row[task] >= 0:
+                seconds = own[own_row[task] * machines + machine]
+            else:
+                seconds = work[task] / speed[machine] + setup[machine]
+            ahead[row + machine] = table[row + machine] + seconds
+            if machine == 0 or ahead[row + machine] < least_ahead[task]:
+                least_ahead[task] = ahead[row + machine]

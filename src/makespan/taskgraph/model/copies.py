@@ -1,0 +1,125 @@
+"""The copies of tasks in a plan with duplication, and from where each has its inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import places_of, sorted_by
+from makespan.core.schedule import Activity, Schedule
+
+if TYPE_CHECKING:
+    from makespan.taskgraph.problem import TaskGraph
+
+
+class Inputs(NamedTuple):
+    """The inputs of all copies, those of a copy one after another.
+
+    Parameters
+    ----------
+    copy, edge
+        Which copy needs the data of which edge.
+    source, hop
+        The copy that supplies them first in the plan, and the row of the transfer, -1 for none.
+    """
+
+    copy: Integers
+    edge: Integers
+    source: Integers
+    hop: Integers
+
+
+class Copies:
+    """The executions of tasks in a plan, in the order of tasks, then of machines.
+
+    Attributes
+    ----------
+    row, task, machine
+        Row, task and machine of each copy.
+    earliest
+        The copy of each task that ends first, -1 for none; ties go to the lowest machine.
+    """
+
+    def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
+        self.problem, self.schedule = problem, schedule
+        rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+        self._nodes = len(problem.machines)
+        key = schedule.item[rows] * self._nodes + schedule.machine[rows]
+        order = np.argsort(key, kind="stable")
+        self._key, self.row = key[order], rows[order]
+        self.task, self.machine = schedule.item[self.row], schedule.machine[self.row]
+        self.first = np.searchsorted(self.task, np.arange(len(problem.dag) + 1))
+        by_end = sorted_by(self.task, schedule.end[self.row], self.machine)
+        self.earliest = np.full(len(problem.dag), -1, dtype=np.int64)
+        self.earliest[self.task[by_end[::-1]]] = by_end[::-1]
+
+    def on(self, task: Integers, machine: Integers) -> Integers:
+        """Return the copies of tasks on machines, -1 where there is none."""
+        return places_of(task * self._nodes + machine, self._key, self._nodes)
+
+    def inputs(self) -> Inputs:
+        """Return from where each copy has its inputs: from where they are there first.
+
+        Ties go to the copy on the machine itself, then to a transfer.
+        """
+        dag, schedule = self.problem.dag, self.schedule
+        count = np.diff(dag.first_in)[self.task]
+        copy, inside = _ranges(count)
+        edge = dag.in_edges[dag.first_in[self.task[copy]] + inside]
+        source = self.on(dag.source[edge], self.machine[copy])
+        ready = np.where(source >= 0, schedule.end[self.row[source]], np.inf)
+        hop = self._sent(edge, copy, source, ready)
+        self._without_row(edge, copy, source, ready, hop)
+        source = np.where(source >= 0, source, self.earliest[dag.source[edge]])
+        return Inputs(copy, edge, source, hop)
+
+    def _sent(self, edge: Integers, copy: Integers, source: Integers, ready: Floats) -> Integers:
+        """Write the sources of inputs that arrive by a transfer; return the rows of these."""
+        dag, schedule = self.problem.dag, self.schedule
+        hops = np.flatnonzero(schedule.kind == Activity.TRANSFER)
+        key = schedule.item[hops] * self._nodes + schedule.peer[hops]
+        order = np.argsort(key, kind="stable")
+        hops = hops[order]
+        place = places_of(edge * self._nodes + self.machine[copy], key[order], self._nodes)
+        found = np.flatnonzero(place >= 0)
+        row = hops[place[found]]
+        origin = schedule.machine[row]
+        delay = self.problem.network.routing.delay[origin, self.machine[copy[found]]]
+        arrival = schedule.end[row] + delay
+        better = arrival < ready[found]
+        found, row, origin = found[better], row[better], origin[better]
+        ready[found] = arrival[better]
+        source[found] = self.on(dag.source[edge[found]], origin)
+        hop = np.full(len(edge), -1, dtype=np.int64)
+        hop[found] = row
+        return hop
+
+    def _without_row(
+        self, edge: Integers, copy: Integers, source: Integers, ready: Floats, hop: Integers
+    ) -> None:
+        """Write the sources of inputs that are there at once, wherever a copy ends first."""
+        dag, schedule = self.problem.dag, self.schedule
+        light = np.flatnonzero(dag.size[edge] == 0)
+        task = dag.source[edge[light]]
+        index, inside = _ranges(self.first[task + 1] - self.first[task])
+        option, at = self.first[task[index]] + inside, light[index]
+        rowless = ~self.problem.needs_rows(edge[at], self.machine[option], self.machine[copy[at]])
+        option, at = option[rowless], at[rowless]
+        end = schedule.end[self.row[option]]
+        order = np.lexsort((option, end, at))
+        order = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
+        order = order[end[order] < ready[at[order]]]
+        ready[at[order]] = end[order]
+        source[at[order]], hop[at[order]] = option[order], -1
+
+
+def _ranges(count: Integers) -> tuple[Integers, Integers]:
+    """Return each index as often as its count says, and beside it 0, 1, 2, …
+
+    >>> [each.tolist() for each in _ranges(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    index = np.repeat(np.arange(len(count)), count)
+    return index, np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)

@@ -1,0 +1,473 @@
+"""Tasks and the data that pass between them, as arrays in compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import Numbered, index_by_name
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.taskgraph.model.loops import topological
+
+WORK = "work is 0 or more units"
+SIZE = "a size is 0 or more units of data"
+DURATION = "a duration is 0 or more seconds"
+SUGGESTED_FROM = 200
+
+
+class Dag:
+    """A directed acyclic graph of tasks.
+
+    Parameters
+    ----------
+    tasks
+        Work by name; a list of numbers in place of the work holds the seconds on each machine
+        (unrelated machines). A mapping, or pairs.
+    edges
+        ``(from, to, size)`` or ``(from, to)``: ``to`` starts after ``from`` has ended and its
+        ``size`` units of data (0 if omitted) have arrived.
+    notes
+        What a reader of graphs of others assumed, for the notes of results.
+
+    Mistakes are reported by the :class:`makespan.TaskGraph` that uses the graph, all together.
+
+    Attributes
+    ----------
+    names
+        The tasks' names.
+    work
+        Units of work; of a task that has durations only, their mean.
+    source, target, size
+        One entry per edge, in the given order.
+    own, durations
+        The tasks with durations of their own, and their durations, shape (len(own), machines).
+
+    Source: paper 003 (PB165, task graphs), "Úlohy a komunikace".
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> len(dag), dag.source.tolist(), dag.size.tolist()
+    (2, [0], [4.0])
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Any] | Iterable[tuple[str, Any]],
+        edges: Iterable[Sequence[Any]] = (),
+        *,
+        notes: Sequence[str] = (),
+    ) -> None:
+        mistakes = Mistakes()
+        pairs = _pairs(tasks, mistakes)
+        names = tuple(name for name, _ in pairs)
+        work, own, durations = _works([value for _, value in pairs], mistakes)
+        source, target, size, numbers = _edges(list(edges), names, mistakes)
+        self._set(names, work, source, target, size, own, durations, mistakes)
+        self.notes = tuple(notes)
+        self._numbers: Sequence[int] = numbers  # edges as the user counts them
+
+    def _set(
+        self,
+        names: Sequence[str],
+        work: Floats,
+        source: Integers,
+        target: Integers,
+        size: Floats,
+        own: Integers,
+        durations: Floats,
+        mistakes: Mistakes,
+    ) -> None:
+        self.names = names
+        self.work = frozen(work.copy())
+        self.source, self.target = frozen(source.copy()), frozen(target.copy())
+        self.size = frozen(size.copy())
+        self.own, self.durations = frozen(own.copy()), frozen(durations.copy())
+        self._mistakes = mistakes
+        self._numbers = range(len(source))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        work: ArrayLike | None = None,
+        source: ArrayLike = (),
+        target: ArrayLike = (),
+        size: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+        durations: ArrayLike | None = None,
+    ) -> Dag:
+        """Build a graph from columns.
+
+        Parameters
+        ----------
+        work
+            Units of work of each task; may be omitted beside ``durations``.
+        source, target
+            Indices of tasks, one pair per edge.
+        size
+            Units of data of each edge, or one number for all.
+        names
+            ``T1``, ``T2``, … if omitted.
+        durations
+            Seconds of each task on each machine, shape (tasks, machines), in place of
+            work / speed.
+
+        >>> Dag.from_arrays(work=[1, 2], source=[0], target=[1], size=3.0).names[1]
+        'T2'
+        """
+        mistakes = Mistakes()
+        columns = _columns(work, durations, source, target, size, mistakes)
+        own = np.arange(len(columns.durations), dtype=np.int64)
+        count = len(columns.work)
+        if names is not None and len(names) != count:
+            mistakes.add("names", f"there are {len(names)} names for {count} tasks")
+            names = None
+        chosen = Numbered("T", count, first=1) if names is None else names
+        dag = cls.__new__(cls)
+        dag._set(
+            tuple(chosen) if isinstance(chosen, list) else chosen,
+            columns.work,
+            columns.source,
+            columns.target,
+            columns.size,
+            own,
+            columns.durations,
+            mistakes,
+        )
+        return dag
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        work: str | None = None,
+        size: str | None = None,
+        default_work: float = 1.0,
+    ) -> Dag:
+        """Build a graph from a ``networkx.DiGraph``: nodes are named by their ``str``.
+
+        Parameters
+        ----------
+        work, size
+            The attributes of nodes and edges that hold work and size. If omitted, the first that
+            an element has of ``work``, ``weight``, ``cost``, ``duration``, ``time`` and ``size``,
+            and of ``size``, ``data``, ``weight``, ``cost``, ``volume``, ``work`` and
+            ``duration``, in letters of any case, or where there are none a number as ``label``.
+        default_work
+            The work of nodes that have no such attribute; edges without a size have 0. The notes
+            of results say how many there are, and which attributes are not read.
+
+        Raises
+        ------
+        ProblemError
+            If a value is not a number, or there are numbers, but under other names only.
+        """
+        from makespan.taskgraph.formats.networkx_graph import dag_of
+
+        return dag_of(graph, work=work, size=size, default_work=default_work)
+
+    @classmethod
+    def from_dask(cls, graph: Any, *, work: Any = None, size: Any = None) -> Dag:
+        """Build a graph from a Dask collection or its graph.
+
+        Parameters
+        ----------
+        work
+            ``work(key)`` gives the work of a task; 1 for every task if omitted.
+        size
+            ``size(key)`` gives the size of a task's result; 1 for every task if omitted.
+        """
+        from makespan.taskgraph.formats.dask_graph import dag_of
+
+        return dag_of(graph, work=work, size=size)
+
+    def __len__(self) -> int:
+        return len(self.work)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dag):
+            return NotImplemented
+        columns = ("work", "source", "target", "size", "own", "durations")
+        return self.names == other.names and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Dag of {len(self)} tasks and {len(self.source)} edges>"
+
+    @cached_property
+    def out_edges(self) -> Integers:
+        """The edges by source, in the given order for each."""
+        return frozen(np.argsort(self.source, kind="stable"))
+
+    @cached_property
+    def in_edges(self) -> Integers:
+        """The edges by target, in the given order for each."""
+        return frozen(np.argsort(self.target, kind="stable"))
+
+    @cached_property
+    def first_out(self) -> Integers:
+        """Where each task's part of ``out_edges`` begins; one entry more than tasks."""
+        return _first(self.source, len(self))
+
+    @cached_property
+    def first_in(self) -> Integers:
+        """Where each task's part of ``in_edges`` begins; one entry more than tasks."""
+        return _first(self.target, len(self))
+
+    @cached_property
+    def successors(self) -> Integers:
+        """The targets in the order of ``out_edges``."""
+        return frozen(self.target[self.out_edges])
+
+    @cached_property
+    def predecessors(self) -> Integers:
+        """The sources in the order of ``in_edges``."""
+        return frozen(self.source[self.in_edges])
+
+    @cached_property
+    def order(self) -> Integers:
+        """A topological order; it stops short of tasks on and behind a cycle."""
+        order = np.zeros(len(self), dtype=np.int64)
+        reached = topological.run(
+            len(self) + len(self.source),
+            (self.first_out, self.successors),
+            (np.diff(self.first_in), order),
+        )
+        return frozen(order[:reached])
+
+    @cached_property
+    def position(self) -> Integers:
+        """The place of each task in ``order``."""
+        position = np.empty(len(self), dtype=np.int64)
+        position[self.order] = np.arange(len(self))
+        return frozen(position)
+
+    def cycle(self) -> tuple[int, ...]:
+        """Return the tasks of a cycle, the lowest first; empty where there is none."""
+        return cycle_in(len(self), self.source, self.target, self.order)
+
+    def collect_mistakes(self, mistakes: Mistakes) -> None:
+        """Note everything that is wrong with this graph."""
+        mistakes.extend(self._mistakes.found)
+        known = frozenset(mistake.place for mistake in self._mistakes.found)
+        if not len(self) and not self._mistakes:
+            mistakes.add("tasks", "is empty; a task graph has at least one task")
+        mistakes.column(lambda index: f"tasks[{index}].work", self.work, WORK, known=known)
+        mistakes.column(lambda index: f"edges[{index}].size", self.size, SIZE, known=known)
+        for row, task in enumerate(self.own.tolist()):
+            wrong = np.flatnonzero(~((self.durations[row] >= 0) & (self.durations[row] < np.inf)))
+            for machine in wrong.tolist():
+                value = float(self.durations[row, machine])
+                place = f"tasks[{task}].durations[{machine}]"
+                mistakes.add(place, f"{value} {number_fault(value)}; {DURATION}")
+        _check_names(self.names, mistakes)
+        if not self._edge_ends_are_wrong(mistakes):
+            self._check_edges(mistakes)
+
+    def _edge_ends_are_wrong(self, mistakes: Mistakes) -> bool:
+        wrong = False
+        for name, column in (("from", self.source), ("to", self.target)):
+            outside = np.flatnonzero((column < 0) | (column >= len(self)))
+            wrong = wrong or bool(len(outside))
+            for edge in outside[:20].tolist():
+                found = int(column[edge])
+                mistakes.add(f"edges[{edge}].{name}", f"{found} is not the index of a task")
+        return wrong
+
+    def _check_edges(self, mistakes: Mistakes) -> None:
+        names, numbers = self.names, self._numbers
+        for edge in np.flatnonzero(self.source == self.target)[:20].tolist():
+            name = names[int(self.source[edge])]
+            mistakes.add(f"edges[{numbers[edge]}]", f"goes from {name!r} to itself")
+        pairs = self.source * max(len(self), 1) + self.target
+        by_pair = np.argsort(pairs, kind="stable")
+        again = np.flatnonzero(np.diff(pairs[by_pair]) == 0)
+        for index in again[:20].tolist():
+            first, second = int(by_pair[index]), int(by_pair[index + 1])
+            ends = f"{names[int(self.source[first])]!r} to {names[int(self.target[first])]!r}"
+            place = f"edges[{numbers[second]}]"
+            mistakes.add(place, f"goes from {ends} like edges[{numbers[first]}]")
+        circle = self.cycle()
+        if len(circle) > 1:
+            path = " → ".join(str(names[task]) for task in [*circle, circle[0]])
+            mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
+
+
+def cycle_in(count: int, source: Integers, target: Integers, order: Integers) -> tuple[int, ...]:
+    """Return the tasks of a cycle among those that ``order`` does not reach."""
+    if len(order) == count:
+        return ()
+    stuck = np.ones(count, dtype=bool)
+    stuck[order] = False
+    inside = stuck[source] & stuck[target]
+    previous: dict[int, int] = {}
+    for tail, head in zip(source[inside].tolist(), target[inside].tolist(), strict=True):
+        previous.setdefault(head, tail)
+    task = min(previous)
+    seen: dict[int, int] = {}
+    path: list[int] = []
+    while task not in seen:
+        seen[task] = len(path)
+        path.append(task)
+        task = previous[task]
+    circle = path[seen[task] :][::-1]
+    lowest = circle.index(min(circle))
+    return tuple(circle[lowest:] + circle[:lowest])
+
+
+class _Columns(NamedTuple):
+    """The columns of ``Dag.from_arrays``, made to fit one another where they did not."""
+
+    work: Floats
+    durations: Floats
+    source: Integers
+    target: Integers
+    size: Floats
+
+
+def _columns(
+    work: Any, durations: Any, source: Any, target: Any, size: Any, mistakes: Mistakes
+) -> _Columns:
+    table = _array("durations", durations, float, mistakes) if durations is not None else None
+    if table is not None and table.ndim != 2:
+        mistakes.add("durations", "is not a table of one row per task and one column per machine")
+        table = None
+    if work is None:
+        if table is None:
+            mistakes.add("work", "is missing; give work or durations")
+            work = ()
+        else:
+            work = table.mean(axis=1) if table.shape[1] else np.zeros(len(table))
+    seconds = np.zeros((0, 0)) if table is None else table
+    amounts = np.atleast_1d(_array("work", work, float, mistakes))
+    if table is not None and len(table) != len(amounts):
+        mistakes.add("durations", f"has {len(table)} rows for {len(amounts)} tasks")
+        seconds = np.zeros((0, 0))
+    tails = np.atleast_1d(_array("source", source, int, mistakes))
+    heads = np.atleast_1d(_array("target", target, int, mistakes))
+    sizes = _array("size", size, float, mistakes)
+    if len(tails) != len(heads):
+        mistakes.add("target", f"has {len(heads)} entries, source has {len(tails)}")
+        tails = heads = np.zeros(0, dtype=np.int64)
+    if sizes.ndim and len(sizes) != len(tails):
+        mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
+        sizes = np.array(0.0)
+    return _Columns(amounts, seconds, tails, heads, np.array(np.broadcast_to(sizes, tails.shape)))
+
+
+def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
+    kind = np.int64 if dtype is int else np.float64
+    try:
+        array = np.array(values, dtype=np.float64 if np.size(values) == 0 else None)
+        if array.dtype == bool or array.dtype.kind not in "iuf":
+            raise TypeError("not numbers")
+        if dtype is int and array.size and (array != np.floor(array)).any():
+            mistakes.add(place, "holds numbers that are not whole")
+        return array.astype(kind)
+    except (TypeError, ValueError, OverflowError):
+        mistakes.add(place, f"{shown(values)} is not an array of numbers")
+        return np.zeros(0, dtype=kind)
+
+
+def _pairs(tasks: Any, mistakes: Mistakes) -> list[tuple[Any, Any]]:
+    """Return names and works, without what are none."""
+    if isinstance(tasks, Mapping):
+        return list(tasks.items())
+    pairs = []
+    for index, pair in enumerate(tasks):
+        if isinstance(pair, (list, tuple)) and len(pair) == 2:
+            pairs.append((pair[0], pair[1]))
+        else:
+            mistakes.add(f"tasks[{index}]", f"{shown(pair)} is not a task; it is (name, work)")
+    return pairs
+
+
+def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Floats]:
+    """Split works and rows of durations."""
+    work = np.zeros(len(values))
+    own: list[int] = []
+    rows: list[list[float]] = []
+    for index, value in enumerate(values):
+        if isinstance(value, (list, tuple, np.ndarray)):
+            row = [
+                mistakes.number(f"tasks[{index}].durations[{machine}]", seconds, DURATION)
+                for machine, seconds in enumerate(value)
+            ]
+            row = [0.0 if isnan(seconds) else seconds for seconds in row]
+            own.append(index)
+            rows.append(row)
+            work[index] = sum(row) / len(row) if row else 0.0
+        else:
+            amount = mistakes.number(f"tasks[{index}].work", value, WORK)
+            work[index] = 0.0 if isnan(amount) else amount
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        for task, row in zip(own, rows, strict=True):
+            if len(row) != len(rows[0]):
+                mistakes.add(
+                    f"tasks[{task}].durations",
+                    f"has {len(row)} entries, tasks[{own[0]}] has {len(rows[0])}; "
+                    "there is one per machine",
+                )
+        own, rows = [], []
+    table = np.array(rows, dtype=np.float64) if rows else np.zeros((0, 0))
+    return work, np.array(own, dtype=np.int64), table
+
+
+def _edges(
+    edges: list[Any], names: tuple[Any, ...], mistakes: Mistakes
+) -> tuple[Integers, Integers, Floats, list[int]]:
+    position = index_by_name(names)
+    source = np.zeros(len(edges), dtype=np.int64)
+    target = np.zeros(len(edges), dtype=np.int64)
+    size = np.zeros(len(edges))
+    kept = np.ones(len(edges), dtype=bool)
+    for index, edge in enumerate(edges):
+        if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3):
+            found = shown(edge)
+            mistakes.add(f"edges[{index}]", f"{found} is not an edge; it is (from, to, size)")
+            kept[index] = False
+            continue
+        for end, column, word in ((edge[0], source, "from"), (edge[1], target, "to")):
+            if isinstance(end, str) and end in position:
+                column[index] = position[end]
+            else:
+                hint = did_you_mean(end, list(map(str, names[:SUGGESTED_FROM])))
+                mistakes.add(f"edges[{index}].{word}", f"there is no task {shown(end)}{hint}")
+                kept[index] = False
+        if len(edge) == 3:
+            amount = mistakes.number(f"edges[{index}].size", edge[2], SIZE)
+            size[index] = 0.0 if isnan(amount) else amount
+    return source[kept], target[kept], size[kept], np.flatnonzero(kept).tolist()
+
+
+def _check_names(names: Sequence[Any], mistakes: Mistakes) -> None:
+    if isinstance(names, Numbered):
+        return
+    seen: dict[Any, int] = {}
+    for index, name in enumerate(names):
+        place = f"tasks[{index}].name"
+        if not isinstance(name, str):
+            mistakes.add(place, f"{shown(name)} is not a name; a name is a text")
+        elif name in seen:
+            mistakes.add(place, f"{name!r} is also the name of tasks[{seen[name]}]; names differ")
+        else:
+            seen[name] = index
+
+
+def _first(ends: Integers, count: int) -> Integers:
+    first = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=count), out=first[1:])
+    return frozen(first)

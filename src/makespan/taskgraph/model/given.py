@@ -1,0 +1,171 @@
+"""A given plan: who executes what, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import index_by_name
+from makespan.core.numeric.arrays import Integers
+from makespan.taskgraph.model.dag import cycle_in
+from makespan.taskgraph.model.loops import topological
+
+if TYPE_CHECKING:
+    from makespan.taskgraph.problem import TaskGraph
+
+SUGGESTED_FROM = 200
+
+
+class Given:
+    """The assignment and the sequences of a problem, as indices.
+
+    Attributes
+    ----------
+    machine_of
+        The machine of each task; None where nothing is given.
+    """
+
+    def __init__(self, problem: TaskGraph) -> None:
+        self.problem = problem
+
+    @property
+    def anything(self) -> bool:
+        """Whether the problem gives any part of a plan."""
+        return self.problem.assignment is not None or self.problem.sequence is not None
+
+    @cached_property
+    def _task(self) -> dict[str, int]:
+        return index_by_name(self.problem.dag.names)
+
+    @cached_property
+    def _machine(self) -> dict[str, int]:
+        return index_by_name(self.problem.network.names)
+
+    @cached_property
+    def machine_of(self) -> Integers | None:
+        problem = self.problem
+        if not self.anything:
+            return None
+        task, machine = self._task, self._machine
+        found = np.full(len(problem.dag), -1, dtype=np.int64)
+        for name, tasks in (problem.sequence or {}).items():
+            for each in tasks:
+                found[task[each]] = machine[name]
+        for each, name in (problem.assignment or {}).items():
+            found[task[each]] = machine[name]
+        return found
+
+    @cached_property
+    def sequences(self) -> dict[int, Integers]:
+        """The tasks of each machine that has a sequence."""
+        problem = self.problem
+        if not problem.sequence:
+            return {}
+        task, machine = self._task, self._machine
+        return {
+            machine[name]: np.array([task[each] for each in tasks], dtype=np.int64)
+            for name, tasks in (problem.sequence or {}).items()
+        }
+
+    def precedences(self) -> tuple[Integers, Integers]:
+        """Return the edges of the graph, and those from task to task in the sequences."""
+        dag = self.problem.dag
+        chains = [tasks for tasks in self.sequences.values() if len(tasks) > 1]
+        source = np.concatenate([dag.source, *(tasks[:-1] for tasks in chains)])
+        target = np.concatenate([dag.target, *(tasks[1:] for tasks in chains)])
+        return source, target
+
+    @cached_property
+    def position(self) -> Integers:
+        """The place of each task in an order that keeps to the edges and to the sequences."""
+        dag = self.problem.dag
+        if not self.sequences:
+            return dag.position
+        position = np.empty(len(dag), dtype=np.int64)
+        position[_topological(len(dag), *self.precedences())] = np.arange(len(dag))
+        return position
+
+    def collect_mistakes(self, mistakes: Mistakes) -> None:
+        """Note unknown names, missing tasks, contradictions, and deadlocks."""
+        problem = self.problem
+        if not self.anything:
+            return
+        before = len(mistakes.found)
+        for place in ("assignment", "sequence"):
+            value = getattr(problem, place)
+            if value is not None and not isinstance(value, Mapping):
+                mistakes.add(place, f"{shown(value)} is not a table")
+        if len(mistakes.found) == before:
+            self._check_names(mistakes)
+        if len(mistakes.found) == before:
+            self._check_deadlock(mistakes)
+
+    def _check_names(self, mistakes: Mistakes) -> None:
+        problem = self.problem
+        seen: dict[Any, str] = {}
+        for name, machine in (problem.assignment or {}).items():
+            self._known("task", f"assignment.{name}", name, mistakes)
+            self._known("machine", f"assignment.{name}", machine, mistakes)
+        for machine, tasks in (problem.sequence or {}).items():
+            place = f"sequence.{machine}"
+            self._known("machine", place, machine, mistakes)
+            if not isinstance(tasks, (list, tuple)):
+                mistakes.add(place, f"{shown(tasks)} is not a list of tasks")
+                continue
+            for index, name in enumerate(tasks):
+                self._known("task", f"{place}[{index}]", name, mistakes)
+                if name in seen:
+                    mistakes.add(f"{place}[{index}]", f"{name!r} stands in {seen[name]} too")
+                seen[name] = place
+                assigned = (problem.assignment or {}).get(name, machine)
+                if assigned != machine:
+                    message = f"{name!r} is assigned to {assigned!r}, not to {machine!r}"
+                    mistakes.add(f"{place}[{index}]", message)
+        placed = seen.keys() | set(problem.assignment or {})
+        missing = [name for name in problem.dag.names if name not in placed]
+        if missing:
+            few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+            where = "sequence" if problem.assignment is None else "assignment"
+            mistakes.add(where, f"lacks {few}; a given plan places every task")
+        self._check_sequences_whole(seen, mistakes)
+
+    def _check_sequences_whole(self, seen: Mapping[Any, str], mistakes: Mistakes) -> None:
+        """Note tasks that the assignment puts on a machine whose sequence lacks them."""
+        sequence = self.problem.sequence or {}
+        for name, machine in (self.problem.assignment or {}).items():
+            if machine in sequence and name not in seen:
+                mistakes.add(f"sequence.{machine}", f"lacks {name!r}, which is assigned to it")
+
+    def _known(self, what: str, place: str, name: Any, mistakes: Mistakes) -> None:
+        problem = self.problem
+        names = problem.dag.names if what == "task" else problem.network.names
+        known = self._task if what == "task" else self._machine
+        if not isinstance(name, str) or name not in known:
+            hint = did_you_mean(name, list(names[:SUGGESTED_FROM]))
+            mistakes.add(place, f"there is no {what} {shown(name)}{hint}")
+
+    def _check_deadlock(self, mistakes: Mistakes) -> None:
+        source, target = self.precedences()
+        count = len(self.problem.dag)
+        circle = cycle_in(count, source, target, _topological(count, source, target))
+        if circle:
+            names = self.problem.named([*circle, circle[0]])
+            mistakes.add("sequence", f"waits for itself: {' → '.join(names)}")
+
+
+def _topological(count: int, source: Integers, target: Integers) -> Integers:
+    by_source = np.argsort(source, kind="stable")
+    first = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(source, minlength=count), out=first[1:])
+    order = np.zeros(count, dtype=np.int64)
+    reached = topological.run(
+        count + len(source),
+        (first, target[by_source]),
+        (np.bincount(target, minlength=count), order),
+    )
+    return order[:reached]

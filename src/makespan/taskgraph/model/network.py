@@ -1,0 +1,255 @@
+"""Machines and the links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import Numbered, index_by_name
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.system.memory import claim
+from makespan.taskgraph.model.routing import Route, Routing
+from makespan.taskgraph.model.topology import neighbours
+
+Link = tuple[str, str, float]
+MOST_CORES = 2**53
+"""Whole numbers up to it are floats, too."""
+
+
+class Network:
+    """Machines with speeds and set-up times, and the links between them.
+
+    Parameters
+    ----------
+    speeds
+        Units of work per second of each machine, above 0.
+    names
+        ``M1``, ``M2``, … if omitted.
+    task_setup, message_setup
+        Seconds to start a task on a machine, and to send a message from it over one hop; one
+        number for all, or one per machine. Routers send without set-up.
+    cores
+        Tasks that a machine executes at a time; they exchange data for free.
+    topology
+        ``complete``, ``bus`` (all transfers share one medium), ``star`` (the centre is the first
+        router, or else the first machine), ``ring``, ``mesh``, ``torus``, ``hypercube``, ``tree``,
+        or ``links``: those given in ``links`` and ``one_way_links`` only.
+    shape
+        Extents of a mesh or torus, machines numbered with the last one fastest; the number of
+        children in a tree (2 if omitted).
+    rate
+        Units of data per second of every link; with ``complete`` and ``bus`` also a table, from
+        row to column. Infinity: the link takes no time.
+    duplex
+        Whether a link carries both directions at once.
+    routers
+        Names of nodes that forward but do not compute.
+    links
+        ``(a, b, rate)``: links in both directions; with a topology that has the link already,
+        its rate.
+    one_way_links
+        ``(from, to, rate)``.
+    delays
+        Seconds by (from, to) that data of this pair of machines take after the last hop.
+
+    Mistakes are reported by the :class:`makespan.TaskGraph` that uses the network, all together.
+
+    Source: paper 003 (PB165, task graphs), "Úlohy a komunikace", "Heuristiky mapování".
+
+    >>> network = Network.complete(speeds=[1.0, 2.0], rate=4.0)
+    >>> float(network.routing.seconds_per_unit[0, 1])
+    0.25
+    """
+
+    def __init__(
+        self,
+        speeds: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        task_setup: ArrayLike = 0.0,
+        message_setup: ArrayLike = 0.0,
+        cores: ArrayLike = 1,
+        topology: str = "complete",
+        shape: Sequence[int] = (),
+        rate: ArrayLike = 1.0,
+        duplex: bool = True,
+        routers: Sequence[str] = (),
+        links: Sequence[Link] = (),
+        one_way_links: Sequence[Link] = (),
+        delays: Mapping[tuple[str, str], float] | None = None,
+    ) -> None:
+        self._mistakes = Mistakes()
+        self.speed = _column("speed", speeds, None, self._mistakes)
+        count = len(self.speed)
+        self.task_setup = _column("task_setup", task_setup, count, self._mistakes)
+        self.message_setup = _column("message_setup", message_setup, count, self._mistakes)
+        self.cores: Integers = _whole("cores", cores, count, self._mistakes)
+        self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
+        self.topology = topology
+        self.shape = tuple(shape)
+        self.rate = _rates(rate, self._mistakes)
+        self.duplex = duplex
+        self.routers = tuple(routers)
+        self.links: tuple[Link, ...] = tuple(map(_link, links))
+        self.one_way_links: tuple[Link, ...] = tuple(map(_link, one_way_links))
+        self.delays = dict(delays or {})
+
+    @classmethod
+    def complete(cls, *, speeds: ArrayLike, rate: ArrayLike = 1.0, **others: Any) -> Network:
+        """Build a network in which every machine has a link to every other.
+
+        Parameters
+        ----------
+        speeds
+            Units of work per second of each machine.
+        rate
+            Units of data per second; a number, or a table from row to column.
+        **others
+            As in :class:`Network`.
+        """
+        return cls(speeds, rate=rate, topology="complete", **others)
+
+    def __len__(self) -> int:
+        return len(self.speed)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        columns = ("speed", "task_setup", "message_setup", "cores", "rate")
+        plain = (
+            "names", "topology", "shape", "duplex", "routers", "links", "one_way_links", "delays",
+        )  # fmt: skip
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
+        ) and all(getattr(self, name) == getattr(other, name) for name in plain)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Network of {len(self)} machines, {self.topology}>"
+
+    @cached_property
+    def nodes(self) -> Sequence[str]:
+        """The names of the machines, then of the routers."""
+        return (*self.names, *self.routers) if self.routers else self.names
+
+    @cached_property
+    def arcs(self) -> Floats:
+        """Rates from node to node, shape (nodes, nodes); 0 where there is no link."""
+        count = len(self.nodes)
+        claim(96.0 * count * count, f"the routes between {count:,} machines and routers")
+        rates = np.zeros((count, count))
+        table = self.rate if self.rate.ndim == 2 else None
+        if table is not None and self.topology in ("complete", "bus"):
+            rates[: len(self), : len(self)] = table
+        elif self.topology in ("complete", "bus"):
+            rates[: len(self), : len(self)] = self.rate
+        else:
+            for a, b in neighbours(self.topology, len(self), self.shape, len(self.routers)):
+                rates[a, b] = rates[b, a] = self.rate
+        position = index_by_name(self.nodes)
+        for one, other, own in self.links:
+            rates[position[one], position[other]] = rates[position[other], position[one]] = own
+        for one, other, own in self.one_way_links:
+            rates[position[one], position[other]] = own
+        np.fill_diagonal(rates, 0.0)
+        return frozen(rates)
+
+    @cached_property
+    def routing(self) -> Routing:
+        """Routes between all nodes and what they cost."""
+        count = len(self.nodes)
+        setup = np.zeros(count)
+        setup[: len(self)] = self.message_setup
+        delay = np.zeros((len(self), len(self)))
+        position = index_by_name(self.names)
+        for (a, b), seconds in self.delays.items():
+            delay[position[a], position[b]] = seconds
+        return Routing(self.arcs, setup, delay)
+
+    @cached_property
+    def medium(self) -> Integers:
+        """What a hop occupies under ``contention = "links"``, shape (nodes, nodes).
+
+        A duplex link has two media, one a direction; a bus has one medium in all.
+        """
+        count = len(self.nodes)
+        numbers = np.arange(count * count).reshape(count, count)
+        if self.topology == "bus":
+            return frozen(np.zeros_like(numbers))
+        return frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether all machines execute alike."""
+        return bool(
+            (self.speed == self.speed[0]).all() and (self.task_setup == self.task_setup[0]).all()
+        )
+
+    def routing_table(self, machine: str) -> tuple[Route, ...]:
+        """Return hops and preferred link from ``machine`` to every other machine.
+
+        >>> for route in Network([1, 1, 1, 1], topology="ring").routing_table("M1"):
+        ...     print(route)
+        to M2: 1 hop by M2
+        to M3: 2 hops by M2
+        to M4: 1 hop by M4
+        """
+        position = index_by_name(self.names)
+        if machine not in position:
+            raise KeyError(f"there is no machine {machine!r}{did_you_mean(machine, position)}")
+        return self.routing.table(position[machine], self.nodes, len(self))
+
+    def collect_mistakes(self, mistakes: Mistakes) -> None:
+        """Note everything that is wrong with this network."""
+        from makespan.taskgraph.model.network_checks import collect
+
+        mistakes.extend(self._mistakes.found)
+        collect(self, mistakes)
+
+
+def _rates(rate: ArrayLike, mistakes: Mistakes) -> Floats:
+    try:
+        return frozen(np.array(rate, dtype=np.float64))
+    except (TypeError, ValueError):
+        mistakes.add("network.rate", f"{shown(rate)} is not a number or a table of numbers")
+        return frozen(np.array(1.0))
+
+
+def _link(link: Sequence[Any]) -> Any:
+    return tuple(link)
+
+
+def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes) -> Floats:
+    try:
+        array = np.array(values, dtype=None if np.size(values) else np.float64)
+        if array.dtype.kind not in "iuf" or array.ndim > 1:
+            raise TypeError("not numbers")
+    except (TypeError, ValueError):
+        mistakes.add(f"network.{name}", f"{shown(values)} is not a number or a list of numbers")
+        array = np.ones(count or 0)
+    array = array.astype(np.float64)
+    if count is None:
+        return frozen(np.atleast_1d(array))
+    if array.ndim and len(array) != count:
+        mistakes.add(f"network.{name}", f"has {len(array)} entries for {count} machines")
+        array = np.ones(count)
+    return frozen(np.array(np.broadcast_to(array, (count,))))
+
+
+def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
+    column = _column(name, values, count, mistakes)
+    whole = (column >= 1) & (column <= MOST_CORES) & (column == np.floor(column))
+    for machine in np.flatnonzero(~whole).tolist():
+        mistakes.add(
+            f"network.machines[{machine}].{name}",
+            f"{column[machine]:g} is not allowed; {name} are a whole number from 1 to {MOST_CORES}",
+        )
+        return frozen(np.ones(count, dtype=np.int64))
+    return frozen(column.astype(np.int64))

@@ -1,0 +1,183 @@
+"""What can be wrong with a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import Numbered
+from makespan.taskgraph.model.topology import SHAPED, TOPOLOGIES, neighbours, shape_fault
+
+if TYPE_CHECKING:
+    from makespan.taskgraph.model.network import Network
+
+RATE = "a rate is above 0 units of data per second"
+SECONDS = "it is 0 or more seconds"
+SUGGESTED_FROM = 200
+
+
+def collect(network: Network, mistakes: Mistakes) -> None:
+    """Note every mistake of ``network``."""
+    before = len(mistakes.found)
+    if not len(network):
+        mistakes.add("network.machines", "is empty; a network has at least one machine")
+    _numbers(network, mistakes)
+    _names(network, mistakes)
+    _topology(network, mistakes)
+    if len(mistakes.found) == before:
+        _rates(network, mistakes)
+        _links(network, mistakes)
+        _delays(network, mistakes)
+    if len(mistakes.found) == before:
+        _reach(network, mistakes)
+
+
+def _numbers(network: Network, mistakes: Mistakes) -> None:
+    for machine in np.flatnonzero(~((network.speed > 0) & np.isfinite(network.speed))).tolist():
+        value = float(network.speed[machine])
+        fault = number_fault(value, strictly=True)
+        mistakes.add(
+            f"network.machines[{machine}].speed",
+            f"{value} {fault}; a speed is above 0 units of work per second",
+        )
+    for name in ("task_setup", "message_setup"):
+        mistakes.column(
+            lambda machine, name=name: f"network.machines[{machine}].{name}",  # type: ignore[misc]
+            getattr(network, name),
+            "a set-up takes 0 or more seconds",
+        )
+
+
+def _names(network: Network, mistakes: Mistakes) -> None:
+    if len(network.names) != len(network):
+        count = len(network.names)
+        mistakes.add("network.names", f"there are {count} names for {len(network)} machines")
+        return
+    if isinstance(network.names, Numbered) and not network.routers:
+        return
+    seen: dict[Any, str] = {}
+    places = [f"network.machines[{index}].name" for index in range(len(network))]
+    places += [f"network.routers[{index}]" for index in range(len(network.routers))]
+    for place, name in zip(places, network.nodes, strict=True):
+        if not isinstance(name, str):
+            mistakes.add(place, f"{shown(name)} is not a name; a name is a text")
+        elif name in seen:
+            mistakes.add(place, f"{name!r} is also {seen[name]}; names differ")
+        else:
+            seen[name] = place
+
+
+def _topology(network: Network, mistakes: Mistakes) -> None:
+    topology, shape = network.topology, network.shape
+    if topology not in TOPOLOGIES:
+        hint = did_you_mean(topology, TOPOLOGIES)
+        mistakes.add("network.topology", f"{shown(topology)} is no topology{hint}")
+        return
+    if not isinstance(network.duplex, bool):
+        mistakes.add("network.duplex", f"{shown(network.duplex)} is not true or false")
+    if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape):
+        mistakes.add("network.shape", f"{shown(shape)} is not a list of whole numbers from 1")
+    elif shape and topology not in SHAPED:
+        mistakes.add("network.shape", f"means nothing for {topology!r}; leave it out")
+    elif topology in ("mesh", "torus") and not shape:
+        mistakes.add("network.shape", f"is missing; a {topology} of 6 machines may be [2, 3]")
+    else:
+        fault = shape_fault(topology, len(network), shape)
+        if fault is not None:
+            mistakes.add("network.shape", fault)
+    if network.routers and topology not in ("links", "star"):
+        mistakes.add("network.routers", f"stand in no {topology!r}; they need 'links' or 'star'")
+    elif topology == "star" and len(network.routers) > 1:
+        mistakes.add("network.routers", "a star has one router at most, its centre")
+
+
+def _rates(network: Network, mistakes: Mistakes) -> None:
+    rate, count = network.rate, len(network)
+    if rate.ndim == 0:
+        fault = number_fault(float(rate), strictly=True, infinite=True)
+        if fault is not None:
+            mistakes.add("network.rate", f"{float(rate)} {fault}; {RATE}")
+    elif rate.shape != (count, count):
+        found = " × ".join(map(str, rate.shape))
+        mistakes.add("network.rate", f"is a table of {found} numbers for {count} machines")
+    elif network.topology not in ("complete", "bus"):
+        mistakes.add("network.rate", f"a table needs 'complete' or 'bus', not {network.topology!r}")
+    else:
+        wrong = ~(rate > 0) & ~np.eye(count, dtype=bool)
+        for a, b in np.argwhere(wrong)[:20].tolist():
+            value = float(rate[a, b])
+            fault = number_fault(value, strictly=True, infinite=True)
+            mistakes.add(f"network.rate[{a}][{b}]", f"{value} {fault}; {RATE}")
+
+
+def _links(network: Network, mistakes: Mistakes) -> None:
+    known = set(network.nodes)
+    existing = None
+    if network.topology not in ("links", "complete", "bus"):
+        pairs = neighbours(network.topology, len(network), network.shape, len(network.routers))
+        nodes = network.nodes
+        existing = {(nodes[a], nodes[b]) for a, b in pairs}
+        existing |= {(b, a) for a, b in existing}
+    seen: dict[tuple[Any, Any], int] = {}
+    both: list[tuple[Any, ...]] = [(*link, True) for link in network.links]
+    for index, link in enumerate([*both, *((*link, False) for link in network.one_way_links)]):
+        place = f"network.links[{index}]"
+        if len(link) != 4:
+            mistakes.add(place, f"{shown(link[:-1])} is not a link; it is (a, b, rate)")
+            continue
+        a, b, rate, two_way = link
+        mistakes.number(f"{place}.rate", rate, RATE, strictly=True, infinite=True)
+        if not _known_ends(place, (a, b), network.nodes, known, mistakes):
+            continue
+        if existing is not None and (a, b) not in existing:
+            mistakes.add(place, f"a {network.topology} has no link between {a!r} and {b!r}")
+        for pair in ((a, b), (b, a)) if two_way else ((a, b),):
+            if pair in seen:
+                mistakes.add(place, f"from {pair[0]!r} to {pair[1]!r} goes links[{seen[pair]}] too")
+                break
+            seen[pair] = index
+
+
+def _delays(network: Network, mistakes: Mistakes) -> None:
+    known = set(network.names)
+    for index, (pair, seconds) in enumerate(network.delays.items()):
+        place = f"network.delays[{index}]"
+        mistakes.number(f"{place}.seconds", seconds, SECONDS)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            mistakes.add(place, f"{shown(pair)} is not a pair of machines")
+        else:
+            _known_ends(place, pair, network.names, known, mistakes)
+
+
+def _known_ends(
+    place: str,
+    ends: tuple[Any, ...],
+    names: Sequence[str],
+    known: set[str],
+    mistakes: Mistakes,
+) -> bool:
+    unknown = [end for end in ends if end not in known]
+    for end in unknown:
+        hint = did_you_mean(end, list(names[:SUGGESTED_FROM]))
+        mistakes.add(place, f"there is no node {shown(end)}{hint}")
+    if not unknown and ends[0] == ends[1]:
+        mistakes.add(place, f"leads from {ends[0]!r} to itself")
+        return False
+    return not unknown
+
+
+def _reach(network: Network, mistakes: Mistakes) -> None:
+    """Note a pair of machines without a route."""
+    count = len(network)
+    missing = np.argwhere(network.routing.hops[:count, :count] < 0)
+    if len(missing):
+        a, b = missing[0].tolist()
+        mistakes.add(
+            "network.links",
+            f"there is no route from {network.nodes[a]!r} to {network.nodes[b]!r}; "
+            "every machine reaches every other",
+        )

@@ -1,0 +1,55 @@
+"""Tasks behind all others, each on the core that is free first: a plan by one compiled pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.numeric.arrays import readonly
+from makespan.core.schedule import Schedule
+from makespan.core.system.memory import claim
+from makespan.taskgraph.model.loops import pays_off
+from makespan.taskgraph.placing.insertion import planned
+from makespan.taskgraph.placing.levels import by_level, levels, weights
+from makespan.taskgraph.problem import TaskGraph
+
+COMPILE_FROM = 300_000
+"""Tries of a task on a machine, and edges, from which loading a compiler pays off."""
+
+
+def is_compiled(problem: TaskGraph) -> bool:
+    """Whether transfers wait for nothing, and there is enough to place for compiled loops."""
+    steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
+    waits = problem.contention != "none" or problem.is_blocking
+    return not waits and pays_off(steps, COMPILE_FROM)
+
+
+def columns(problem: TaskGraph) -> tuple[Any, ...]:
+    """Return what compiled loops read of a problem, in the order of their arguments."""
+    dag, network = problem.dag, problem.network
+    own_row = np.full(len(dag), -1, dtype=np.int64)
+    own_row[dag.own] = np.arange(len(dag.own))
+    first_core = np.zeros(len(network) + 1, dtype=np.int64)
+    np.cumsum(problem.cores, out=first_core[1:])
+    return readonly(
+        dag.work, own_row, dag.durations, network.speed, network.task_setup, first_core,
+        dag.first_in, dag.predecessors, dag.size[dag.in_edges],
+        network.routing.fixed_seconds, network.routing.seconds_per_unit,
+    )  # fmt: skip
+
+
+def appended(problem: TaskGraph) -> Schedule:
+    """Return the plan that gives each task, by falling level, to the core that is free first.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled.
+    """
+    from makespan.taskgraph.placing.insertion_kernels import append_some
+
+    dag, count, cores = problem.dag, len(problem.dag), int(problem.cores.sum())
+    claim(64 * cores, f"when {cores:,} cores are free")
+    machine = np.full(count, -1, dtype=np.int64)
+    start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
+    order, nowhere = readonly(by_level(dag, levels(dag, *weights(problem))), machine.copy())
+    append_some(order, nowhere, *columns(problem), machine, start, end, tail)  # type: ignore[call-arg]
+    return planned(problem, machine, start, end)

@@ -1,0 +1,57 @@
+"""A plan that is there at once, for methods whose time is up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.schedule import Schedule
+from makespan.taskgraph.placing.first_free import appended, is_compiled
+from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.levels import by_level, levels, weights
+from makespan.taskgraph.problem import TaskGraph
+
+SECONDS_A_STEP = 1e-6
+"""What a method that is not compiled takes at the least for a task or an edge."""
+
+
+def cannot_end(problem: TaskGraph, control: Control) -> bool:
+    """Whether the time that is left is too short for a method that is not compiled."""
+    left = control.remaining
+    least = SECONDS_A_STEP * (len(problem.dag) + len(problem.dag.source))
+    return control.expired() or (left is not None and left < least)
+
+
+def in_time(problem: TaskGraph, control: Control) -> Schedule:
+    """Return the best plan known, or else one that is made in a pass or two.
+
+    That is everything on one machine, or where large graphs wait for no transfers each task on the
+    core that is free first, if that ends sooner.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled for large graphs.
+    """
+    if control.incumbent is not None and control.incumbent.schedule is not None:
+        return control.incumbent.schedule
+    alone = on_one_machine(problem)
+    return min(alone, appended(problem), key=_end) if is_compiled(problem) else alone
+
+
+def _end(schedule: Schedule) -> float:
+    return schedule.makespan
+
+
+def on_one_machine(problem: TaskGraph) -> Schedule:
+    """Return the plan that has everything on the machine on which that ends soonest."""
+    dag, network = problem.dag, problem.network
+    total = dag.work.sum() / network.speed + len(dag) * network.task_setup
+    if len(dag.own):
+        plain = np.ones(len(dag), dtype=bool)
+        plain[dag.own] = False
+        total = dag.work[plain].sum() / network.speed + plain.sum() * network.task_setup
+        total = total + dag.durations.sum(axis=0)
+    machine = int(np.argmin(total / problem.cores))
+    place = dag.position
+    if problem.cores[machine] > 1:
+        place = np.empty(len(dag), dtype=np.int64)
+        place[by_level(dag, levels(dag, *weights(problem, w2=0.0)))] = np.arange(len(dag))
+    return in_order(problem, np.full(len(dag), machine), place)

@@ -1,0 +1,377 @@
+"""A growing plan in which tasks and transfers go into the first gap that is long enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers, Rows, frozen
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.memory import claim
+from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.placing.board import Placement
+from makespan.taskgraph.placing.gaps import Gaps, Taken
+from makespan.taskgraph.problem import TaskGraph
+
+Undo = list[tuple[Gaps, Taken]]
+
+
+class _Hop(NamedTuple):
+    """A hop of a route: its ends, its rate and set-up, and what it occupies."""
+
+    tail: int
+    head: int
+    rate: float
+    setup: float
+    occupied: tuple[Gaps, ...]
+
+
+class Insertion:
+    """The state of machines, links and ports under a plan that grows by insertion.
+
+    Tasks are placed one after another, each behind those predecessors that are placed already, in
+    the first gap of its machine that is long enough; under contention each hop of a transfer goes
+    into the first gap of its link or ports (edge scheduling). Nothing that was placed moves.
+
+    Attributes
+    ----------
+    machine, start, end
+        Machine and times of the placed tasks; machine -1 for those not placed yet.
+
+    Source: H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task
+    scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002 (insertion); O. Sinnen and L. A.
+    Sousa, Communication contention in task scheduling, IEEE TPDS 16(6), 2005 (of edges).
+    """
+
+    def __init__(self, problem: TaskGraph) -> None:
+        dag, routing = problem.dag, problem.network.routing
+        count = len(dag)
+        self.problem = problem
+        self.machine = [-1] * count
+        self.start = [0.0] * count
+        self.end = [0.0] * count
+        claim(300.0 * problem.cores.sum(), "the gaps of all cores")
+        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
+        self._free: dict[int, Gaps] = {}
+        self._rows: list[tuple[int, int, int, float, float]] = []
+        self._plain = not problem.is_blocking and problem.contention == "none"
+        self._fixed = Rows(routing.fixed_seconds)
+        self._per_unit = Rows(routing.seconds_per_unit)
+        self._routes: dict[tuple[int, int], list[_Hop]] = {}
+        self._size, self._source = dag.size.tolist(), dag.source.tolist()
+        self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()
+        self._seconds = problem.seconds
+
+    def try_on(self, task: int, machine: int) -> Placement:
+        """Return what placing ``task`` on ``machine`` would give, and place nothing."""
+        if self._plain:
+            ready = self._ready(task, machine)
+            length = self._seconds(task, machine)
+            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            return Placement(machine, start, start, start + length, 0.0)
+        undo: Undo = []
+        placement = self._fitted(task, machine, undo, [])
+        _give_back(undo)
+        return placement
+
+    def place(self, task: int, machine: int) -> tuple[Placement, Undo]:
+        """Place ``task`` on ``machine``; return where, and what takes it away again."""
+        undo: Undo = []
+        rows: list[tuple[int, int, int, float, float]] = []
+        if self._plain:
+            placement = self.try_on(task, machine)
+        else:
+            placement = self._fitted(task, machine, undo, rows)
+        free = next(g for g in self.cores[machine] if g.fits(placement.taken, placement.end))
+        undo.append((free, free.take(placement.taken, placement.end)))
+        self._rows += rows
+        self.machine[task] = machine
+        self.start[task], self.end[task] = placement.start, placement.end
+        return placement, undo
+
+    def take_away(self, task: int, undo: Undo) -> None:
+        """Take away the task that was placed last."""
+        _give_back(undo)
+        self.machine[task] = -1
+        while self._rows and self.problem.dag.target[self._rows[-1][0]] == task:
+            self._rows.pop()
+
+    def _ready(self, task: int, machine: int) -> float:
+        """Return when all data of a task are on a machine, where nothing waits."""
+        ready = 0.0
+        for edge in self._edges[self._first[task] : self._first[task + 1]]:
+            source = self._source[edge]
+            origin, arrival = self.machine[source], self.end[source]
+            if origin < 0:
+                continue
+            if origin != machine:
+                fixed, per_unit = self._fixed[origin][machine], self._per_unit[origin][machine]
+                arrival += fixed + per_unit * self._size[edge]
+            ready = max(ready, arrival)
+        return ready
+
+    def _fitted(
+        self, task: int, machine: int, undo: Undo, rows: list[tuple[int, int, int, float, float]]
+    ) -> Placement:
+        """Return the first fit of a task whose transfers occupy links, ports or the machine."""
+        incoming = self._edges[self._first[task] : self._first[task + 1]]
+        edges = [e for e in incoming if self.machine[self._source[e]] >= 0]
+        length = self._seconds(task, machine)
+        ended = max((self.end[self._source[edge]] for edge in edges), default=0.0)
+        if not self.problem.is_blocking:
+            ready, waited = 0.0, 0.0
+            for edge in sorted(edges, key=lambda edge: (self.end[self._source[edge]], edge)):
+                begin = self.end[self._source[edge]]
+                arrival, wait = self._arrival(edge, machine, begin, undo, rows)
+                ready, waited = max(ready, arrival), waited + wait
+            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            return Placement(machine, start, start, start + length, waited)
+        options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
+        for taken, until in options:
+            kept, recorded = len(undo), len(rows)
+            clock, waited = taken, 0.0
+            for edge in edges:
+                clock, wait = self._arrival(edge, machine, clock, undo, rows)
+                waited += wait
+            if clock + length <= until:
+                return Placement(machine, taken, clock, clock + length, waited)
+            _give_back(undo[kept:])
+            del undo[kept:], rows[recorded:]
+        raise AssertionError("the last gap of a machine has no end")
+
+    def _arrival(
+        self,
+        edge: int,
+        machine: int,
+        earliest: float,
+        undo: Undo,
+        rows: list[tuple[int, int, int, float, float]],
+    ) -> tuple[float, float]:
+        """Return when the data of an edge reach a machine, and how long they waited."""
+        origin = self.machine[self._source[edge]]
+        size = self._size[edge]
+        if origin == machine or (size == 0 and self._fixed[origin][machine] == 0):
+            return earliest, 0.0
+        time, waited = earliest, 0.0
+        for hop in self._route(origin, machine):
+            length = size / hop.rate + hop.setup
+            begin = _common_fit(hop.occupied, time, length)
+            waited += begin - time
+            time = begin + length
+            undo += [(gaps, gaps.take(begin, time)) for gaps in hop.occupied]
+            rows.append((edge, hop.tail, hop.head, begin, time))
+        return time + float(self.problem.network.routing.delay[origin, machine]), waited
+
+    def _route(self, origin: int, machine: int) -> list[_Hop]:
+        if (origin, machine) not in self._routes:
+            routing = self.problem.network.routing
+            self._routes[origin, machine] = [
+                _Hop(tail, head, float(routing.rates[tail, head]), float(routing.setup[tail]),
+                     tuple(self._free.setdefault(key, Gaps()) for key in self._keys(tail, head)))
+                for tail, head in routing.route(origin, machine)
+            ]  # fmt: skip
+        return self._routes[origin, machine]
+
+    def _keys(self, tail: int, head: int) -> tuple[int, ...]:
+        """Return what a hop occupies: a medium, or the ports of machines."""
+        if self.problem.contention == "none":
+            return ()
+        if self.problem.contention == "links":
+            return (int(self.problem.network.medium[tail, head]),)
+        machines = len(self.problem.network)
+        sending = (tail,) if tail < machines else ()
+        return (*sending, -1 - head) if head < machines else sending
+
+    def schedule(self) -> Schedule:
+        """Return the plan: one row per task, then the hops."""
+        if self._plain:
+            return planned(self.problem, self.machine, self.start, self.end)
+        columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5)
+        edge, tail, head = (columns[:, index].astype(np.int64) for index in range(3))
+        tasks = (self.machine, self.start, self.end)
+        return _joined(self.problem, tasks, (edge, tail, head, columns[:, 3], columns[:, 4]))
+
+
+def _give_back(undo: Undo) -> None:
+    for gaps, taken in reversed(undo):
+        gaps.undo(taken)
+
+
+def _common_fit(occupied: tuple[Gaps, ...], earliest: float, length: float) -> float:
+    """Return the first start of ``length`` seconds that are free everywhere."""
+    begin = earliest
+    while True:
+        later = begin
+        for gaps in occupied:
+            later = gaps.first_fit(later, length)
+        if later == begin:
+            return begin
+        begin = later
+
+
+def in_order(
+    problem: TaskGraph, machine: Integers, key: Integers, *, in_turn: bool = False
+) -> Schedule:
+    """Return the plan that executes tasks on their machines in the order of ``key``.
+
+    Nothing is inserted, and no transfer waits. With ``in_turn`` tasks also start in that order
+    where a machine has several cores, or they take no time.
+
+    Complexity: O(n log n + n log c + e), c the cores of a machine; compiled for large graphs.
+    """
+    dag, network = problem.dag, problem.network
+    count, routing = len(dag), network.routing
+    first_core = np.zeros(len(network) + 1, dtype=np.int64)
+    np.cumsum(problem.cores, out=first_core[1:])
+    start, end = np.zeros(count), np.zeros(count)
+    in_sequence.run(count + len(dag.source) + routing.delay.size,
+        (
+            sorted_by(key, dag.position), machine,
+            problem.durations_on(np.arange(count), machine), first_core,
+            dag.first_in, dag.predecessors, dag.size[dag.in_edges],
+            routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
+        ),
+        (np.zeros(int(first_core[-1])), np.zeros(len(network)), start, end),
+        (len(network), in_turn),
+    )  # fmt: skip
+    return planned(problem, machine, start, end)
+
+
+def planned(
+    problem: TaskGraph,
+    machine: Sequence[int] | Integers,
+    start: Sequence[float] | Floats,
+    end: Sequence[float] | Floats,
+) -> Schedule:
+    """Return the plan with these tasks and transfers that wait for nothing, each behind another.
+
+    Tasks start as soon as their data and a core are there. On single cores that are all busy with
+    them, nothing could then start earlier: what was inserted before others delayed none of them.
+
+    Complexity: O(n + e h), h the hops of the longest route; compiled for large graphs.
+    """
+    dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
+    place, ends = np.asarray(machine, dtype=np.int64), np.asarray(end, dtype=np.float64)
+    steps = count + 4 * len(dag.source) + routing.rates.size
+    sent = (
+        dag.source, dag.target, dag.size, place, ends, routing.fixed_seconds.ravel(),
+        routing.following.ravel(), routing.rates.ravel(), routing.setup,
+    )  # fmt: skip
+    numbers = len(routing.delay), len(routing.rates)
+    room = 0 if len(routing.rates) == 1 else count_hops.run(steps, sent[:7], (), numbers)
+    whole = [np.empty(count + room, dtype=np.int64) for _ in range(3)]
+    real = [np.empty(count + room) for _ in range(3)]
+    tasks = (place, -1, np.arange(count), dag.work, start, ends)
+    for column, values in zip((*whole, *real), tasks, strict=True):
+        column[:count] = values
+    transfer_rows.run(steps, sent, (*whole, *real), (*numbers, count))
+    kind = np.full(count + room, Activity.TRANSFER, dtype=np.int8)
+    kind[:count] = Activity.COMPUTE
+    names = ("machine", "peer", "item", "amount", "start", "end")
+    columns: dict[str, Any] = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
+    earliest = problem.is_simple and bool((ends > np.asarray(start)).all())
+    return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
+
+
+def _joined(
+    problem: TaskGraph, tasks: tuple[object, ...], transfers: tuple[np.ndarray, ...]
+) -> Schedule:
+    """Return the rows of tasks (machine, start, end), then (edge, tail, head, start, end)."""
+    dag, count = problem.dag, len(problem.dag)
+    edge, tail, head = (column.astype(np.int64, copy=False) for column in transfers[:3])
+    machine, start, end = (np.asarray(column) for column in tasks)
+    kind = np.full(count + len(edge), Activity.TRANSFER, dtype=np.int8)
+    kind[:count] = Activity.COMPUTE
+    return Schedule.of_columns(
+        problem.machines,
+        kind=kind,
+        machine=np.concatenate([machine, tail]),
+        peer=np.concatenate([np.full(count, -1), head]),
+        item=np.concatenate([np.arange(count), edge]),
+        amount=np.concatenate([dag.work, dag.size[edge]]),
+        start=np.concatenate([start, transfers[3]]),
+        end=np.concatenate([end, transfers[4]]),
+    )
+
+
+@graph_loop
+def in_sequence(  # type: ignore[no-untyped-def]
+    order, machine, seconds, first_core, first_in, predecessors, size, fixed, per_unit,
+    core_free, latest, start, end,
+    machines, in_turn,
+):  # fmt: skip
+    """Write the starts and ends of tasks on their machines, one behind another in ``order``.
+
+    What takes no time needs no core. With ``in_turn`` no task starts before the one that its
+    machine took before it: ``latest`` holds when. ``core_free`` holds a heap of the times at which
+    the cores of a machine are free, for each machine. ``size`` is in the order of ``predecessors``;
+    tables are flat.
+    """
+    for index in range(len(order)):
+        task = order[index]
+        place = machine[task]
+        first, cores = first_core[place], first_core[place + 1] - first_core[place]
+        begin = core_free[first] if seconds[task] > 0.0 else 0.0
+        for position in range(first_in[task], first_in[task + 1]):
+            source = predecessors[position]
+            arrival = end[source]
+            if machine[source] != place:
+                pair = machine[source] * machines + place
+                arrival += fixed[pair] + per_unit[pair] * size[position]
+            begin = max(begin, arrival)
+        if in_turn:
+            begin = latest[place] = max(begin, latest[place])
+        start[task] = begin
+        end[task] = begin + seconds[task]
+        if seconds[task] > 0.0:
+            hole = 0
+            while 2 * hole + 1 < cores:
+                one = two = first + 2 * hole + 1
+                if two - first + 1 < cores:
+                    two += 1
+                below = two if core_free[two] < core_free[one] else one
+                if end[task] <= core_free[below]:
+                    break
+                core_free[first + hole] = core_free[below]
+                hole = below - first
+            core_free[first + hole] = end[task]
+
+
+@graph_loop
+def count_hops(source, target, size, place, end, fixed, following, machines, nodes):  # type: ignore[no-untyped-def]
+    """Return how many rows the transfers of a plan take; see :func:`transfer_rows`."""
+    count = 0
+    for edge in range(len(source)):
+        at, goal = place[source[edge]], place[target[edge]]
+        if at != goal and (size[edge] > 0.0 or fixed[at * machines + goal] > 0.0):
+            while at != goal:
+                at = following[at * nodes + goal]
+                count += 1
+    return count
+
+
+@graph_loop
+def transfer_rows(  # type: ignore[no-untyped-def]
+    source, target, size, place, end, fixed, following, rates, setup,
+    tail, head, item, amount, start, until,
+    machines, nodes, row,
+):  # fmt: skip
+    """Write the hops of all transfers, from ``row`` on, each as soon as its data are there.
+
+    ``place`` and ``end`` are those of tasks; tables are flat.
+    """
+    for edge in range(len(source)):
+        at, goal = place[source[edge]], place[target[edge]]
+        if at != goal and (size[edge] > 0.0 or fixed[at * machines + goal] > 0.0):
+            time = end[source[edge]]
+            while at != goal:
+                via = following[at * nodes + goal]
+                tail[row], head[row], item[row] = at, via, edge
+                amount[row], start[row] = size[edge], time
+                time += size[edge] / rates[at * nodes + via] + setup[at]
+                until[row] = time
+                at = via
+                row += 1

@@ -1,0 +1,201 @@
+"""Weights of tasks and edges, and the longest paths that follow from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.errors import MethodError
+from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.model.routing import is_uniform
+from makespan.taskgraph.problem import TaskGraph
+
+
+def weights(
+    problem: TaskGraph, w1: float | None = None, w2: float | None = None
+) -> tuple[Floats, Floats]:
+    """Return what tasks and edges count on a path.
+
+    Parameters
+    ----------
+    w1
+        Weight of a unit of work; None: a task counts its mean seconds over the machines.
+    w2
+        Weight of a unit of data; None: an edge counts its mean seconds over the pairs of
+        different machines.
+
+    On machines and links of speed 1 without set-ups, None and 1 are the same.
+
+    Source: paper 003, "Priority pro plánování seznamem": the length of a path is
+    ``w1 Σ p_j + w2 Σ size``.
+
+    Raises
+    ------
+    MethodError
+        If a weight is not a number, or negative.
+    """
+    dag, network = problem.dag, problem.network
+    for name, weight in (("w1", w1), ("w2", w2)):
+        fault = None if weight is None else number_fault(weight)
+        if fault is not None:
+            raise MethodError(f"{name}: {shown(weight)} {fault}; a weight is 0 or more")
+    if w1 is None:
+        task = dag.work * float(np.mean(1.0 / network.speed)) + float(network.task_setup.mean())
+        if len(dag.own):
+            task[dag.own] = dag.durations.mean(axis=1)
+    else:
+        task = w1 * dag.work
+    if w2 is not None:
+        return task, w2 * dag.size
+    count = len(network)
+    pairs = count * (count - 1)
+    if not pairs:
+        return task, np.zeros(len(dag.size))
+    routing = network.routing
+    per_unit = _mean_of_pairs(routing.seconds_per_unit)
+    return task, dag.size * per_unit + _mean_of_pairs(routing.fixed_seconds)
+
+
+def _mean_of_pairs(table: Floats) -> float:
+    """Return the mean of a table without its diagonal, exact where all entries are equal."""
+    count = len(table)
+    if is_uniform(table):
+        return float(table[0, 1])
+    return float(table[~np.eye(count, dtype=bool)].mean())
+
+
+def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+    """Return the longest path from each task to an exit task, both ends included.
+
+    Source: paper 003, "úroveň (level)". Complexity: O(tasks + edges).
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> levels(dag, dag.work, dag.size).tolist()
+    [9.0, 3.0]
+    """
+    level = np.zeros(len(dag))
+    path_to_exit.run(
+        len(dag) + len(edge),
+        (dag.order, dag.first_out, dag.successors, task, edge[dag.out_edges]),
+        (level,),
+    )
+    return level
+
+
+def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+    """Return the longest path from an entry task to each task, both ends included.
+
+    Source: paper 003, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
+
+    >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
+    >>> colevels(dag, dag.work, dag.size).tolist()
+    [2.0, 9.0]
+    """
+    colevel = np.zeros(len(dag))
+    path_from_entry.run(
+        len(dag) + len(edge),
+        (dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges]),
+        (colevel,),
+    )
+    return colevel
+
+
+def by_level(dag: Dag, level: Floats) -> Integers:
+    """Return the tasks by falling level, ties by lowest task, predecessors always first.
+
+    Complexity: O(n log n), and O(tasks + edges) more where tasks of no weight tie.
+    """
+    order = sorted_by(-level)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    if (place[dag.source] < place[dag.target]).all():
+        return order
+    return ready_by_level(dag, level)
+
+
+def ready_by_level(dag: Dag, level: Floats) -> Integers:
+    """Return the tasks in the order in which the ready one of highest level is taken.
+
+    Ties go to the lowest task. Complexity: O(n log n + e), compiled for large graphs.
+    """
+    order, ranked = np.zeros(len(dag), dtype=np.int64), sorted_by(-level)
+    rank = np.empty(len(dag), dtype=np.int64)
+    rank[ranked] = np.arange(len(dag))
+    highest_ready.run(
+        8 * len(dag) + len(dag.source),
+        (dag.first_out, dag.successors, ranked, rank),
+        (np.diff(dag.first_in), np.zeros(len(dag), dtype=np.int64), order),
+    )
+    return order
+
+
+@graph_loop
+def highest_ready(first_out, successors, ranked, rank, waiting, heap, order):  # type: ignore[no-untyped-def]
+    """Write the tasks in the order in which the ready one of lowest rank is taken.
+
+    ``ranked`` holds the tasks by rank. ``waiting`` holds the number of predecessors of each task,
+    and is used up; ``heap`` is room for the ranks of ready tasks, as many as there are tasks.
+    """
+    size = 0
+    placed = 0
+    for value in range(len(order)):  # rising ranks are a heap already
+        if waiting[ranked[value]] == 0:
+            heap[size] = value
+            size += 1
+    while size > 0:
+        first = ranked[heap[0]]
+        order[placed] = first
+        placed += 1
+        size -= 1
+        moved = heap[size]
+        hole = 0
+        while 2 * hole + 1 < size:
+            below = 2 * hole + 1
+            if below + 1 < size and heap[below + 1] < heap[below]:
+                below += 1
+            if moved < heap[below]:
+                break
+            heap[hole] = heap[below]
+            hole = below
+        heap[hole] = moved
+        for position in range(first_out[first], first_out[first + 1]):
+            task = successors[position]
+            waiting[task] -= 1
+            if waiting[task] == 0:
+                hole = size
+                size += 1
+                while hole > 0 and heap[(hole - 1) // 2] > rank[task]:
+                    heap[hole] = heap[(hole - 1) // 2]
+                    hole = (hole - 1) // 2
+                heap[hole] = rank[task]
+    return placed
+
+
+@graph_loop
+def path_to_exit(order, first_out, target, task_weight, edge_weight, level):  # type: ignore[no-untyped-def]
+    """Write the longest path from each task to an exit task, both ends included.
+
+    ``edge_weight`` is in the order of ``target``.
+    """
+    for index in range(len(order) - 1, -1, -1):
+        task = order[index]
+        longest = 0.0
+        for position in range(first_out[task], first_out[task + 1]):
+            length = edge_weight[position] + level[target[position]]
+            longest = max(longest, length)
+        level[task] = task_weight[task] + longest
+
+
+@graph_loop
+def path_from_entry(order, first_in, source, task_weight, edge_weight, colevel):  # type: ignore[no-untyped-def]
+    """Write the longest path from an entry task to each task, both ends included."""
+    for index in range(len(order)):
+        task = order[index]
+        longest = 0.0
+        for position in range(first_in[task], first_in[task + 1]):
+            length = edge_weight[position] + colevel[source[position]]
+            longest = max(longest, length)
+        colevel[task] = task_weight[task] + longest
