@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan import Reduction
-from makespan.reduction.exact import as_fraction
+from makespan.reduction.model.whole_times import as_fraction
 
 
 def notebook_search(

@@ -12,7 +12,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import arrivals, bounds, grain, last_arrival
-from makespan.reduction.exact import common_unit, common_unit_of
+from makespan.reduction.model.whole_times import common_unit, common_unit_of
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order
 from tests.oracles import reduction_brute as oracle
@@ -53,6 +53,13 @@ def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     unit = grain(problem)
     if unit is not None:
         assert best / unit == pytest.approx(round(best / unit), abs=1e-6)
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("seed", range(300, 315))
+def test_both_forms_of_all_loops_claim_only_what_is_true(seed: int) -> None:
+    """Small problems, which take the plain loops elsewhere, by compiled ones, too."""
+    test_methods_and_bounds_claim_only_what_is_true(seed)
 
 
 @pytest.mark.parametrize("seed", range(1000, 1060))

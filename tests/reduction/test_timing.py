@@ -43,10 +43,9 @@ def test_what_is_called_earliest_is(seed, collective):
             assert timing.retimed(problem, schedule).makespan == pytest.approx(schedule.makespan)
 
 
-@pytest.mark.parametrize("compile_from", [0, 1000])
-def test_what_sends_wait_for_by_kernel_and_twin(monkeypatch, compile_from):
+@pytest.mark.usefixtures("form")
+def test_what_sends_wait_for():
     """Each waits for the last one before it on each port, and that brought its segment."""
-    monkeypatch.setattr(timing, "COMPILED_FROM", compile_from)
     rng = np.random.default_rng(0)
     sender, receiver, segment = rng.integers(0, 5, (3, 60))
     final, arrivals = rng.random(60) < 0.5, rng.permutation(60)

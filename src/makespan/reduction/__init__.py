@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from makespan.reduction.evaluation import evaluate
-    from makespan.reduction.prediction import estimate
+    from makespan.reduction.search.evaluation import evaluate
+    from makespan.reduction.search.prediction import estimate
 
 _HOME_OF = {
-    "evaluate": "makespan.reduction.evaluation",
-    "estimate": "makespan.reduction.prediction",
+    "evaluate": "makespan.reduction.search.evaluation",
+    "estimate": "makespan.reduction.search.prediction",
 }
 
 __all__ = ["estimate", "evaluate"]

@@ -23,8 +23,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
+from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
-from makespan.reduction.validation import most_segments
 
 ROUNDING = 1e-12
 MOST_SPLITS = 48

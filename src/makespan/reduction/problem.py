@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
-from makespan.reduction.exact import common_unit_of
-from makespan.reduction.validation import Validation
+from makespan.reduction.model.validation import Validation
+from makespan.reduction.model.whole_times import common_unit_of
 
 ROOT = 0
 LARGEST_PARTS = 10**6

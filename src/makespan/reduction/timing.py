@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.reduction.problem import ROOT, Reduction
@@ -22,7 +23,6 @@ from makespan.reduction.sends import (
     sends_of,
 )
 
-COMPILED_FROM = 2_000
 PLAIN_PASSES = 10
 LEAST_PASSES = 100
 ROWS_IN_ALL = 20_000_000
@@ -162,17 +162,15 @@ def _predecessors(sends: Sends, arrivals: Integers) -> Before:
     ]  # fmt: skip
     last: list[Any] = [np.full((3, machines), -1), np.full((2, machines * segments), -1)]
     found: list[Any] = [np.full(count, -1) for _ in Before._fields]
-    run: Any = find_before
-    if count < COMPILED_FROM:
+    if not find_before.pays(count):
         columns, last, found = (
             [part.tolist() for part in parts] for parts in (columns, last, found)
         )
-    else:
-        from makespan.reduction.kernels import find_before_compiled as run
-    run(*columns, segments, *last, *found)
+    find_before.at(count)(*columns, segments, *last, *found)
     return Before(*(np.asarray(column, dtype=np.int64) for column in found))
 
 
+@loop(pays_from=2_000)
 def find_before(  # type: ignore[no-untyped-def]
     sender, receiver, segment, final, arrivals, segments, last_on_port, last_bringing,
     sending, receiving, combining, bringing,
@@ -209,22 +207,20 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
     columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
     dtype: Any = np.asarray(costs.latency).dtype
     state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
-    sweep: Any = settle_once
-    if count < COMPILED_FROM:
+    if not settle_once.pays(count):
         plain = [column.tolist() for column in state]
         given = [column.tolist() for column in columns]
         for _ in range(PLAIN_PASSES):
-            if not sweep(*given, *plain):
+            if not settle_once.plain(*given, *plain):
                 return np.asarray(plain[0], dtype=dtype), np.asarray(plain[2], dtype=dtype)
         state = [np.array(column, dtype=dtype) for column in plain]
-    from makespan.reduction.kernels import settle_once_compiled as sweep
-
     for _ in range(max(LEAST_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
-        if not sweep(*columns, *state):
+        if not settle_once.compiled(*columns, *state):
             return state[0], state[2]
     return None
 
 
+@loop(pays_from=2_000)
 def settle_once(  # type: ignore[no-untyped-def]
     sending, receiving, combining, bringing, latency, transfer, reduce, start, arrived, combined
 ):

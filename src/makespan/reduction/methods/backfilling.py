@@ -5,9 +5,9 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.reduction.destinations import best_destinations
 from makespan.reduction.needs import A_REDUCTION, BACKFILLING_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
+from makespan.reduction.search.destinations import best_destinations
 
 MOST_FREE_SENDS = 5_000
 

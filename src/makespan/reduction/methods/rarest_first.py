@@ -8,17 +8,17 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.rules import classical
+from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.rules.spreading import NEEDIEST, RELEASE_FIRST, spread
 from makespan.reduction.sends import claim_sends
-from makespan.reduction.spreading import NEEDIEST, RELEASE_FIRST, spread
 
-COMPILED_FROM = 400
 STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
 WATCHED_FROM = 20_000
 RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
@@ -44,17 +44,11 @@ class Spreader:
         self.end: Any = dtype.type(self.huge)
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
-        self._run: Any = spread
-        if self.count >= COMPILED_FROM:
-            from makespan.reduction.kernels import spread_compiled
-
-            self._run = spread_compiled
+        self._run = spread.at(self.count)
 
     def compile(self) -> None:
         """Use the compiled loop from now on, for many runs on a small problem."""
-        from makespan.reduction.kernels import spread_compiled
-
-        self._run = spread_compiled
+        self._run = spread.compiled
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
         """Run once; return whether the plan is better than all before."""
@@ -63,8 +57,6 @@ class Spreader:
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
         given = (*self.costs, self.release, seed, style, script, copies, times, self.end)
         if self.count >= WATCHED_FROM:
-            from makespan.reduction.kernels import stoppable
-
             end = stoppable(self.control, self._run, *given)
         else:
             end = self._run(*given, RUNNING)
@@ -105,7 +97,7 @@ def rarest_first(
         spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
         if spreader.end <= bound or control.expired():
             break
-        if turn == len(STYLES) and spreader.count * restarts > COMPILED_FROM:
+        if turn == len(STYLES) and spread.pays(spreader.count * restarts):
             spreader.compile()
     for _ in range(max(0, rebuilds)):
         if spreader.end <= bound or control.expired():

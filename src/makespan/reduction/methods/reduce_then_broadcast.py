@@ -15,14 +15,14 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
-from makespan.reduction import classical
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.rarest_first import STYLES, Spreader
-from makespan.reduction.methods.two_tree import LEADS
+from makespan.reduction.methods.trees.two_tree import LEADS
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
-from makespan.reduction.reversal import schedule_from_copies
-from makespan.reduction.rules import tables_of
+from makespan.reduction.rules import classical
+from makespan.reduction.rules.order import tables_of
+from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 

@@ -6,17 +6,14 @@ one that can start first sends next; ties go to the lowest segment, then to the 
 
 from __future__ import annotations
 
-from functools import cache
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.jit import kernel
+from makespan.core.numeric.jit import loop
 from makespan.reduction.problem import ROOT, Reduction
-
-COMPILED_FROM = 2_000
 
 
 def turns(problem: Reduction, parents: Integers) -> tuple[Integers, Integers]:
@@ -37,13 +34,11 @@ def turns(problem: Reduction, parents: Integers) -> tuple[Integers, Integers]:
     delays = scaled(problem.latencies[machines, parents], unit * parts)
     lasts = scaled(problem.transfers[machines, parents], unit) * size
     works = scaled(problem.reduces[parents], unit) * size
-    run: Any = _turns
-    if parents.size >= COMPILED_FROM:
-        run = _compiled()
-    order = run(parents, delays, lasts, works, problem.order == "backfilling")
+    order = _turns.at(parents.size)(parents, delays, lasts, works, problem.order == "backfilling")
     return order[:, 0], order[:, 1]
 
 
+@loop(pays_from=2_000)
 def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool) -> Any:
     """Return rows (machine, segment).
 
@@ -168,8 +163,3 @@ def _turns(parents: Any, delays: Any, lasts: Any, works: Any, backfilling: bool)
             if waits[to, segment] == 0 and to != ROOT:
                 new.append((segment, to))
     return order
-
-
-@cache
-def _compiled() -> Any:
-    return kernel(_turns)

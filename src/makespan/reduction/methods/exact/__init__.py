@@ -1,0 +1,1 @@
+"""Optima: by search, by constraint programming, or in closed form."""

@@ -1,0 +1,77 @@
+"""The notebook's search over all destinations, segment after segment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.order import float_tables_of, ordered_by_rule, tables_of
+from makespan.reduction.search.exhaustion import MOST_LISTED, Search, search
+from makespan.reduction.sends import claim_sends
+from makespan.reduction.timing import in_order
+
+MOST_MACHINES = 8
+
+FEW_MACHINES = Need(
+    f"at most {MOST_MACHINES} machines",
+    lambda problem: (
+        f"there are {len(problem.machines)}" if len(problem.machines) > MOST_MACHINES else None
+    ),
+)
+
+
+@register(
+    "reduction",
+    name="exhaustive",
+    needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, GREEDY_ORDER, FEW_MACHINES),
+    proves="all n^((n-2)m) valid solutions, merged where they meet (order = 'greedy')",
+    complexity="O(S n^n) for S distinct states a segment",
+    source="paper 000, find_min; corrected: exact ties, the root keeps its name (errata 000.3, .4)",
+)
+def exhaustive(
+    problem: Reduction,
+    control: Control,
+    *,
+    compatible: bool = False,
+    listed: int = MOST_LISTED,
+) -> Solution:
+    """Search all destinations under the greedy rule, with the counts of the notebook.
+
+    ``compatible`` computes in floats as the notebook does, to the bit. The distinct optima are
+    listed where there are at most ``listed`` optima.
+    """
+    claim_sends(problem)
+    if control.expired():
+        return Solution(schedule=None, notes=("the time was up before the search began",))
+    tables = float_tables_of(problem) if compatible else tables_of(problem)
+    tables = tables.over(len(problem.machines))
+    transfer, latency, reduce, size, unit = tables
+    found = search(
+        transfer, latency, reduce, size, control=control, listed=listed, compatible=compatible
+    )
+    if found is None:
+        return Solution(schedule=None, notes=("the time was up before the search was through",))
+    sends, _ = ordered_by_rule(problem, found.best, "greedy")
+    value = float(found.value) if unit is None else float(int(found.value) * unit)
+    return Solution(
+        schedule=in_order(problem, sends),
+        optimal=problem.order == "greedy" and not compatible,
+        details={"exhaustive": counts(found, value)},
+    )
+
+
+def counts(found: Search, value: float) -> dict[str, Any]:
+    """Return the numbers that the notebook prints, and the distinct optima, counted from 1."""
+    told: dict[str, Any] = {
+        "makespan": value,
+        "tested": found.tested,
+        "valid": found.valid,
+        "optimal": found.optimal,
+    }
+    if found.solutions is not None:
+        told["distinct"] = [(solution + 1).tolist() for solution in found.solutions]
+    return told

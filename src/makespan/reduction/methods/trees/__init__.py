@@ -1,0 +1,1 @@
+"""Trees that are known in closed form, pipelined over the segments."""

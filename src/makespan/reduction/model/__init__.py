@@ -1,0 +1,1 @@
+"""The statement: numbers brought into their final form."""

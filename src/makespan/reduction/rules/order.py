@@ -1,0 +1,276 @@
+"""The rules that turn trees or sequences into an order of sends.
+
+Times are whole numbers of a common unit where there is one, else floats. Machines and segments
+are counted from 0. The loops are plain Python over arrays, and are compiled for large inputs.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.jit import loop
+from makespan.core.numeric.watched import stoppable
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import Sends
+
+WATCHED_FROM = 5_000
+GREEDY, BACKFILLING, SEQUENCES = 0, 1, 2
+RULES = {"greedy": GREEDY, "backfilling": BACKFILLING}
+LOOSE, BLOCKED, HELD, SENT = 0, 1, 2, 3
+NO_SEQUENCES = np.zeros((0, 0), dtype=np.int64)
+
+
+@loop(pays_from=2_000)
+def commit(  # type: ignore[no-untyped-def]
+    parents, sequences, transfer, latency, reduce, size, rule, stop
+):
+    """Commit, again and again, the ready send that can start first; return all in that order.
+
+    ``GREEDY``: of the leaves of one segment after another (ties: lowest machine), as in paper 000.
+    ``BACKFILLING``: of the leaves of all segments (ties: lowest segment, then lowest machine).
+    ``SEQUENCES``: of the next sends of all machines (ties as before); fewer than all in a
+    deadlock. A machine is a leaf of a segment when it has received all that it waits for.
+    Fewer than all are returned as soon as ``stop`` says so, too.
+
+    A start never gets earlier, so the heap holds lower bounds, renewed when they come to the top.
+    Sends that wait for one receiver start in the order of their latencies, whenever it is free:
+    only the first of them stands in the heap, the others in the receiver's ``pool``. Of sends that
+    wait for their sender only that of the lowest segment stands there, the others are ``held``.
+    """
+    machines, segments = parents.shape
+    # tables are 1 x 1 where all entries are equal
+    far, wide = min(1, latency.shape[0] - 1), min(1, transfer.shape[0] - 1)
+    own = min(1, reduce.shape[0] - 1)
+    sending = np.zeros(machines, latency.dtype)
+    receiving = np.zeros(machines, latency.dtype)
+    combining = np.zeros(machines, latency.dtype)
+    ready = np.zeros(parents.shape, latency.dtype)
+    waits = np.zeros(parents.shape, np.int32)
+    state = np.zeros(parents.shape, np.int8)
+    position = np.zeros(machines, np.int64)
+    for machine in range(1, machines):
+        for segment in range(segments):
+            waits[parents[machine, segment], segment] += 1
+    senders = np.empty((machines - 1) * segments, np.int64)
+    sent = np.empty((machines - 1) * segments, np.int64)
+    count = 0
+    zero = latency[0, 0] * 0
+    heap = [(zero, 0, 0)]
+    heap.pop()
+    pools = [[(zero, 0, 0)] for _ in range(machines)]
+    held = [[0] for _ in range(machines)]
+    for machine in range(machines):
+        pools[machine].pop()
+        held[machine].pop()
+    for opened in range(segments):
+        for machine in range(1, machines):
+            segment = sequences[machine, 0] if rule == SEQUENCES else opened
+            if waits[machine, segment] == 0:
+                heappush(heap, (zero, segment, machine))
+        if rule == SEQUENCES:
+            if opened > 0:
+                break
+        elif rule == BACKFILLING and opened < segments - 1:
+            continue
+        while len(heap) > 0 and stop[0] == 0:
+            bound, segment, machine = heappop(heap)
+            target = parents[machine, segment]
+            pool = pools[target]
+            known = state[machine, segment]
+            if known == SENT or (known == HELD and held[machine][0] != segment):
+                continue
+            if known == BLOCKED and (pool[0][1] != segment or pool[0][2] != machine):
+                continue
+            delay = latency[machine * far, target * far]
+            free = max(ready[machine, segment], sending[machine])
+            start = max(free, receiving[target] - delay)
+            if start > bound:
+                now = known
+                if start > free:
+                    now = BLOCKED
+                elif known == BLOCKED or (rule == BACKFILLING and start == sending[machine]):
+                    now = HELD if rule == BACKFILLING else LOOSE
+                first = True
+                if now == BLOCKED:
+                    if known != BLOCKED:
+                        heappush(pool, (-delay, segment, machine))
+                    first = pool[0][1] == segment and pool[0][2] == machine
+                elif now == HELD:
+                    if known != HELD:
+                        heappush(held[machine], segment)
+                    first = held[machine][0] == segment
+                state[machine, segment] = now
+                if first:
+                    heappush(heap, (start, segment, machine))
+                if now == known:
+                    continue
+            else:
+                lasts = transfer[machine * wide, target * wide] * size[segment]
+                sending[machine] = start + lasts
+                receiving[target] = start + delay + lasts
+                work = reduce[target * own] * size[segment]
+                done = max(combining[target], receiving[target]) + work
+                combining[target] = done
+                ready[target, segment] = done
+                senders[count] = machine
+                sent[count] = segment
+                count += 1
+                state[machine, segment] = SENT
+                if rule == SEQUENCES:
+                    position[machine] += 1
+                    if position[machine] < segments:
+                        following = sequences[machine, position[machine]]
+                        if waits[machine, following] == 0:
+                            heappush(heap, (sending[machine], following, machine))
+                waits[target, segment] -= 1
+                due = rule != SEQUENCES or (
+                    target != 0 and sequences[target, position[target]] == segment
+                )
+                if waits[target, segment] == 0 and target != 0 and due:
+                    heappush(heap, (done, segment, target))
+            if known == BLOCKED:
+                # the first that still waits here starts when the receiver is free
+                heappop(pool)
+                if len(pool) > 0:
+                    early, other, giver = pool[0]
+                    heappush(heap, (receiving[target] + early, other, giver))
+            elif known == HELD:
+                heappop(held[machine])
+                if len(held[machine]) > 0:
+                    heappush(heap, (sending[machine], held[machine][0], machine))
+    return senders[:count], sent[:count], combining[0]
+
+
+class Tables(NamedTuple):
+    """The costs as the rules take them: whole numbers of a common unit where there is one.
+
+    Tables are 1 × 1, and the column of the machines has one entry, where all are the same.
+    """
+
+    transfer: Any
+    latency: Any
+    reduce: Any
+    size: Any
+    unit: Fraction | None
+
+    def over(self, machines: int) -> Tables:
+        """Return the same with an entry for each machine and pair, for few machines."""
+        pairs = (machines, machines)
+        transfer, latency = (np.broadcast_to(table, pairs) for table in self[:2])
+        reduce = np.broadcast_to(self.reduce, (machines,))
+        return self._replace(transfer=transfer, latency=latency, reduce=reduce)
+
+
+def tables_of(problem: Reduction) -> Tables:
+    """Return the costs of a problem for the rules."""
+    grid = problem.grid
+    if grid is None:
+        return float_tables_of(problem)
+    unit, parts = grid
+    floats = float_tables_of(problem)
+
+    def whole(values: Any, scale: Fraction) -> Any:
+        return np.rint(values * float(scale)).astype(np.int64)
+
+    return Tables(
+        whole(floats.transfer, 1 / unit),
+        whole(floats.latency, parts / unit),
+        whole(floats.reduce, 1 / unit),
+        whole(floats.size, Fraction(parts)),
+        unit / parts,
+    )
+
+
+def float_tables_of(problem: Reduction) -> Tables:
+    """Return the costs of a problem in seconds."""
+    return Tables(
+        np.array(problem.transfer, dtype=float, ndmin=2),
+        np.array(problem.latency, dtype=float, ndmin=2),
+        np.array(problem.reduce, dtype=float, ndmin=1),
+        np.array(problem.sizes),
+        None,
+    )
+
+
+def ordered_by_rule(
+    problem: Reduction,
+    parents: Integers,
+    order: str,
+    tables: Tables | None = None,
+    control: Control | None = None,
+) -> tuple[Sends, Any]:
+    """Return the sends of trees in the order of a rule, and the makespan in the tables' unit.
+
+    ``parents`` has a row per machine and a column per segment, counted from 0. When the time of a
+    ``control`` is up, there are fewer sends than the trees have.
+    """
+    return _committed(problem, parents, NO_SEQUENCES, RULES[order], tables, control)
+
+
+def ordered_by_sequence(
+    problem: Reduction, parents: Integers, sequences: Integers, tables: Tables | None = None
+) -> tuple[Sends, Any]:
+    """Return the sends of given successions of segments, and the makespan in the tables' unit.
+
+    ``sequences[machine]`` lists the segments in the order of sending; the root's row is unused.
+    In a deadlock there are fewer sends than the plan has.
+    """
+    return _committed(problem, parents, sequences, SEQUENCES, tables)
+
+
+def _committed(
+    problem: Reduction,
+    parents: Integers,
+    sequences: Integers,
+    rule: int,
+    tables: Tables | None,
+    control: Control | None = None,
+) -> tuple[Sends, Any]:
+    given = (parents, sequences, *(tables or tables_of(problem))[:4], rule)
+    run = commit.at(parents.size)
+    if control is not None and parents.size >= WATCHED_FROM:
+        sender, segment, end = stoppable(control, run, *given)
+    else:
+        sender, segment, end = run(*given, np.zeros(1, dtype=np.int64))
+    return _as_sends(parents, sender, segment), end
+
+
+def _as_sends(parents: Integers, sender: Integers, segment: Integers) -> Sends:
+    return Sends(
+        sender=sender,
+        receiver=parents[sender, segment],
+        segment=segment,
+        final=np.zeros(len(sender), dtype=bool),
+    )
+
+
+def deadlock(parents: Integers, sequences: Integers, sends: Sends) -> tuple[tuple[int, int], ...]:
+    """Return the cycle of (machine, segment) sends that wait for each other, counted from 0.
+
+    The next send of each machine waits for a segment from another machine, whose own next send
+    waits in turn. Empty where the plan runs to its end.
+    """
+    _machines, segments = parents.shape
+    done = np.zeros(parents.shape, dtype=bool)
+    done[sends.sender, sends.segment] = True
+    done[0] = True
+    position = done.sum(axis=1)
+    path: list[tuple[int, int]] = []
+    seen: list[int] = []
+    stuck = np.flatnonzero(position < segments)
+    if not len(stuck):
+        return ()
+    machine = int(stuck[0])
+    while machine not in seen:
+        segment = int(sequences[machine, position[machine]])
+        seen.append(machine)
+        path.append((machine, segment))
+        missing = (parents[:, segment] == machine) & ~done[:, segment]
+        machine = int(np.flatnonzero(missing)[0])
+    return tuple(path[seen.index(machine) :])

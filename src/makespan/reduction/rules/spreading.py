@@ -1,0 +1,192 @@
+"""The loop of the rarest-first greedy: a broadcast, one copy after another.
+
+A reduction is planned as the broadcast that it is in reversed time, in which a sender spends
+``prepare`` per copy.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from makespan.core.numeric.jit import loop
+
+RELEASE_FIRST = 1  # the root sends a new segment whenever there is one
+NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
+
+
+@loop(pays_from=400)
+def spread(  # type: ignore[no-untyped-def]
+    machines, latency, transfer, prepare, size, release, seed, style, script, copies, times,
+    allowed, stop,
+):  # fmt: skip
+    """Send every segment to every machine; return the time of the last arrival.
+
+    The machine whose port is free first sends: of the segments that it holds, one with the fewest
+    holders, to a machine that can take it first. Ties at random from ``seed``.
+
+    ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
+    everywhere; ``prepare`` has an entry per sender, or one. ``release`` says when the root has
+    each segment. ``script`` rows (sender, receiver, segment) are sent first, in order. ``copies``
+    gets all rows, ``times`` their starts and arrivals. Stops early, with -1, when the end can't be
+    below ``allowed``, or as soon as ``stop`` says so.
+    """
+    segments = size.shape[0]
+    spread_pairs = 1 if latency.shape[0] > 1 else 0
+    spread_units = 1 if prepare.shape[0] > 1 else 0
+    hold = np.full((machines, segments), -1, latency.dtype)
+    unit = np.zeros(machines, latency.dtype)
+    out_port = np.zeros(machines, latency.dtype)
+    in_port = np.zeros(machines, latency.dtype)
+    owned = np.zeros(machines, np.int64)
+    idle = np.ones(machines, np.bool_)
+    holders = np.ones(segments, np.int64)
+    lacking = np.empty((segments, machines), np.int32)
+    place = np.empty((segments, machines), np.int32)
+    active = np.empty(segments, np.int64)
+    active_count = 0
+    released = 0
+    end = latency[0, 0] * 0
+    for segment in range(segments):
+        hold[0, segment] = release[segment]
+        for machine in range(machines):
+            lacking[segment, machine] = machine
+            place[segment, machine] = machine
+        # the root never lacks: the last takes its place
+        lacking[segment, 0] = machines - 1
+        place[segment, machines - 1] = 0
+    queued = np.zeros(segments, np.bool_)
+    heap = [(latency[0, 0] * 0, 0)]
+    if machines < 2:
+        return end
+    total = segments * (machines - 1)
+    written = 0
+    scripted = script.shape[0]
+    idle[0] = False
+    while written < total:
+        if stop[0] != 0:
+            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
+        if written < scripted:
+            sender = script[written, 0]
+            receiver = script[written, 1]
+            segment = script[written, 2]
+        else:
+            if written == scripted and scripted > 0:
+                scripted = 0  # only once: wake everyone who holds something
+                heap.clear()
+                for machine in range(machines):
+                    idle[machine] = False
+                    heappush(heap, (out_port[machine], machine))
+            now, sender = heappop(heap)
+            work = prepare[sender * spread_units]
+            # what the sender can send first, and of that the rarest
+            segment = -1
+            best = 0.0
+            soonest = now
+            some = False
+            if sender == 0:
+                while released < segments and queued[released]:
+                    released += 1
+                if released < segments:
+                    ready = max(
+                        max(hold[0, released], unit[0]) + work * size[released], out_port[0]
+                    )
+                    if ready <= now:
+                        if style & 1:
+                            segment = released
+                        else:
+                            segment, best = released, 1.0
+                    else:
+                        some, soonest = True, ready
+            if segment < 0 or not (style & 1):
+                position = 0
+                while position < active_count:
+                    other = active[position]
+                    if holders[other] == machines:
+                        active_count -= 1
+                        active[position] = active[active_count]
+                        continue
+                    position += 1
+                    if hold[sender, other] < 0:
+                        continue
+                    ready = max(
+                        max(hold[sender, other], unit[sender]) + work * size[other],
+                        out_port[sender],
+                    )
+                    if ready > now:
+                        if not some or ready < soonest:
+                            some, soonest = True, ready
+                        continue
+                    seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+                    score = holders[other] + (seed >> 8) / 8388608.0
+                    if segment < 0 or score < best:
+                        segment, best = other, score
+            if segment < 0:
+                if some:
+                    heappush(heap, (soonest, sender))
+                else:
+                    idle[sender] = True
+                continue
+            # who can take it first
+            count = machines - holders[segment]
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            offset = (seed >> 8) % count
+            receiver = -1
+            earliest = now
+            fewest = 0
+            seen = 0
+            for step in range(count):
+                other = lacking[segment, (offset + step) % count]
+                at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
+                at += (
+                    transfer[sender * spread_pairs, other * spread_pairs]
+                    + latency[sender * spread_pairs, other * spread_pairs]
+                ) * spread_pairs
+                better = receiver < 0 or at < earliest
+                if not better and at == earliest and style & 2:
+                    better = owned[other] < fewest
+                if better:
+                    receiver, earliest, fewest = other, at, owned[other]
+                if at <= now:
+                    seen += 1
+                    if seen >= 16 or not (style & 2):
+                        break
+        # send it
+        work = prepare[sender * spread_units] * size[segment]
+        lag = latency[sender * spread_pairs, receiver * spread_pairs]
+        lasts = transfer[sender * spread_pairs, receiver * spread_pairs] * size[segment]
+        begin = max(hold[sender, segment], unit[sender]) + work
+        start = max(begin, out_port[sender], in_port[receiver] - lag)
+        arrival = start + lag + lasts
+        unit[sender] = begin
+        out_port[sender] = start + lasts
+        in_port[receiver] = arrival
+        hold[receiver, segment] = arrival
+        end = max(end, arrival)
+        if end >= allowed:
+            return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
+        copies[written, 0] = sender
+        copies[written, 1] = receiver
+        copies[written, 2] = segment
+        times[written, 0] = start
+        times[written, 1] = arrival
+        written += 1
+        if not queued[segment]:
+            queued[segment] = True
+            active[active_count] = segment
+            active_count += 1
+        owned[receiver] += 1
+        where = place[segment, receiver]
+        final = machines - 1 - holders[segment]
+        moved = lacking[segment, final]
+        lacking[segment, where] = moved
+        place[segment, moved] = where
+        holders[segment] += 1
+        if written > scripted or scripted == 0:
+            following = prepare[sender * spread_units] * size[segment]
+            heappush(heap, (max(out_port[sender], unit[sender] + following), sender))
+            if idle[receiver]:
+                idle[receiver] = False
+                heappush(heap, (arrival, receiver))
+    return end

@@ -1,0 +1,117 @@
+"""Destinations for the rules that order the sends: all of them, or by local search."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.solution import Solution
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules import classical
+from makespan.reduction.rules.order import ordered_by_rule, tables_of
+from makespan.reduction.search.trees import all_trees
+from makespan.reduction.sends import Sends, claim_sends
+from makespan.reduction.timing import in_order
+
+ALL_UP_TO = 30_000
+SENDS_IN_ALL = 2_000_000
+SHAPES: tuple[classical.Tree, ...] = (
+    classical.star,  # planned whatever the time: it is quick at any size
+    classical.chain,
+    classical.binary,
+    classical.two_tree,
+    lambda machines, _: classical.k_nomial(machines, 2),
+)
+
+
+def best_destinations(
+    problem: Reduction, control: Control, rule: str, tries: int | None
+) -> Solution:
+    """Plan with ``rule`` for all destinations where they are few, for those of a search else."""
+    machines, segments = len(problem.machines), len(problem.sizes)
+    tables = tables_of(problem)
+    # one machine more per power: Cayley's number of trees for every segment
+    few = (machines - 2) * segments * math.log(machines) <= math.log(ALL_UP_TO)
+
+    def planned(parents: Integers, clock: Control | None = control) -> _Plan:
+        sends, end = ordered_by_rule(problem, parents, rule, tables, clock)
+        complete = len(sends) == (machines - 1) * segments
+        return _Plan(parents, sends, end if complete else math.inf)
+
+    claim_sends(problem)
+    if few:
+        best, through = _best_of_all(machines, segments, planned, control)
+    else:
+        best, through = _local_search(problem, planned, control, tries), False
+    return Solution(
+        schedule=in_order(problem, best.sends),
+        optimal=through and problem.order == rule,
+        stopped=not through,
+    )
+
+
+class _Plan(NamedTuple):
+    """Destinations, their sends in the order of the rule, and the makespan in units."""
+
+    parents: Integers
+    sends: Sends
+    end: Any
+
+
+def _best_of_all(
+    machines: int, segments: int, planned: Any, control: Control
+) -> tuple[_Plan, bool]:
+    """Return the plan of the best destinations, and whether all were tried."""
+    trees = all_trees(machines)
+    best: _Plan | None = None
+    for choice in product(range(len(trees)), repeat=segments):
+        plan = planned(np.ascontiguousarray(trees[list(choice)].T))
+        if best is None or plan.end < best.end:
+            best = plan
+        if control.expired():
+            return best, False
+    assert best is not None
+    return best, True
+
+
+def _local_search(problem: Reduction, planned: Any, control: Control, tries: int | None) -> _Plan:
+    """Start from the best classical tree, then send single segments elsewhere."""
+    machines, segments = len(problem.machines), len(problem.sizes)
+    best: _Plan = planned(classical.parents_of(problem, SHAPES[0]), None)
+    for shape in SHAPES[1:]:
+        if control.expired():
+            return best
+        best = min(best, planned(classical.parents_of(problem, shape)), key=_end)
+    target = best_bound(problem) / float(problem.unit or 1) * (1 + 1e-12)
+    rng = np.random.default_rng(control.rng.integers(2**31))
+    share = SENDS_IN_ALL // (machines * segments) // (1 if machines * segments >= 200 else 10)
+    for _ in range(max(20, min(5000, share)) if tries is None else tries):
+        if best.end <= target or control.expired():
+            break
+        trial = best.parents.copy()
+        for _ in range(int(rng.integers(1, 3))):
+            _move(trial, rng)
+        best = min(planned(trial), best, key=_end)
+    return best
+
+
+def _end(plan: _Plan) -> Any:
+    return plan.end
+
+
+def _move(parents: Integers, rng: np.random.Generator) -> None:
+    """Give one machine another destination for one segment, keeping a tree."""
+    machines, segments = parents.shape
+    segment, machine = int(rng.integers(segments)), int(rng.integers(1, machines))
+    target = int(rng.integers(machines))
+    above = target
+    while above not in (0, machine):
+        above = int(parents[above, segment])
+    if above != machine:
+        parents[machine, segment] = target

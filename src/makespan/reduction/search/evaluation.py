@@ -1,0 +1,134 @@
+"""The makespan of a given plan, as paper 000 evaluates it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from makespan.core.errors import ProblemError
+from makespan.reduction.problem import Order, Reduction
+from makespan.reduction.rules.given import given_sends
+
+Plan = Sequence[Sequence[Any]]
+
+
+def evaluate(
+    plan: Plan,
+    latency: Any,
+    transfer: Any,
+    reduce: Any,
+    *,
+    order: Order = "greedy",
+    segment_sizes: Any = None,
+    compatible: bool = False,
+) -> float | Fraction:
+    """Return the makespan of a plan.
+
+    Parameters
+    ----------
+    plan
+        n rows: the destinations of each machine's m segments, counted from 1; or per machine the
+        succession of its sends as (segment, destination) pairs.
+    latency, transfer, reduce, segment_sizes
+        As in :class:`~makespan.Reduction`.
+    order
+        ``"greedy"`` or ``"backfilling"``, for destinations.
+    compatible
+        Return exactly the float that the notebook's ``evaluate`` returns, order of additions
+        included, and infinity where it does (errata 000.5).
+
+    Returns
+    -------
+    int, Fraction or float
+        Exact: an integer or a fraction where all times are, else the nearest float. Where the
+        times have no common unit, floats are added.
+
+    Raises
+    ------
+    ProblemError
+        For trees that are none, and for a deadlock, with its cycle.
+
+    Complexity: O(n m log(n m)).
+
+    Source: paper 000, ``evaluate``; corrected for one machine (0, not infinity).
+
+    >>> evaluate([(1, 1), (1, 3), (1, 1)], 0.1, 1, 0.3)
+    3.8
+    >>> evaluate([(), ((2, 3), (1, 1)), ((1, 1), (2, 1))], 1, 1, 1)
+    6
+    """
+    sequences = is_sequences(plan)
+    if compatible:
+        if sequences or order != "greedy" or segment_sizes is not None:
+            raise ProblemError("compatible: the notebook evaluates destinations, greedily")
+        return notebook_evaluate(plan, float(latency), float(transfer), float(reduce))
+    problem = Reduction(
+        machines=len(plan),
+        segments=len(plan[-1]) if len(plan) else 1,
+        latency=latency,
+        transfer=transfer,
+        reduce=reduce,
+        segment_sizes=segment_sizes,
+        order="free" if sequences else order,
+        sequences=plan if sequences else None,
+        destinations=None if sequences else plan,
+    )
+    if len(plan) == 1:
+        return 0
+    _, end, why = given_sends(problem)
+    if why:
+        raise ProblemError(why)
+    unit = problem.unit
+    if unit is None:
+        return float(end)
+    return _in_kind_of(int(end) * unit, (latency, transfer, reduce))
+
+
+def is_sequences(plan: Plan) -> bool:
+    """Whether a plan lists (segment, destination) pairs, not destinations."""
+    return len(plan) > 1 and len(plan[1]) > 0 and np.ndim(plan[1][0]) == 1
+
+
+def _in_kind_of(value: Fraction, given: tuple[Any, ...]) -> float | Fraction:
+    """Return ``value`` as an integer or fraction where all given times are, else as a float."""
+    if not all(isinstance(time, (Rational, np.integer)) for time in given):
+        return float(value)
+    return int(value) if value.denominator == 1 else value
+
+
+def notebook_evaluate(plan: Plan, alpha: float, beta: float, gamma: float) -> float:
+    """Return what ``evaluate`` of paper 000 returns, bit for bit.
+
+    A solution that sends in a cycle or to itself gives infinity, and so does a single machine.
+    The root's row is not checked.
+
+    Complexity: O(n² m).
+    """
+    machines = len(plan)
+    if machines == 1:
+        return float("inf")
+    reducing, sending, receiving = [0.0] * machines, [0.0] * machines, [0.0] * machines
+    end = -float("inf")
+    for column in range(len(plan[0])):
+        ready = [0.0] * machines
+        target = [int(row[column]) - 1 for row in plan]
+        for _ in range(machines - 1):
+            leaves = [machine for machine in range(machines) if machine not in target]
+            if not leaves:
+                return float("inf")
+            start, sender = min(
+                (max(ready[leaf], sending[leaf], receiving[target[leaf]] - alpha), leaf)
+                for leaf in leaves
+            )
+            receiver = target[sender]
+            sending[sender] = start + beta
+            receiving[receiver] = start + alpha + beta
+            reducing[receiver] = max(reducing[receiver], receiving[receiver]) + gamma
+            ready[receiver] = reducing[receiver]
+            target[sender] = sender
+        end = max(end, ready[0])
+    return end
