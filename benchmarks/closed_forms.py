@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.table import Table, cpu_seconds, ratio
 from makespan import DivisibleLoad, Star, check, solve
 from makespan.core.numeric.arrays import Floats
-from makespan.divisible.linear import by_send_cost, equal_finish_shares
+from makespan.divisible.rates.shares import equal_finish_shares
 
 REPEAT = 20
 
@@ -21,7 +21,7 @@ def _read(send: Floats, compute: Floats) -> None:
 
 def _shares(star: Star) -> None:
     for _ in range(REPEAT):
-        order = by_send_cost(star)
+        order = star.by_send_cost
         equal_finish_shares(star.send_per_unit[order], star.compute_per_unit[order])
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from makespan import DivisibleLoad, Star, solve
-from makespan.divisible.output_rounds import output_rounds, threshold
+from makespan.divisible.rounds.output import output_rounds, threshold
 from makespan.flow.result import Result
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.simulation.noise import Noise as Noise
     from makespan.core.solution import Bound as Bound
-    from makespan.divisible.platform import Master as Master, Star as Star, Worker as Worker
+    from makespan.divisible.model.platform import Master as Master, Star as Star, Worker as Worker
+    from makespan.divisible.model.tree import Tree as Tree
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
-    from makespan.divisible.tree import Tree as Tree
     from makespan.flow.bound import lower_bound as lower_bound
     from makespan.flow.check import check as check
     from makespan.flow.comparison.compare import compare as compare
@@ -70,9 +70,9 @@ _HOMES = {
     "makespan.core.report": ("Report", "Violation"),
     "makespan.core.solution": ("Bound",),
     "makespan.core.schedule": ("Schedule",),
-    "makespan.divisible.platform": ("Master", "Star", "Worker"),
+    "makespan.divisible.model.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
-    "makespan.divisible.tree": ("Tree",),
+    "makespan.divisible.model.tree": ("Tree",),
     "makespan.flow.bound": ("lower_bound",),
     "makespan.flow.check": ("check",),
     "makespan.flow.comparison.compare": ("compare",),

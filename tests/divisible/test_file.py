@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker
 from makespan.divisible.file import read, schema, write
-from makespan.divisible.tree import Tree
+from makespan.divisible.model.tree import Tree
 from makespan.flow.files.files import as_json
 from tests.numbers import amounts
 

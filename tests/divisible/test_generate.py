@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from makespan import check, solve
 from makespan.core.errors import ProblemError
 from makespan.divisible.generate import generate
-from makespan.divisible.tree import Tree
+from makespan.divisible.model.tree import Tree
 
 
 def rng(seed=0):

@@ -9,9 +9,9 @@ import pytest
 
 from makespan import DivisibleLoad, Star, solve
 from makespan.core.errors import TooLarge
-from makespan.divisible import selection
-from makespan.divisible.linear import equal_finish_shares
-from makespan.divisible.sequence import Costs
+from makespan.divisible.one_round import selection
+from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.rates.shares import equal_finish_shares
 
 
 def test_what_takes_too_much_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,12 @@ import pytest
 
 from makespan.core.picture import Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import Plan, sends_then_returns
+from makespan.divisible.model.platform import Master, Star, Worker
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.pictures import picture
-from makespan.divisible.plan import Plan, sends_then_returns
-from makespan.divisible.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
-from makespan.divisible.tree import Tree
 
 
 def bars_in(drawn, machine):

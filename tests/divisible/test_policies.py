@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from makespan import DivisibleLoad, MethodError, Noise, Star, check, simulate, solve
+from makespan.core.numeric import jit
 from makespan.divisible import policies
 from makespan.divisible.policies import factoring, rumr, self_scheduling
-from makespan.divisible.serving import FACTORING, compiled_serve, serve
+from makespan.divisible.rounds.serving import FACTORING, serve
 
 ROOT = Path(__file__).parent.parent
 CASES = {
@@ -86,21 +87,22 @@ def test_decisions_follow_what_happens():
     for slow in (1.0, 3.0):
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
         by_worker = np.array([[1.0, 1.0], [slow, 1.0]])
-        count, _ = serve(*policy._fixed(), np.ones((2, most)), by_worker, worker, amount)
+        count, _ = serve.plain(*policy._fixed(), np.ones((2, most)), by_worker, worker, amount)
         loads.append(np.bincount(worker[:count], weights=amount[:count], minlength=2)[0])
     assert loads[0] == pytest.approx(50.0, abs=5.0)
     assert loads[1] < 40.0
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("per", ["activity", "machine"])
 def test_the_compiled_engine(per, monkeypatch):
     """Compiled runs are the plain ones."""
     noise = Noise("gamma", 0.3, per)
+    monkeypatch.setattr(jit, "forced", False)
     plain, _ = rumr(unequal(), error=0.3).makespans(noise, 30, np.random.default_rng(1))
-    monkeypatch.setattr(policies, "COMPILE_FROM", 1)
+    monkeypatch.setattr(jit, "forced", True)
     compiled, _ = rumr(unequal(), error=0.3).makespans(noise, 30, np.random.default_rng(1))
     assert compiled == pytest.approx(plain, rel=1e-12)
-    assert compiled_serve() is not None
     assert plain.std() > 0
 
 

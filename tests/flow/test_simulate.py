@@ -27,8 +27,9 @@ from makespan import (
     simulate,
     solve,
 )
+from makespan.core.numeric import jit
 from makespan.core.schedule import Schedule
-from makespan.divisible import dispatch, timing
+from makespan.divisible import timing
 from makespan.flow import simulate as _simulate
 
 
@@ -109,12 +110,14 @@ def test_replay_is_retiming(results, name):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.kernels
 def test_the_compiled_replay(monkeypatch, results):
     """The compiled replay of a star ends when the plain one does."""
     result = results["rounds"]
     factors = np.random.default_rng(2).uniform(0.5, 2.0, (10, len(result.schedule)))
+    monkeypatch.setattr(jit, "forced", False)
     plain = timing.replay(result.problem, result.schedule, 1).makespans(factors)
-    monkeypatch.setattr(dispatch, "COMPILE_REPEATED_FROM", 1)
+    monkeypatch.setattr(jit, "forced", True)
     compiled = timing.replay(result.problem, result.schedule, 10).makespans(factors)
     assert compiled.tolist() == plain.tolist()
 

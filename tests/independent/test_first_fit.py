@@ -9,6 +9,7 @@ from makespan.independent.first_fit import first_fit
 from tests.oracles.independent_brute import first_fit_bins
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_each_task_goes_to_the_first_machine_with_room(monkeypatch, compiled, seed):

@@ -142,6 +142,7 @@ def test_wrong_iterations_are_refused(iterations):
         solve(IndependentTasks(2, [1.0]), method="multifit", iterations=iterations)
 
 
+@pytest.mark.kernels
 def test_multifit_gives_the_same_plan_with_the_compiled_loop(monkeypatch):
     """The size decides the loop, never the answer."""
     problem = IndependentTasks(9, np.random.default_rng(2).uniform(1, 9, 60))

@@ -120,6 +120,7 @@ def test_a_spoiled_large_plan_is_refused():
     assert 70_000 in report.violations[0].activities
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("preemptive", [False, True])
 @given(
     rows=st.lists(

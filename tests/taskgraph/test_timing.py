@@ -169,6 +169,7 @@ def test_many_cores_are_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> 
     assert max(sizes) <= SLICE / 2_000
 
 
+@pytest.mark.kernels
 @pytest.mark.slow
 def test_compiled_loops_equal_their_plain_twins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forced through the compiler, every method and timing gives the same plan to the bit."""

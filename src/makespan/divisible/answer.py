@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.platform import Master
+from makespan.divisible.model.platform import Master
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
-from makespan.divisible.tree import Tree
 
 SHOWN = 20
 

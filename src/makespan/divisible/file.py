@@ -19,7 +19,7 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.divisible.platform_forms import PlatformForm, place_in_file, platform_entry
+from makespan.divisible.model.platform_forms import PlatformForm, place_in_file, platform_entry
 from makespan.divisible.problem import DivisibleLoad
 
 Amount = Annotated[float, Number("a load is 0 or more units")]

@@ -8,9 +8,9 @@ import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.platform import Master, Star
+from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.tree import Tree
 
 TOPOLOGIES = ("star", "bus", "tree")
 MOST_WORKERS = 10**7

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.registry import Need
-from makespan.divisible.platform import Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.timing import master_cost
 
 Unmet = Callable[[DivisibleLoad], str | None]
 
@@ -65,7 +64,7 @@ def _fixed_costs(problem: DivisibleLoad) -> str | None:
     obstacle = _nonzero("send_fixed", "compute_fixed", "return_fixed")(problem)
     if obstacle is not None:
         return obstacle
-    fixed = master_cost(problem.star).fixed
+    fixed = problem.star.master_cost.fixed
     return f"platform.master.compute.fixed is {fixed!r}" if fixed else None
 
 
@@ -136,7 +135,7 @@ def _free_machine(problem: DivisibleLoad) -> str | None:
     if len(free):
         return f"platform.workers[{free[0]}] has no cost per unit"
     computes = getattr(star.master, "compute", None) is not None
-    if computes and master_cost(star).per_unit == 0:
+    if computes and star.master_cost.per_unit == 0:
         return "platform.master.compute.per_unit is 0"
     return None
 

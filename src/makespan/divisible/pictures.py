@@ -9,9 +9,9 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
-from makespan.divisible.tree import Tree
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 

@@ -17,18 +17,16 @@ from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import number_fault, shown
 from makespan.core.numeric.arrays import Floats
 from makespan.core.simulation.noise import Noise
-from makespan.divisible.plan import Plan
+from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.serving import (
-    COMPILE_FROM,
+from makespan.divisible.rounds.serving import (
     FACTORING,
     FIXED,
     GUIDED,
     WEIGHTED,
-    compiled_serve,
     serve,
 )
-from makespan.divisible.uniform_rounds import uniform_rounds
+from makespan.divisible.rounds.uniform import uniform_rounds
 
 UNITS = 1000
 MOST_CHUNKS = 1_000_000
@@ -43,7 +41,7 @@ class Policy:
     problem
         The problem.
     rule
-        How large the chunks are: one of the rules of :mod:`makespan.divisible.serving`.
+        How large the chunks are: one of the rules of :mod:`makespan.divisible.rounds.serving`.
     size
         The chunk of the rule ``FIXED``, units.
     unit
@@ -99,8 +97,7 @@ class Policy:
         most, workers = self.most_chunks, len(self.problem.star)
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
         ones = np.ones((2, most)), np.ones((2, workers))
-        run: Any = compiled_serve() if most * workers >= COMPILE_FROM else serve
-        count, _ = run(*self._fixed(), *ones, worker, amount)
+        count, _ = serve.at(most * workers)(*self._fixed(), *ones, worker, amount)
         return Plan.of(worker[:count], amount[:count])
 
     def makespans(
@@ -111,7 +108,7 @@ class Policy:
         Complexity: O(workers) a chunk, compiled where there is much to do.
         """
         most, workers = self.most_chunks, len(self.problem.star)
-        run: Any = compiled_serve() if most * repetitions * workers >= COMPILE_FROM else serve
+        run = serve.at(most * repetitions * workers)
         room = np.zeros(most, dtype=np.int64), np.zeros(most)
         fixed = self._fixed()
         nominal = run(*fixed, np.ones((2, most)), np.ones((2, workers)), *room)

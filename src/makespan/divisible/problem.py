@@ -14,8 +14,8 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.platform import Master, Star
-from makespan.divisible.tree import Tree
+from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
 
@@ -147,6 +147,25 @@ class DivisibleLoad:
     def chooses_master(self) -> bool:
         """Whether the master is part of the answer."""
         return self.platform.master == "choose"
+
+    @property
+    def master_computes(self) -> bool:
+        """Whether the master of a star has a compute cost."""
+        master = self.star.master
+        return not isinstance(master, str) and master.compute is not None
+
+    @property
+    def given_sends(self) -> tuple[str, ...] | None:
+        """The workers in the order in which they are sent to, where the problem says it."""
+        if self.transfers is not None:
+            return tuple(name for what, name in self.transfers if what == "send")
+        return self.activation
+
+    @property
+    def served_once(self) -> bool:
+        """Whether no worker gets more than one chunk."""
+        sent = self.given_sends
+        return self.rounds == 1 if sent is None else len(set(sent)) == len(sent)
 
     @property
     def maximises_load(self) -> bool:

@@ -13,6 +13,8 @@ from makespan.flow.kinds import kind_of
 
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
 MOST_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
+EXCLUDED = 1e-9
+"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 
 
@@ -81,3 +83,16 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
             value=makespan, met=True, notes=(*doubts, f"optimal: the bound {name!r} is met")
         )
     return Proof(value=value, notes=tuple(doubts))
+
+
+def excluded(kind: Kind, problem: Problem, solution: Solution) -> Solution:
+    """Return the solution; where a method found no plan, with what the bounds say of a deadline."""
+    deadline = getattr(problem, "deadline", None)
+    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
+        return solution
+    known = [bound.value for bound in kind.bounds(problem)]
+    least = max([solution.lower_bound or 0.0, *known])
+    if not least > deadline * (1 + EXCLUDED):
+        return replace(solution, lower_bound=least or None)
+    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
+    return replace(solution, infeasible=why, lower_bound=least)

@@ -13,6 +13,7 @@ from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.solution import Solution
+from makespan.flow.bound import excluded
 
 SOLVE_KEYWORDS = ("method", "time_limit", "rng", "progress", "log")
 EXACT_SECONDS = 10.0
@@ -54,7 +55,7 @@ def run_line_up(
             used = {name: options[name] for name in options if name in method.options}
             control.begin(method.name)
             try:
-                solution = method.run(problem, control, **used)
+                solution = excluded(kind, problem, method.run(problem, control, **used))
             except TooLarge as error:
                 race.refused.append(f"{method.name} was left out: {error}")
                 continue

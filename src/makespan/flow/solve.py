@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
@@ -14,7 +13,7 @@ from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.solution import Solution, Status, relative_gap
-from makespan.flow.bound import best_bound
+from makespan.flow.bound import best_bound, excluded
 from makespan.flow.kinds import kind_of
 from makespan.flow.line_up import SOLVE_KEYWORDS, Found, run_line_up
 from makespan.flow.referee import referee
@@ -22,9 +21,6 @@ from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     import numpy as np
-
-EXCLUDED = 1e-9
-"""How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 
 
 def solve(
@@ -109,7 +105,7 @@ def _run_named(
     _refuse_unmet(kind, method, problem)
     _refuse_unknown_options(method, options)
     control.begin(name)
-    solution = method.run(problem, control, **options)
+    solution = excluded(kind, problem, method.run(problem, control, **options))
     ended = control.expired() or solution.stopped
     return Found(method=name, solution=solution, options=options, ended=ended)
 
@@ -139,7 +135,7 @@ def _with_file_options(
 
 def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Result:
     """Re-time the solution, put it before the referee, and state what is proved."""
-    solution = _excluded(kind, problem, found.solution)
+    solution = found.solution
     notes = [*getattr(problem, "notes", ()), *solution.notes, *found.notes]
     if solution.infeasible is not None:
         notes.insert(0, solution.infeasible)
@@ -188,18 +184,6 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         details=dict(solution.details),
         log=control.steps_of(found.method),
     )
-
-
-def _excluded(kind: Kind, problem: Problem, solution: Solution) -> Solution:
-    """Return the solution; where a method found no plan, with what the bounds say of a deadline."""
-    deadline = getattr(problem, "deadline", None)
-    if deadline is None or solution.schedule is not None or solution.infeasible is not None:
-        return solution
-    least = max((bound.value for bound in kind.bounds(problem)), default=0.0)
-    if not least > deadline * (1 + EXCLUDED):
-        return solution
-    why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"
-    return replace(solution, infeasible=why, lower_bound=least)
 
 
 def _why_a_gap(ended: bool) -> str:

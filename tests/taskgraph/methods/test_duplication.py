@@ -348,6 +348,7 @@ def test_deep_graphs_need_no_deep_stack() -> None:
     assert solve(problem, method="duplication").makespan == count
 
 
+@pytest.mark.kernels
 @pytest.mark.slow
 def test_compiled_timing_equals_its_plain_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forced through the compiler, plans with copies are timed to the same bit."""

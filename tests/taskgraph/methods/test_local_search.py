@@ -129,6 +129,7 @@ def test_local_search_is_never_worse_and_mostly_better() -> None:
     assert better >= 8
 
 
+@pytest.mark.kernels
 def test_local_search_compiled_equals_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiled loop makes the same moves as its plain twin."""
     problem = TaskGraph(generators.layered(50, ccr=2.0, rng=3), Network([1.0, 2.0], cores=[1, 2]))

@@ -87,6 +87,7 @@ def compiled_equals_plain(
         assert np.array_equal(getattr(plain, column), getattr(compiled, column))
 
 
+@pytest.mark.kernels
 def test_compiled_equals_plain() -> None:
     """The compiled loop and its plain twin give the same plans to the bit, on all topologies."""
     for seed in range(60):
@@ -100,6 +101,7 @@ def test_compiled_equals_plain() -> None:
             compiled_equals_plain(problem, aim, bias, pinned)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("ccr", [0.5, 5.0, 20.0])
 def test_compiled_equals_plain_with_many_gaps(ccr: float) -> None:
     """Also where the gaps of a machine fill many blocks."""

@@ -11,18 +11,17 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.bounds import given_sends, served_once
-from makespan.divisible.linear import with_deadline
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.platform import Master
 from makespan.divisible.needs import A_MASTER, A_STAR
-from makespan.divisible.plan import Plan
-from makespan.divisible.platform import Master
+from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.transfers import sequence_of
 from makespan.divisible.timing import timed
-from makespan.divisible.transfers import sequence_of
 
 
 def _served_once(problem: DivisibleLoad) -> str | None:
-    return None if served_once(problem) else "a worker may be served twice"
+    return None if problem.served_once else "a worker may be served twice"
 
 
 def _open_returns(problem: DivisibleLoad) -> str | None:
@@ -75,7 +74,7 @@ def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     late = _late_worker(problem, schedule.machine, schedule.end)
     if late is None or solution.infeasible is not None:
         return solution
-    if problem.order or given_sends(problem) or problem.ports == "many":
+    if problem.order or problem.given_sends or problem.ports == "many":
         return Solution(schedule=None, infeasible=late)
     return Solution(schedule=None, notes=(f"{late}; another order may meet it",))
 
@@ -84,7 +83,7 @@ def _takes_part(problem: DivisibleLoad, amount: Floats) -> NDArray[np.bool_]:
     """Whether each worker is sent a chunk: load, or a given entry that can't be left out."""
     star = problem.star
     named = np.zeros(len(star), dtype=bool)
-    named[problem.workers_in(given_sends(problem) or ())] = True
+    named[problem.workers_in(problem.given_sends or ())] = True
     costs = (star.send_fixed > 0) | (star.compute_fixed > 0) | (star.return_fixed > 0)
     made = costs | (problem.transfers is not None or problem.use == "all")
     taking: NDArray[np.bool_] = (amount > 0) | (named & made)
@@ -132,7 +131,7 @@ def _obstacle(problem: DivisibleLoad, amount: Floats) -> str | None:
     broken = [name for name, load in given.items() if load != round(load)]
     if broken:
         return f"loads.{broken[0]} is {given[broken[0]]!r}: no whole number"
-    served = given_sends(problem)
+    served = problem.given_sends
     if served is not None:
         for worker in np.flatnonzero(amount > 0).tolist():
             if star.names[worker] not in served:

@@ -13,18 +13,17 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
-from makespan.divisible.bounds import quick_bounds
-from makespan.divisible.filling import Filling
-from makespan.divisible.linear import by_send_cost
+from makespan.divisible.model.plan import Plan, sends_then_returns
+from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import (
     A_STAR,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     ONE_SEND_AT_A_TIME,
 )
-from makespan.divisible.plan import Plan, sends_then_returns
-from makespan.divisible.platform import NUMBERS
+from makespan.divisible.one_round.filling import Filling
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
 
 DOUBLINGS = 1100  # the range of floats
@@ -88,7 +87,7 @@ def _orders(problem: DivisibleLoad) -> Iterator[Integers]:
     if problem.order is not None:
         yield problem.workers_in(problem.order)
         return
-    yield by_send_cost(problem.star)
+    yield problem.star.by_send_cost
     yield from (sorted_by(key) for key in _keys(problem))
 
 

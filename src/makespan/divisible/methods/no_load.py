@@ -5,8 +5,8 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import A_MASTER, A_STAR, ANY_WORKERS, NO_GIVEN_SEQUENCE
-from makespan.divisible.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 

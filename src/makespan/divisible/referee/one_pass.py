@@ -15,7 +15,7 @@ from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import compiles
 from makespan.core.schedule import COLUMNS, Activity, Schedule
-from makespan.divisible.platform import NUMBERS
+from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.referee import amounts, chunks, resources, sequences, times
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading

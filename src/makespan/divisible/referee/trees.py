@@ -10,10 +10,10 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
 from makespan.core.schedule import WORDS, Activity, Schedule
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee.overlaps import overlaps
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, violation_by
-from makespan.divisible.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from makespan.core.costs import Affine
 from makespan.core.errors import ExecutionError
-from makespan.divisible.platform import Master, Star, Worker
+from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
 from makespan.execute.dask.cluster.fit import Fit

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from makespan.core.costs import Affine
 from makespan.core.schedule import Activity
-from makespan.divisible.platform import Master, Star, Worker
+from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 
 OVERHEADS = 4.0  # a piece of the pool computes this many times as long as it costs to start

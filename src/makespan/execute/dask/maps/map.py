@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError
-from makespan.divisible.platform import Master, Star
+from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibrate import calibrate
 from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration

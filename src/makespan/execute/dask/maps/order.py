@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.platform import Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 
 OVERLAPPED = 0.8  # of a send's fixed cost

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.platform import Star
+from makespan.divisible.model.platform import Star
 
 STEPS = 40
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from makespan.core.errors import ExecutionError, MethodError
-from makespan.divisible.platform import Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import USUAL_ROUNDS, Calibration
 from makespan.execute.dask.maps.overhead import Waiting, waiting

@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.errors import InputError, MakespanError
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.platform import Worker
+from makespan.divisible.model.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration
 from makespan.execute.dask.cluster.client import (

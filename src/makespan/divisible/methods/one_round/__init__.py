@@ -1,0 +1,1 @@
+"""One chunk a worker, without returns."""

@@ -1,0 +1,53 @@
+"""The exact subset selection where a unit takes equally long to every worker."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most
+from makespan.divisible.one_round.newton import Search
+from makespan.divisible.one_round.selection import Chain
+from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.subsets import solve_latencies
+from makespan.divisible.problem import DivisibleLoad
+
+
+def _rates_differ(problem: DivisibleLoad) -> str | None:
+    send = problem.star.send_per_unit
+    least, greatest = problem.star.range_of("send_per_unit")
+    if least >= greatest:
+        return None
+    index = int(np.argmax(send != send[0]))
+    return (
+        f"platform.workers[{index}].send.per_unit is {float(send[index])!r}, "
+        f"that of the first is {float(send[0])!r}"
+    )
+
+
+@register(
+    "divisible",
+    name="bus-exchange",
+    needs=(*AFFINE_ONE_ROUND, NO_GIVEN_ORDER, Need("equal send costs per unit", _rates_differ)),
+    reach=(at_most(3_000),),
+    proves="exchange of neighbours orders the workers; every subset is tried or beaten",
+    complexity="exponential in the worst case, polynomial in the unbeaten subsets",
+    source="exchange argument on paper 002 (A. Benoit, 2016), latencies; lists of unbeaten pairs "
+    "after G. Nemhauser and Z. Ullmann, Discrete dynamic programming and capital allocation, "
+    "Management Science 15 (1969)",
+)
+def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
+    """Serve by non-decreasing C w - c W, the best subset of the workers, with the best master.
+
+    C and W are a worker's fixed costs of sending and computing, w its cost of computing a unit,
+    and c what sending a unit costs for all.
+    """
+    return solve_latencies(problem, control, _search)
+
+
+def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
+    rank = costs.send_fixed * costs.compute - costs.send * costs.compute_fixed
+    return Chain(costs, np.argsort(rank, kind="stable"), control)

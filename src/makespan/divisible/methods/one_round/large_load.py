@@ -1,0 +1,50 @@
+"""All workers by non-decreasing send cost: right for large loads, latencies included."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.divisible.needs import (
+    ANY_WORKERS,
+    FINITE_RATES,
+    NO_RETURNS,
+    ONE_SEND_AT_A_TIME,
+    SPLIT_ONE_ROUND,
+)
+from makespan.divisible.one_round.affine import equal_finish
+from makespan.divisible.one_round.split import in_turn, one_round, service_order
+from makespan.divisible.problem import DivisibleLoad
+
+
+@register(
+    "divisible",
+    name="large-load",
+    needs=(*SPLIT_ONE_ROUND, FINITE_RATES, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
+    complexity="O(n log n + n log k) for k workers dropped",
+    source="paper 002 (A. Benoit, 2016), latencies, known results for large loads",
+)
+def large_load(problem: DivisibleLoad, control: Control) -> Solution:
+    """All by non-decreasing send cost, ending together; right for large loads with latencies.
+
+    Workers that would get less than nothing are dropped. A heuristic for small loads.
+    """
+    assert problem.load is not None
+    if problem.load == 0.0:
+        return one_round(problem, np.zeros(len(problem.star)), 0.0)
+    workers = service_order(problem)
+    with_master = problem.master_computes
+    while True:
+        amount, own = equal_finish(problem, workers, with_master=with_master)
+        negative = np.flatnonzero(amount < 0)
+        if own < 0:
+            with_master = False
+        elif len(negative):  # the later half: dropping a worker makes room for those before it
+            workers = np.delete(workers, negative[len(negative) // 2 :])
+        else:
+            break
+    if not len(workers) and not with_master and problem.load > 0:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
+    return in_turn(problem, workers, amount, own)

@@ -1,0 +1,156 @@
+"""The mixed-integer programme of the slides, solved by HiGHS."""
+
+from __future__ import annotations
+
+from math import floor, isfinite
+
+import numpy as np
+
+from makespan.backends.highs import Answer, Verdict
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Objective, Solution
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.needs import (
+    A_STAR,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    NO_RETURNS,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+)
+from makespan.divisible.one_round.affine import equal_finish
+from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.referee import violations
+from makespan.divisible.timing import timed
+
+MOST_PAIRS = 20_000
+NO_PLAN = "the search found no plan in the time that it had, or was not begun with so little"
+
+
+def _many_pairs(problem: DivisibleLoad) -> str | None:
+    count = len(problem.star)
+    pairs = count**2 if problem.order is None else count
+    return f"there are {pairs:,}" if pairs > MOST_PAIRS else None
+
+
+@register(
+    "divisible",
+    name="milp",
+    needs=(
+        A_STAR,
+        ONE_ROUND,
+        ONE_SEND_AT_A_TIME,
+        NO_RETURNS,
+        NO_GIVEN_LOADS,
+        NO_GIVEN_SEQUENCE,
+    ),
+    reach=(Need(f"at most {MOST_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
+    proves="the dual bound of the branch and bound meets the plan",
+    complexity="exponential in the workers",
+    source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",
+)
+@tries_masters
+def milp(problem: DivisibleLoad, control: Control) -> Solution:
+    """Mixed-integer programme with HiGHS: fixed costs, memory, windows, budget, whole units."""
+    if len(problem.star) == 0 and not problem.master_computes:
+        return _empty(problem)
+    if problem.load is None and is_unbounded(problem):
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    second, unit = seconds_scale(problem), units_scale(problem)
+    built = build(problem, second=second, unit=unit)
+    answer = built.programme.solve(control)
+    if answer.verdict is Verdict.INFEASIBLE:
+        return Solution(schedule=None, infeasible=_why_infeasible(problem))
+    if answer.verdict is Verdict.UNBOUNDED:
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    if not answer.found:
+        bound = answer.bound * second if problem.load is not None else None
+        return Solution(schedule=None, lower_bound=bound, notes=(NO_PLAN,))
+    return _solution(built, answer, _polished(built, answer))
+
+
+def _empty(problem: DivisibleLoad) -> Solution:
+    if problem.load:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
+    nothing = Objective(name="load", value=0.0, bound=0.0, maximise=True)
+    schedule = timed(problem, Plan.of([], []))
+    objective = nothing if problem.load is None else None
+    return Solution(schedule=schedule, optimal=True, objective=objective)
+
+
+def _polished(built: SlotProgramme, answer: Answer) -> Plan:
+    """Return the plan for the choices of the answer, its amounts as exact as they can be."""
+    problem = built.problem
+    plan = built.plan(answer)
+    if problem.integral:
+        return Plan.of(plan.worker, np.rint(plan.amount), master=np.rint(plan.master))
+    plans = [plan]
+    again = built.with_choices(plan, Control())
+    if again is not None:
+        plans.append(again)
+    if problem.load is not None and _unlimited(problem):
+        amount, own = equal_finish(problem, plan.worker, with_master=plan.master > 0)
+        if own >= 0 and (amount >= 0).all():
+            plans.append(Plan.of(plan.worker, amount, master=own))
+        return min(plans[1:] or plans, key=lambda each: timed(problem, each).makespan)
+    return plans[-1]
+
+
+def _unlimited(problem: DivisibleLoad) -> bool:
+    """Whether nothing but the order and the costs limits the amounts."""
+    star = problem.star
+    return bool(
+        problem.budget is None
+        and not star.release.any()
+        and np.isinf(star.memory).all()
+        and np.isinf(star.deadline).all()
+    )
+
+
+def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
+    problem = built.problem
+    if problem.use == "any":
+        plan = plan.without_empty()
+    schedule = timed(problem, plan)
+    if any(
+        True for _ in violations(problem, schedule)
+    ):  # HiGHS keeps limits by its tolerance, not by ours
+        bound = None if problem.load is None else answer.bound * built.second
+        return Solution(schedule=None, lower_bound=bound)
+    if problem.load is None:
+        most = -answer.bound * built.unit
+        if problem.integral and isfinite(most):  # stopped early, HiGHS may know no bound
+            most = floor(most)
+        optimal = (
+            most <= plan.total if problem.integral else answer.proves(-plan.total / built.unit)
+        )
+        most = plan.total if optimal else max(plan.total, most)
+        bound = most if isfinite(most) else None
+        objective = Objective(name="load", value=plan.total, bound=bound, maximise=True)
+        return Solution(schedule=schedule, optimal=optimal, objective=objective)
+    bound = min(answer.bound * built.second, schedule.makespan)
+    optimal = answer.proves(schedule.makespan / built.second)
+    return Solution(schedule=schedule, optimal=optimal, lower_bound=bound)
+
+
+def _why_infeasible(problem: DivisibleLoad) -> str:
+    """Name the limits that together exclude every plan."""
+    star = problem.star
+    limits = []
+    if np.isfinite(star.memory).any():
+        limits.append("memory")
+    if np.isfinite(star.deadline).any():
+        limits.append("deadlines of workers")
+    if problem.deadline is not None:
+        limits.append(f"the deadline {problem.deadline:.12g}")
+    if problem.budget is not None:
+        limits.append(f"the budget {problem.budget:.12g}")
+    if problem.integral:
+        limits.append("whole units")
+    if problem.use == "all":
+        limits.append("use = 'all'")
+    return f"no plan places the load within {' and '.join(limits) or 'the platform'}"

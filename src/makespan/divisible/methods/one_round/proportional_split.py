@@ -1,0 +1,41 @@
+"""Loads in proportion to the speeds, as people do who measured them."""
+
+from __future__ import annotations
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.divisible.needs import SPLIT_ONE_ROUND
+from makespan.divisible.one_round.split import one_round
+from makespan.divisible.problem import DivisibleLoad
+
+
+def _infinite_speed(problem: DivisibleLoad) -> str | None:
+    for index, seconds in enumerate(problem.star.compute_per_unit.tolist()):
+        if seconds == 0:
+            return f"platform.workers[{index}].compute.per_unit is 0"
+    if problem.master_computes and problem.star.master_cost.per_unit == 0:
+        return "platform.master.compute.per_unit is 0"
+    return None
+
+
+@register(
+    "divisible",
+    name="proportional-split",
+    needs=(*SPLIT_ONE_ROUND, Need("finite speeds", _infinite_speed)),
+    published=True,
+    complexity="O(n log n)",
+    source="common practice",
+)
+def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
+    """Loads in proportion to the computing speeds; workers by non-decreasing send cost."""
+    assert problem.load is not None
+    speed = 1.0 / problem.star.compute_per_unit
+    own = 0.0
+    if problem.master_computes:
+        own = 1.0 / problem.star.master_cost.per_unit
+    total = float(speed.sum()) + own
+    if total == 0.0:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
+    speed *= problem.load / total
+    return one_round(problem, speed, own / total * problem.load)

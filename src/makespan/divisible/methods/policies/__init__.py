@@ -1,0 +1,1 @@
+"""Policies that decide while they run."""

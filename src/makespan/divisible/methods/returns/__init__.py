@@ -1,0 +1,1 @@
+"""Results return to the master."""

@@ -1,0 +1,1 @@
+"""Many chunks a worker."""

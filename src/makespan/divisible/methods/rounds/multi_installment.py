@@ -1,0 +1,142 @@
+"""Installments on equal workers: the recursion of the literature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.divisible.needs import (
+    A_LOAD,
+    A_MASTER,
+    A_STAR,
+    ANY_WORKERS,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    NO_RETURNS,
+    NO_WINDOWS,
+    ONE_SEND_AT_A_TIME,
+    SOME_LOAD,
+)
+from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.sequences import Sized, chained
+from makespan.divisible.timing import timed
+
+EQUAL = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
+MOST_ROUNDS = 100_000
+MOST_CHUNKS = 1_000_000
+
+
+def _differing_workers(problem: DivisibleLoad) -> str | None:
+    for name in EQUAL:
+        column = getattr(problem.star, name)
+        other = np.flatnonzero(column != column[:1])
+        if len(other):
+            place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
+            return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
+    return None if len(problem.star) else "there is no worker"
+
+
+def _infinite_speed(problem: DivisibleLoad) -> str | None:
+    return None if problem.star.compute_per_unit.all() else "compute.per_unit is 0"
+
+
+SEQUENCE_OF_CHUNKS = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    NO_RETURNS,
+    ONE_SEND_AT_A_TIME,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
+)
+
+
+@register(
+    "divisible",
+    name="multi-installment",
+    needs=(
+        *SEQUENCE_OF_CHUNKS,
+        NO_GIVEN_SEQUENCE,
+        SOME_LOAD,
+        *NO_WINDOWS,
+        Need("equal workers", _differing_workers),
+        Need("a finite speed", _infinite_speed),
+        ANY_WORKERS,
+    ),
+    complexity="O(chunks) for given rounds; a scan over the rounds for 'auto'",
+    source="paper 004, equations 11 to 13; paper 002, homogeneous bus, given number of rounds",
+)
+def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
+    """Rounds on equal workers by recursion, no idle time; the best number of rounds for 'auto'.
+
+    Proved optimal for the round-robin order of the given rounds; chunks are never negative: where
+    the recursion would make one so, fewer rounds are used.
+    """
+    if problem.rounds != "auto":
+        return _given_rounds(problem, int(problem.rounds), control)
+    best: Sized | None = None
+    worse = 0
+    for rounds in range(1, MOST_ROUNDS):
+        sized = chained(problem, _round_robin(problem, rounds))
+        if sized is None:
+            break
+        better = best is None or sized.makespan < best.makespan * (1 - 1e-12)
+        best, worse = (sized, 0) if better or best is None else (best, worse + 1)
+        if worse >= 3 or control.expired() or _is_done(problem, best, rounds):
+            break
+    return _solution(problem, best)
+
+
+def _is_done(problem: DivisibleLoad, best: Sized, rounds: int) -> bool:
+    """Whether more rounds can't help by more than rounding."""
+    from makespan.divisible.rates.quick import quick_bounds
+
+    bound = max(bound.value for bound in quick_bounds(problem))
+    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MOST_CHUNKS
+
+
+def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
+    workers = np.arange(len(problem.star))
+    if problem.order is not None:
+        workers = problem.workers_in(problem.order)
+    return np.tile(workers, rounds)
+
+
+def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solution:
+    """Return the plan with so many rounds, or with as many as need no negative chunk.
+
+    More rounds have smaller chunks, so the most rounds are found by doubling and bisection.
+    """
+    sized = chained(problem, _round_robin(problem, 1))
+    used, high = 1, 2
+    most = max(1, min(rounds, MOST_CHUNKS // len(problem.star)))
+    while sized is not None and used < most and not control.expired():
+        trial = min(high, most)
+        found = chained(problem, _round_robin(problem, trial))
+        if found is not None:
+            used, sized, high = trial, found, 2 * trial
+        elif trial - used <= 1:
+            break
+        else:
+            most, high = trial, (used + trial) // 2
+    notes: tuple[str, ...] = ()
+    if sized is not None and used < rounds:
+        why = (
+            "would need a negative chunk" if used < MOST_CHUNKS // len(problem.star) else "are many"
+        )
+        notes = (f"{rounds} rounds {why}: {used} are used",)
+    return _solution(problem, sized, notes)
+
+
+def _solution(problem: DivisibleLoad, sized: Sized | None, notes: tuple[str, ...] = ()) -> Solution:
+    if sized is None:
+        note = "the recursion has no plan without a negative chunk"
+        return Solution(schedule=None, notes=(note,))
+    schedule = timed(problem, sized.plan.without_empty())
+    solution = Solution(schedule=schedule, notes=notes)
+    return with_deadline(problem, solution)

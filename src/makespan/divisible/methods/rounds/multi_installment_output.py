@@ -1,0 +1,153 @@
+"""Installments with output on equal workers: the equations of the literature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.divisible.methods.rounds.multi_installment import _infinite_speed
+from makespan.divisible.methods.rounds.umr import _master_computes
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.needs import (
+    A_LOAD,
+    A_MASTER,
+    A_STAR,
+    ANY_WORKERS,
+    DIVISIBLE,
+    NO_DEADLINE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    NO_WINDOWS,
+    RETURNS,
+)
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.output import OutputRounds, output_rounds, output_transfers
+from makespan.divisible.timing import timed
+
+MOST_CHUNKS = 2_000
+ENOUGH = 1e-4  # the relative gain below which no further round is tried
+COLUMNS = (
+    "send_fixed",
+    "send_per_unit",
+    "compute_fixed",
+    "compute_per_unit",
+    "return_fixed",
+    "return_per_unit",
+)
+
+
+def _differing(problem: DivisibleLoad) -> str | None:
+    for name in COLUMNS:
+        column = getattr(problem.star, name)
+        other = np.flatnonzero(column != column[:1])
+        if len(other):
+            place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
+            return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
+    return None if len(problem.star) else "there is no worker"
+
+
+def _two_channels(problem: DivisibleLoad) -> str | None:
+    return None if problem.ports == 1 else f"ports is {problem.ports!r}"
+
+
+def _other_returns(problem: DivisibleLoad) -> str | None:
+    if problem.discipline == "lifo":
+        return "discipline is 'lifo'"
+    if problem.return_order is not None and problem.return_order != problem.order:
+        return "return_order is given"
+    return None
+
+
+def _too_many(problem: DivisibleLoad) -> str | None:
+    if problem.rounds == "auto":
+        return None
+    count = int(problem.rounds) * len(problem.star)
+    return f"there are {count}" if count > MOST_CHUNKS else None
+
+
+MANY_WITH_RETURNS = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    RETURNS,
+    DIVISIBLE,
+    ANY_WORKERS,
+    NO_DEADLINE,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    *NO_WINDOWS,
+    Need("a master that does not compute", _master_computes),
+    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
+    Need("results in the order of sending", _other_returns),
+    Need("a finite speed", _infinite_speed),
+)
+
+
+@register(
+    "divisible",
+    name="multi-installment-output",
+    needs=(
+        *MANY_WITH_RETURNS,
+        Need("one port", _two_channels),
+        Need("equal workers", _differing),
+        Need(f"at most {MOST_CHUNKS} chunks", _too_many),
+    ),
+    published=True,
+    complexity="a dense system of the chunks",
+    source="paper 004, equations 17 and 18, and section 5.3, corrected",
+)
+def multi_installment_output(problem: DivisibleLoad, control: Control) -> Solution:
+    """Rounds with returns on equal workers and one channel, by the published equations.
+
+    A solution is a schedule only where no chunk is negative and the idle time of the channel is
+    not negative either; otherwise fewer rounds are tried. Not optimal, not even for its own order
+    of transfers.
+    """
+    found: tuple[int, OutputRounds] | None = None
+    if problem.rounds == "auto":
+        for rounds in range(1, MOST_CHUNKS // len(problem.star) + 1):
+            trial = _solved(problem, rounds)
+            if not trial.is_plan or control.expired():
+                break
+            if found is not None and trial.makespan >= found[1].makespan * (1 - ENOUGH):
+                break
+            found = rounds, trial
+    else:
+        most = int(problem.rounds)
+        trials = ((rounds, _solved(problem, rounds)) for rounds in range(most, 0, -1))
+        found = next((each for each in trials if each[1].is_plan), None)
+    if found is None:
+        return Solution(
+            schedule=None,
+            notes=("the equations have no plan: two transfers would overlap, or a chunk is < 0",),
+        )
+    notes: tuple[str, ...] = ()
+    if problem.rounds not in ("auto", found[0]):
+        notes = (f"{problem.rounds} rounds give no plan: {found[0]} are used",)
+    return Solution(schedule=timed(problem, _plan(problem, *found)), notes=notes)
+
+
+def _solved(problem: DivisibleLoad, rounds: int) -> OutputRounds:
+    star = problem.star
+    assert problem.load is not None
+    speed = float(star.compute_per_unit[0])
+    return output_rounds(
+        len(star),
+        rounds,
+        problem.load * speed,
+        sends=float(star.send_per_unit[0]) / speed,
+        returns=float(star.return_per_unit[0]) / speed,
+        compute_fixed=float(star.compute_fixed[0]),
+        send_fixed=float(star.send_fixed[0]),
+        return_fixed=float(star.return_fixed[0]),
+    )
+
+
+def _plan(problem: DivisibleLoad, rounds: int, found: OutputRounds) -> Plan:
+    star = problem.star
+    order = np.arange(len(star)) if problem.order is None else problem.workers_in(problem.order)
+    amounts = np.maximum(found.chunks[::-1], 0.0) / float(star.compute_per_unit[0])
+    transfers = output_transfers(len(star), rounds)
+    return Plan.of(np.tile(order, rounds), amounts, transfers=transfers).without_empty()

@@ -1,0 +1,68 @@
+"""Uniform multi-round: all workers compute each round for the same time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.divisible.methods.rounds.multi_installment import SEQUENCE_OF_CHUNKS
+from makespan.divisible.needs import (
+    ANY_WORKERS,
+    NO_DEADLINE,
+    NO_GIVEN_ORDER,
+    NO_WINDOWS,
+    SOME_LOAD,
+)
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.uniform import MOST_ROUNDS, uniform_rounds
+from makespan.divisible.timing import timed
+
+
+def _zero_cost(problem: DivisibleLoad) -> str | None:
+    if not len(problem.star):
+        return "there is no worker"
+    for name in ("send_per_unit", "compute_per_unit"):
+        free = np.flatnonzero(getattr(problem.star, name) == 0)
+        if len(free):
+            return f"platform.workers[{free[0]}].{name.replace('_', '.', 1)} is 0"
+    return None
+
+
+def _master_computes(problem: DivisibleLoad) -> str | None:
+    return "the master computes" if problem.master_computes else None
+
+
+UNIFORM = (
+    *SEQUENCE_OF_CHUNKS,
+    NO_DEADLINE,
+    NO_GIVEN_ORDER,
+    SOME_LOAD,
+    *NO_WINDOWS,
+    ANY_WORKERS,
+    Need("a master that does not compute", _master_computes),
+    Need("positive costs per unit", _zero_cost),
+)
+
+
+@register(
+    "divisible",
+    name="umr",
+    needs=UNIFORM,
+    published=True,
+    complexity="O(rounds tried^2), and the chunks of the best",
+    source="Y. Yang and H. Casanova, UMR: a multi-round algorithm for scheduling divisible "
+    "workloads, IPDPS 2003, and its extension to heterogeneous platforms",
+)
+def umr(problem: DivisibleLoad, control: Control) -> Solution:
+    """Uniform multi-round (UMR): rounds of equal computing time, as many as the model says.
+
+    Workers are taken by increasing send cost as long as rounds can grow.
+    """
+    assert problem.load is not None
+    most = MOST_ROUNDS if problem.rounds == "auto" else int(problem.rounds)
+    plan = uniform_rounds(problem.star, problem.load, most)
+    if plan is None:
+        return Solution(schedule=None, notes=("uniform rounds would need a negative chunk",))
+    return Solution(schedule=timed(problem, plan))

@@ -1,0 +1,1 @@
+"""Loads handed down in trees."""

@@ -1,0 +1,61 @@
+"""Equivalent processors, bottom up: the optimum of a linear tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Objective, Solution
+from makespan.divisible.model.tree import Tree
+from makespan.divisible.needs import A_TREE
+from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing.trees import timed_tree
+from makespan.divisible.trees.equivalent import equivalent_tree
+
+
+def _fixed_costs(problem: DivisibleLoad) -> str | None:
+    tree = problem.platform
+    if not isinstance(tree, Tree):
+        return None
+    for name in ("send_fixed", "compute_fixed"):
+        wrong = np.flatnonzero(getattr(tree, name))
+        if len(wrong):
+            value = float(getattr(tree, name)[wrong[0]])
+            return f"platform.nodes[{wrong[0]}].{name.replace('_', '.', 1)} is {value!r}"
+    return None
+
+
+@register(
+    "divisible",
+    name="tree",
+    needs=(A_TREE, Need("no fixed costs", _fixed_costs)),
+    proves="a subtree acts as one processor; children by non-decreasing link cost finish together",
+    complexity="O(n log n)",
+    source="Y. C. Cheng, T. G. Robertazzi, Distributed computation for a tree network with "
+    "communication delays, IEEE Trans. Aerosp. Electron. Syst. 26 (1990); paper 002, star theorem",
+)
+def tree(problem: DivisibleLoad, control: Control) -> Solution:
+    """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""
+    platform = problem.platform
+    assert isinstance(platform, Tree)
+    equivalent = equivalent_tree(platform)
+    if equivalent.rate == 0.0 and problem.load:
+        return Solution(schedule=None, infeasible="there is no machine to compute the load")
+    if problem.load is None:
+        assert problem.deadline is not None
+        load = problem.deadline * equivalent.rate
+        if not np.isfinite(load):
+            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    else:
+        load = problem.load
+    amount = equivalent.share * load
+    solution = Solution(schedule=timed_tree(problem, amount), optimal=True)
+    if problem.load is not None:
+        return with_deadline(problem, solution)
+    return Solution(
+        schedule=solution.schedule,
+        optimal=True,
+        objective=Objective(name="load", value=load, bound=load, maximise=True),
+    )

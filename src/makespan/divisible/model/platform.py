@@ -1,0 +1,459 @@
+"""Stars: a master and the workers it sends load to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from makespan.core.costs import Affine, as_affine
+from makespan.core.errors import Mistake, ProblemError
+from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.names import Numbered
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+
+NO_COST = Affine(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A machine that receives load from the master.
+
+    Costs are :class:`Affine`, or a number of seconds per unit. They are validated by the
+    :class:`DivisibleLoad` that uses them.
+
+    Parameters
+    ----------
+    name
+        Unique; ``P1``, ``P2``, … by position where it is empty.
+    send, compute, return_
+        Costs of sending load here, computing it, and returning its results: seconds, per unit
+        of input load. Without ``return_`` nothing is sent back.
+    memory
+        The largest chunk, units of load.
+    release, deadline
+        The computations here happen in this window, seconds.
+    price
+        What using this worker costs: ``fixed`` once, ``per_unit`` for its load.
+
+    >>> Worker(name="P1", send=1.0, compute=Affine(0.5, 3.0)).compute.fixed
+    0.5
+    """
+
+    name: str = ""
+    send: Affine | float = NO_COST
+    compute: Affine | float = NO_COST
+    return_: Affine | float | None = None
+    memory: float = math.inf
+    release: float = 0.0
+    deadline: float = math.inf
+    price: Affine | float = NO_COST
+
+    def __post_init__(self) -> None:
+        for cost in ("send", "compute", "price"):
+            object.__setattr__(self, cost, as_affine(getattr(self, cost)))
+        if self.return_ is not None:
+            object.__setattr__(self, "return_", as_affine(self.return_))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Master:
+    """The machine that holds the load.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    compute
+        Its cost of computing (while it communicates); None if it does not compute.
+    uplink
+        With ``ports="many"``: units per second that all its sends together can carry.
+    sends
+        With ``ports="many"``: how many sends it can have under way at a time.
+    """
+
+    name: str = "P0"
+    compute: Affine | float | None = None
+    uplink: float | None = None
+    sends: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.compute is not None:
+            object.__setattr__(self, "compute", as_affine(self.compute))
+
+
+NUMBERS = (
+    "send_fixed",
+    "send_per_unit",
+    "compute_fixed",
+    "compute_per_unit",
+    "return_fixed",
+    "return_per_unit",
+    "memory",
+    "release",
+    "deadline",
+    "price_fixed",
+    "price_per_unit",
+)
+DEFAULTS = {"memory": math.inf, "deadline": math.inf}
+PLACES = {name: name.replace("_", ".", 1) for name in NUMBERS}
+ALLOWED = {
+    "memory": "the largest chunk is 0 or more units, or inf",
+    "release": "a release time is 0 or more seconds",
+    "deadline": "a deadline is 0 or more seconds, or inf",
+}
+
+
+class Star:
+    """A master and its workers, each behind a link of its own; a bus where all sends cost alike.
+
+    The numbers are kept in read-only columns, one entry a worker: ``send_fixed``,
+    ``send_per_unit``, ``compute_fixed``, ``compute_per_unit``, ``return_fixed``,
+    ``return_per_unit`` (zero where nothing is returned), ``memory``, ``release``, ``deadline``,
+    ``price_fixed``, ``price_per_unit``.
+
+    Parameters
+    ----------
+    workers
+        The workers, in the order that indexes them.
+    master
+        The master, or ``"choose"``: one of the ``workers``, all on one bus, becomes the master,
+        and its own link is then unused.
+
+    >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    >>> list(star.names), star.send_per_unit.tolist()
+    (['P1', 'P2'], [1.0, 2.0])
+    """
+
+    topology = "star"
+
+    names: Sequence[str]
+    send_fixed: Floats
+    send_per_unit: Floats
+    compute_fixed: Floats
+    compute_per_unit: Floats
+    return_fixed: Floats
+    return_per_unit: Floats
+    memory: Floats
+    release: Floats
+    deadline: Floats
+    price_fixed: Floats
+    price_per_unit: Floats
+
+    def __init__(
+        self, workers: Iterable[Worker], *, master: Master | Literal["choose"] | None = None
+    ) -> None:
+        try:
+            crew = tuple(workers)
+        except TypeError:
+            found = f"{shown(workers)} is no list of workers"
+            raise ProblemError((Mistake("platform.workers", found),)) from None
+        self.master = Master() if master is None else master
+        first = 0 if self.master == "choose" else 1
+        self.names = tuple(
+            worker.name or f"P{index}" for index, worker in enumerate(crew, start=first)
+        )
+        self._mistakes = Mistakes()
+        table = {name: [_part(worker, name) for worker in crew] for name in NUMBERS}
+        for name, values in table.items():
+            for index, value in enumerate(values):
+                fault = number_fault(value, low=-math.inf, infinite=True)
+                if fault is not None:
+                    place = f"platform.workers[{index}].{PLACES[name]}"
+                    self._mistakes.add(place, f"{shown(value)} {fault}; {_allowed(name)}")
+                    values[index] = math.nan
+        self._set_columns(table, len(crew))
+
+    @classmethod
+    def bus(
+        cls,
+        *,
+        send: Affine | float,
+        workers: Iterable[Worker],
+        master: Master | Literal["choose"] | None = None,
+    ) -> Star:
+        """Build a star in which sending costs the same for every worker.
+
+        >>> Star.bus(send=2.0, workers=[Worker(compute=3.0)]).send_per_unit.tolist()
+        [2.0]
+        """
+        from dataclasses import replace
+
+        return cls([replace(worker, send=as_affine(send)) for worker in workers], master=master)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        send_per_unit: ArrayLike,
+        compute_per_unit: ArrayLike,
+        send_fixed: ArrayLike = 0.0,
+        compute_fixed: ArrayLike = 0.0,
+        return_per_unit: ArrayLike = 0.0,
+        return_fixed: ArrayLike = 0.0,
+        memory: ArrayLike = math.inf,
+        release: ArrayLike = 0.0,
+        deadline: ArrayLike = math.inf,
+        price_fixed: ArrayLike = 0.0,
+        price_per_unit: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+        master: Master | Literal["choose"] | None = None,
+    ) -> Star:
+        """Build a star from columns, without an object per worker.
+
+        Parameters
+        ----------
+        send_per_unit, compute_per_unit, ...
+            Arrays of one length n, or scalars for all workers; seconds, per unit of input load.
+        names
+            n names; ``P1``, ``P2``, … by default.
+        master
+            As for :class:`Star`.
+
+        Raises
+        ------
+        ProblemError
+            If the lengths differ or an entry is not a number.
+
+        >>> Star.from_arrays(send_per_unit=[1.0, 2.0], compute_per_unit=3.0).names[1]
+        'P2'
+        """
+        given = dict(
+            send_fixed=send_fixed,
+            send_per_unit=send_per_unit,
+            compute_fixed=compute_fixed,
+            compute_per_unit=compute_per_unit,
+            return_fixed=return_fixed,
+            return_per_unit=return_per_unit,
+            memory=memory,
+            release=release,
+            deadline=deadline,
+            price_fixed=price_fixed,
+            price_per_unit=price_per_unit,
+        )
+        star = cls((), master=master)
+        mistakes = Mistakes()
+        columns: dict[str, Any] = {}
+        for name, values in given.items():
+            try:
+                columns[name] = np.asarray(values, dtype=np.float64)
+            except (TypeError, ValueError):
+                mistakes.add(f"platform.{name}", f"{shown(values)} is not an array of numbers")
+        count = max((column.size for column in columns.values() if column.ndim), default=1)
+        if names is not None:
+            count = max(count, len(names))
+        for name, column in columns.items():
+            if column.ndim > 1 or (column.ndim == 1 and column.size != count):
+                mistakes.add(
+                    f"platform.{name}",
+                    f"has shape {column.shape}; columns are scalars or of length {count}",
+                )
+        if names is not None and len(names) != count:
+            mistakes.add("platform.names", f"has {len(names)} names for {count} workers")
+        mistakes.raise_if_any()
+        first = 0 if star.master == "choose" else 1
+        if names is None:
+            names = Numbered("P", count, first=first)
+        star.names = names if isinstance(names, Numbered) else tuple(names)
+        star._set_columns(columns, count)
+        return star
+
+    def _set_columns(self, table: dict[str, Any], count: int) -> None:
+        for name in NUMBERS:
+            column = np.array(np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,)))
+            column.flags.writeable = False
+            setattr(self, name, column)
+
+    def __len__(self) -> int:
+        return len(self.send_fixed)
+
+    def __repr__(self) -> str:
+        chosen = "chosen" if self.master == "choose" else repr(self.master)
+        return f"Star({len(self)} workers, master={chosen})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Star):
+            return NotImplemented
+        return (
+            self.master == other.master
+            and self.names == other.names
+            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in NUMBERS)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """The workers as objects, made on demand."""
+        return tuple(self.worker(index) for index in range(len(self)))
+
+    def worker(self, index: int) -> Worker:
+        """Return one worker as an object."""
+
+        def cost(of: str) -> Affine:
+            fixed = float(getattr(self, f"{of}_fixed")[index])
+            return Affine(fixed, float(getattr(self, f"{of}_per_unit")[index]))
+
+        back = cost("return")
+        return Worker(
+            name=self.names[index],
+            send=cost("send"),
+            compute=cost("compute"),
+            return_=None if back == NO_COST else back,
+            memory=float(self.memory[index]),
+            release=float(self.release[index]),
+            deadline=float(self.deadline[index]),
+            price=cost("price"),
+        )
+
+    def without(self, index: int, master: Master) -> Star:
+        """Return the star of the other workers, in their order, with another master."""
+        return Star.from_arrays(
+            names=tuple(name for place, name in enumerate(self.names) if place != index),
+            master=master,
+            **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
+        )
+
+    @property
+    def master_cost(self) -> Affine:
+        """The master's cost of computing, zero if it does not compute."""
+        cost = self.master.compute if isinstance(self.master, Master) else None
+        return cost if isinstance(cost, Affine) else Affine()
+
+    @cached_property
+    def by_send_cost(self) -> Integers:
+        """The workers by non-decreasing send cost per unit, ties by index."""
+        order = sorted_by(self.send_per_unit)
+        order.flags.writeable = False
+        return order
+
+    def range_of(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest entry of a column, looked up once; (inf, -inf) of none.
+
+        >>> Star([Worker(send=1.0, compute=3.0, memory=2.0)]).range_of("memory")
+        (2.0, 2.0)
+        """
+        if name not in self._ranges:
+            column: Floats = getattr(self, name)
+            self._ranges[name] = (
+                float(column.min(initial=math.inf)),
+                float(column.max(initial=-math.inf)),
+            )
+        return self._ranges[name]
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        return {}
+
+    @cached_property
+    def returns(self) -> NDArray[np.bool_]:
+        """Whether each worker sends results back."""
+        returns = (self.return_fixed > 0) | (self.return_per_unit > 0)
+        returns.flags.writeable = False
+        return returns
+
+    @cached_property
+    def has_fixed_costs(self) -> bool:
+        """Whether any send, computation or return has a fixed cost."""
+        master = self.master
+        return bool(
+            any(self.range_of(f"{of}_fixed")[1] > 0 for of in ("send", "compute", "return"))
+            or (isinstance(master, Master) and as_affine(master.compute or 0.0).fixed)
+        )
+
+    @property
+    def is_bus(self) -> bool:
+        """Whether sending costs the same for every worker."""
+        return len(self) == 0 or bool(
+            np.all(self.send_per_unit == self.send_per_unit[0])
+            and np.all(self.send_fixed == self.send_fixed[0])
+        )
+
+    def collect_mistakes(self, mistakes: Mistakes) -> None:
+        """Note everything that is wrong with this platform."""
+        mistakes.extend(self._mistakes.found)
+        known = frozenset(mistake.place for mistake in self._mistakes.found)
+        if len(self) == 0 and not isinstance(self.master, Master):
+            mistakes.add("platform.machines", "is empty; a bus has at least one machine")
+        for name in NUMBERS:
+            part = PLACES[name]
+            mistakes.column(
+                lambda index, part=part: f"platform.workers[{index}].{part}",  # type: ignore[misc]
+                getattr(self, name),
+                _allowed(name),
+                infinite=name in DEFAULTS,
+                known=known,
+            )
+        self._check_names(mistakes)
+        if self.master == "choose":
+            if not self.is_bus:
+                mistakes.add("platform.master", "'choose' needs a bus: one send cost for all")
+        elif isinstance(self.master, Master):
+            _check_master(self.master, mistakes)
+        else:
+            found = shown(self.master)
+            mistakes.add("platform.master", f"{found} is not a master; it is a Master or 'choose'")
+
+    def _check_names(self, mistakes: Mistakes) -> None:
+        if isinstance(self.names, Numbered):
+            if isinstance(self.master, Master) and self.master.name in self.names:
+                place = "platform.master.name"
+                mistakes.add(place, f"{self.master.name!r} is also a worker's; names are unique")
+            return
+        seen = {self.master.name: "platform.master"} if isinstance(self.master, Master) else {}
+        for index, name in enumerate(self.names):
+            place = f"platform.workers[{index}].name"
+            if not isinstance(name, str) or not name:
+                mistakes.add(place, f"{shown(name)} is not a name; a name is a text, not empty")
+            elif name in seen:
+                mistakes.add(place, f"{name!r} is also the name of {seen[name]}; names are unique")
+            else:
+                seen[name] = f"platform.workers[{index}]"
+
+
+def _part(worker: Worker, name: str) -> Any:
+    """Return the number of ``worker`` that belongs into the column ``name``."""
+    if name in ("memory", "release", "deadline"):
+        return getattr(worker, name)
+    of, _, part = name.partition("_")
+    cost = worker.return_ if of == "return" else getattr(worker, of)
+    return 0.0 if cost is None else getattr(cost, part)
+
+
+def _allowed(name: str) -> str:
+    if name in ALLOWED:
+        return ALLOWED[name]
+    if name.startswith("price"):
+        return "a price is 0 or more"
+    if name.endswith("fixed"):
+        return "a fixed cost is 0 or more seconds"
+    return "a cost per unit is 0 or more seconds"
+
+
+def _check_master(master: Master, mistakes: Mistakes) -> None:
+    if not isinstance(master.name, str) or not master.name:
+        mistakes.add("platform.master.name", f"{shown(master.name)} is not a name")
+    if isinstance(master.compute, Affine):
+        for part in ("fixed", "per_unit"):
+            place = f"platform.master.compute.{part}"
+            mistakes.number(place, getattr(master.compute, part), _allowed(f"compute_{part}"))
+    if master.uplink is not None:
+        mistakes.number(
+            "platform.master.uplink",
+            master.uplink,
+            "an uplink is above 0 units per second",
+            strictly=True,
+        )
+    if master.sends is not None and (
+        isinstance(master.sends, bool) or not isinstance(master.sends, int) or master.sends < 1
+    ):
+        mistakes.add(
+            "platform.master.sends",
+            f"{shown(master.sends)} is not allowed; the sends at a time are a whole number from 1",
+        )

@@ -1,0 +1,365 @@
+"""The forms of platforms in files: stars, buses and trees."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
+
+from makespan.core.costs import Affine
+from makespan.core.inputs.forms import (
+    HIDDEN,
+    Column,
+    Cost,
+    CostForm,
+    Field,
+    Form,
+    Number,
+    Whole,
+    cost_entry,
+    mistake,
+    mistake_at,
+)
+from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.names import Numbered
+from makespan.divisible.model.platform import ALLOWED, DEFAULTS, NUMBERS, Master, Star, Worker
+from makespan.divisible.model.tree import Tree, TreeNode
+
+LARGEST_LIST = 1000  # workers; more are written as columns
+
+Memory = Annotated[float, Number(ALLOWED["memory"], infinite=True)]
+Release = Annotated[float, Number(ALLOWED["release"])]
+Deadline = Annotated[float, Number(ALLOWED["deadline"], infinite=True)]
+Seconds = Annotated[Any, Column("entries are 0 or more seconds")]
+Prices = Annotated[Any, Column("entries are 0 or more")]
+Limits = Annotated[Any, Column("entries are 0 or more, or inf (null in JSON)", infinite=True)]
+
+
+class BusWorkerForm(Form):
+    """A worker whose link is the bus."""
+
+    name: str = ""
+    compute: Cost = CostForm()
+    return_: Cost | None = Field(None, alias="return")
+    memory: Memory = math.inf
+    release: Release = 0.0
+    deadline: Deadline = math.inf
+    price: Cost = CostForm()
+
+    def worker(self, send: CostForm) -> Worker:
+        return Worker(
+            name=self.name,
+            send=send.affine(),
+            compute=self.compute.affine(),
+            return_=None if self.return_ is None else self.return_.affine(),
+            memory=self.memory,
+            release=self.release,
+            deadline=self.deadline,
+            price=self.price.affine(),
+        )
+
+
+class WorkerForm(BusWorkerForm):
+    """A worker behind a link of its own."""
+
+    send: Cost = CostForm()
+
+
+class MasterForm(Form):
+    """The machine that holds the load."""
+
+    name: str = "P0"
+    compute: Cost | None = None
+    uplink: Annotated[
+        float | None, Number("an uplink is above 0 units per second", strictly=True)
+    ] = None
+    sends: Annotated[int | None, Whole("the sends at a time are a whole number from 1", low=1)] = (
+        None
+    )
+
+    def master(self) -> Master:
+        compute = None if self.compute is None else self.compute.affine()
+        return Master(name=self.name, compute=compute, uplink=self.uplink, sends=self.sends)
+
+
+def _checked_master(value: Any) -> Any:
+    if value == "choose" or isinstance(value, Mapping):
+        return value
+    raise mistake(f"{shown(value)} is not a master; it is 'choose', or a table with a name")
+
+
+MasterChoice = Annotated[
+    Annotated[Literal["choose"], Tag(f"{HIDDEN}word")]
+    | Annotated[MasterForm, Tag(f"{HIDDEN}table")],
+    Discriminator(lambda value: HIDDEN + ("word" if isinstance(value, str) else "table")),
+    BeforeValidator(_checked_master),
+]
+
+
+class BusColumnsForm(Form):
+    """Workers as columns: lists of one length, or single numbers for all workers."""
+
+    names: list[str] | None = None
+    compute_fixed: Seconds = 0.0
+    compute_per_unit: Seconds = 0.0
+    return_fixed: Seconds = 0.0
+    return_per_unit: Seconds = 0.0
+    memory: Limits = math.inf
+    release: Seconds = 0.0
+    deadline: Limits = math.inf
+    price_fixed: Prices = 0.0
+    price_per_unit: Prices = 0.0
+
+    @model_validator(mode="after")
+    def _countable(self) -> BusColumnsForm:
+        columns = (getattr(self, name) for name in NUMBERS if hasattr(self, name))
+        if self.names is None and not any(np.ndim(column) for column in columns):
+            raise mistake("don't say how many workers there are; one column has to be a list")
+        return self
+
+    def star(self, master: Master | Literal["choose"] | None, **send: Any) -> Star:
+        columns = {name: getattr(self, name) for name in NUMBERS if hasattr(self, name)}
+        return Star.from_arrays(names=self.names, master=master, **{**columns, **send})
+
+
+class ColumnsForm(BusColumnsForm):
+    """Workers as columns, each behind a link of its own."""
+
+    send_fixed: Seconds = 0.0
+    send_per_unit: Seconds = 0.0
+
+
+class StarForm(Form):
+    """A master and workers behind links of their own."""
+
+    topology: Literal["star"]
+    master: MasterChoice | None = None
+    workers: list[WorkerForm] | None = None
+    columns: ColumnsForm | None = None
+
+    @model_validator(mode="after")
+    def _one_list(self) -> StarForm:
+        _require_one(self, ("workers", "columns"))
+        return self
+
+    def platform(self) -> Star:
+        master = _master(self.master)
+        if self.columns is not None:
+            return self.columns.star(master)
+        return Star([form.worker(form.send) for form in self.workers or ()], master=master)
+
+
+class BusForm(Form):
+    """A master and workers, or machines to choose the master from, on one bus."""
+
+    topology: Literal["bus"]
+    send: Cost
+    master: MasterChoice | None = None
+    workers: list[BusWorkerForm] | None = None
+    machines: list[BusWorkerForm] | None = None
+    columns: BusColumnsForm | None = None
+
+    @model_validator(mode="after")
+    def _one_list(self) -> BusForm:
+        own, other = ("machines", "workers") if self.master == "choose" else ("workers", "machines")
+        if getattr(self, other) is not None:
+            text = (
+                "can't stand beside master = 'choose'; that list is called machines"
+                if own == "machines"
+                else "needs master = 'choose'; beside a given master the list is called workers"
+            )
+            raise mistake_at((other,), text)
+        _require_one(self, (own, "columns"))
+        return self
+
+    def platform(self) -> Star:
+        master, send = _master(self.master), self.send.affine()
+        if self.columns is not None:
+            return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
+        crew = self.machines if self.master == "choose" else self.workers
+        return Star.bus(
+            send=send, workers=[form.worker(self.send) for form in crew or ()], master=master
+        )
+
+
+class NodeForm(Form):
+    """A node of a tree; the root has no parent."""
+
+    name: str = ""
+    parent: str | None = None
+    send: Cost = CostForm()
+    compute: Cost | None = None
+
+    def node(self) -> TreeNode:
+        compute = None if self.compute is None else self.compute.affine()
+        return TreeNode(
+            name=self.name, parent=self.parent, send=self.send.affine(), compute=compute
+        )
+
+
+class NodeColumnsForm(Form):
+    """Nodes as columns; ``parent`` counts the nodes from 0 and is -1 for the root."""
+
+    parent: list[Annotated[int, Field(ge=-1, lt=2**31)]]
+    names: list[str] | None = None
+    send_fixed: Seconds = 0.0
+    send_per_unit: Seconds = 0.0
+    compute_fixed: Seconds = 0.0
+    compute_per_unit: Limits = math.inf
+
+
+class TreeForm(Form):
+    """Nodes that receive load from their parent, compute a part and forward the rest."""
+
+    topology: Literal["tree"]
+    nodes: list[NodeForm] | None = None
+    columns: NodeColumnsForm | None = None
+
+    @model_validator(mode="after")
+    def _one_list(self) -> TreeForm:
+        _require_one(self, ("nodes", "columns"))
+        return self
+
+    def platform(self) -> Tree:
+        if self.columns is not None:
+            return Tree.from_arrays(**dict(self.columns))
+        return Tree([form.node() for form in self.nodes or ()])
+
+
+def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
+    return form.master() if isinstance(form, MasterForm) else form
+
+
+def _require_one(form: Form, names: tuple[str, str]) -> None:
+    given = [name for name in names if getattr(form, name) is not None]
+    if not given:
+        raise mistake_at((names[0],), f"is missing; give {names[0]} or {names[1]}")
+    if len(given) == 2:
+        raise mistake_at((names[1],), f"can't stand beside {names[0]}")
+
+
+TOPOLOGIES = ("star", "bus", "tree")
+
+
+def _checked_topology(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise mistake(f"{shown(value)} is not a platform; it is a table with a topology")
+    if "topology" not in value:
+        raise mistake_at(("topology",), f"is missing; it is {', '.join(map(repr, TOPOLOGIES))}")
+    found = value["topology"]
+    if not isinstance(found, str) or found not in TOPOLOGIES:
+        hint = did_you_mean(found, TOPOLOGIES)
+        raise mistake_at(("topology",), f"{shown(found)} is no topology of divisible loads{hint}")
+    return value
+
+
+PlatformForm = Annotated[
+    Annotated[StarForm, Tag(f"{HIDDEN}star")]
+    | Annotated[BusForm, Tag(f"{HIDDEN}bus")]
+    | Annotated[TreeForm, Tag(f"{HIDDEN}tree")],
+    Discriminator(lambda value: f"{HIDDEN}{value['topology']}"),
+    BeforeValidator(_checked_topology),
+]
+
+
+def place_in_file(form: StarForm | BusForm | TreeForm, place: str) -> str:
+    """Return where in the file, whose platform is ``form``, a problem's ``place`` stands."""
+    if form.columns is not None:
+        place = re.sub(r"^platform\.(names|\w+_fixed|\w+_per_unit)", r"platform.columns.\1", place)
+        entry = r"^platform\.(?:workers|nodes)(\[\d+\])\."
+        place = re.sub(entry + "name$", r"platform.columns.names\1", place)
+        return re.sub(entry + "parent$", r"platform.columns.parent\1", place)
+    if isinstance(form, BusForm) and form.master == "choose":
+        return place.replace("platform.workers[", "platform.machines[")
+    return place
+
+
+def platform_entry(platform: Star | Tree) -> dict[str, Any]:
+    """Return a platform as it stands in files."""
+    return _tree_entry(platform) if isinstance(platform, Tree) else _star_entry(platform)
+
+
+def _star_entry(star: Star) -> dict[str, Any]:
+    bus = star.is_bus and (len(star) > 1 or star.master == "choose")
+    data: dict[str, Any] = {"topology": "bus" if bus else "star"}
+    if bus:
+        data["send"] = cost_entry(star.worker(0).send)  # type: ignore[arg-type]
+    chosen = star.master == "choose"
+    data["master"] = "choose" if chosen else _master_entry(star.master)  # type: ignore[arg-type]
+    if len(star) > LARGEST_LIST:
+        data["columns"] = _columns_entry(star, bus)
+    else:
+        workers = [_worker_entry(worker, bus) for worker in star.workers]
+        data["machines" if chosen else "workers"] = workers
+    return data
+
+
+def _master_entry(master: Master) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": master.name}
+    if isinstance(master.compute, Affine):
+        data["compute"] = cost_entry(master.compute)
+    if master.uplink is not None:
+        data["uplink"] = float(master.uplink)
+    if master.sends is not None:
+        data["sends"] = int(master.sends)
+    return data
+
+
+def _worker_entry(worker: Worker, bus: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": worker.name}
+    if not bus:
+        data["send"] = cost_entry(worker.send)  # type: ignore[arg-type]
+    data["compute"] = cost_entry(worker.compute)  # type: ignore[arg-type]
+    if isinstance(worker.return_, Affine):
+        data["return"] = cost_entry(worker.return_)
+    for name in ("memory", "release", "deadline"):
+        value = getattr(worker, name)
+        if value != DEFAULTS.get(name, 0.0):
+            data[name] = value
+    if worker.price != Affine():
+        data["price"] = cost_entry(worker.price)  # type: ignore[arg-type]
+    return data
+
+
+def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
+    """Return the columns: one that says how many workers there are, and what isn't default."""
+    data: dict[str, Any] = {}
+    first = 0 if star.master == "choose" else 1
+    if star.names != Numbered("P", len(star), first=first):
+        data["names"] = list(star.names)
+    for name in NUMBERS:
+        column = getattr(star, name)
+        if bus and name.startswith("send"):
+            continue
+        if name == "compute_per_unit" or np.any(column != column[0]):
+            data[name] = column.tolist()
+        elif column[0] != DEFAULTS.get(name, 0.0):
+            data[name] = float(column[0])
+    return data
+
+
+def _tree_entry(tree: Tree) -> dict[str, Any]:
+    if len(tree) <= LARGEST_LIST:
+        return {"topology": "tree", "nodes": [_node_entry(node) for node in tree.nodes]}
+    columns: dict[str, Any] = {"parent": tree.parent.tolist()}
+    if tree.names != Numbered("N", len(tree)):
+        columns["names"] = list(tree.names)
+    for name in ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit"):
+        columns[name] = getattr(tree, name).tolist()
+    return {"topology": "tree", "columns": columns}
+
+
+def _node_entry(node: TreeNode) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": node.name}
+    if node.parent is not None:
+        data["parent"] = node.parent
+    if node.send != Affine():
+        data["send"] = cost_entry(node.send)  # type: ignore[arg-type]
+    if isinstance(node.compute, Affine):
+        data["compute"] = cost_entry(node.compute)
+    return data

@@ -1,0 +1,177 @@
+"""The loops over the nodes of a tree, compiled for large trees.
+
+Each fills in the columns that it is given. They run over places, level by level from the root, at
+place 0: the children of place p are the places ``first[p]`` to ``first[p + 1] - 1``, in the order
+of service. What lies side by side in a tree lies side by side in memory, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.numeric.jit import Loop, loop
+
+node_loop = loop(pays_from=1_000)  # nodes
+
+
+def run(loop: Loop, *given: Any) -> Any:
+    """Run a loop on columns and numbers: compiled where the first column is long.
+
+    Where it is short, on lists, which plain Python reads faster than arrays.
+    """
+    if loop.pays(len(given[0])):
+        return loop.compiled(*given)
+    lists = [each.tolist() if isinstance(each, np.ndarray) else each for each in given]
+    result = loop.plain(*lists)
+    for column, filled in zip(given, lists, strict=True):
+        if isinstance(column, np.ndarray) and column.flags.writeable:
+            column[:] = filled
+    return result
+
+
+@node_loop
+def breadth_first(below, child, root, node, first):  # type: ignore[no-untyped-def]
+    """Fill in the nodes from the root, level by level; return how many are reached.
+
+    The children of node k are ``child[below[k]]`` to ``child[below[k + 1] - 1]``.
+    """
+    node[0] = root
+    count = 1
+    place = 0
+    while place < count:
+        first[place] = count
+        for k in range(below[node[place]], below[node[place] + 1]):
+            node[count] = child[k]
+            count += 1
+        place += 1
+    first[count] = count
+    return count
+
+
+@node_loop
+def equivalent(first, link, compute, rate, own, part, carried):  # type: ignore[no-untyped-def]
+    """Fill in each subtree's rate and, of a unit at the root, what each node receives.
+
+    ``own`` is the fraction of that which a node computes, ``part`` the fraction of its parent's
+    that it receives. Children come by non-decreasing ``link``.
+    """
+    endless = float("inf")
+    for place in range(len(link) - 1, -1, -1):
+        if compute[place] == 0.0:
+            rate[place] = endless
+            own[place] = 1.0
+            continue
+        speed = 1.0 / compute[place]
+        total = 0.0
+        left = 1.0
+        free = -1
+        for below in range(first[place], first[place + 1]):
+            if rate[below] <= 0.0:
+                continue
+            seconds = 1.0 / rate[below]
+            if link[below] + seconds == 0.0:
+                free = below
+                break
+            part[below] = left / (link[below] + seconds)
+            left *= seconds / (link[below] + seconds)
+            total += part[below]
+        if free >= 0:
+            for below in range(first[place], first[place + 1]):
+                part[below] = 0.0
+            rate[place] = endless
+            part[free] = 1.0
+            continue
+        total += speed
+        rate[place] = total
+        if total > 0.0:
+            own[place] = speed / total
+            for below in range(first[place], first[place + 1]):
+                part[below] /= total
+    carried[0] = 1.0
+    for place in range(len(link)):
+        if compute[place] == 0.0:
+            continue
+        for below in range(first[place], first[place + 1]):
+            carried[below] = carried[place] * part[below]
+
+
+@node_loop
+def equal_finish(  # type: ignore[no-untyped-def]
+    first, send_fixed, send, compute_fixed, compute, used, load,
+    slope, offset, rate, loss, carried, seconds, amount,
+):  # fmt: skip
+    """Fill in the amounts with which the nodes used end together; return when, or NaN.
+
+    A subtree with r seconds left does ``slope r - offset``; of its parent's r seconds it does
+    ``rate r - loss``. Children come by non-decreasing ``send``.
+    """
+    for place in range(len(send) - 1, -1, -1):
+        if used[place]:
+            slope[place] = 1.0 / compute[place]
+            offset[place] = compute_fixed[place] * slope[place]
+        left, spent = 1.0, 0.0  # of the place's r seconds, ``left r - spent`` remain
+        for below in range(first[place], first[place + 1]):
+            rated = slope[below]
+            if rated <= 0.0:
+                continue
+            per_second = rated / (1.0 + rated * send[below])
+            fixed = (rated * send_fixed[below] + offset[below]) / (1.0 + rated * send[below])
+            rate[below] = per_second * left
+            loss[below] = per_second * spent + fixed
+            slope[place] += rate[below]
+            offset[place] += loss[below]
+            left -= send[below] * rate[below]
+            spent += send_fixed[below] - send[below] * loss[below]
+    if slope[0] <= 0.0:
+        return float("nan")
+    end = (load + offset[0]) / slope[0]
+    carried[0] = load
+    seconds[0] = end
+    for place in range(len(send)):
+        passed, clock = 0.0, seconds[place]
+        for below in range(first[place], first[place + 1]):
+            if slope[below] <= 0.0:
+                continue
+            carried[below] = rate[below] * seconds[place] - loss[below]
+            clock -= send_fixed[below] + send[below] * carried[below]
+            seconds[below] = clock
+            passed += carried[below]
+        if used[place]:
+            amount[place] = carried[place] - passed
+    return end
+
+
+@node_loop
+def earliest(  # type: ignore[no-untyped-def]
+    first, node, own, send_fixed, send, compute_fixed, compute,
+    message, computation, carried, arrived, machine, peer, amount, start, end,
+):  # fmt: skip
+    """Fill in the rows of the earliest schedule; return how many there are.
+
+    ``carried`` holds the loads that the nodes compute; it becomes those of their subtrees.
+    ``message`` and ``computation`` are factors on the durations.
+    """
+    for place in range(len(own) - 1, -1, -1):
+        for below in range(first[place], first[place + 1]):
+            carried[place] += carried[below]
+    row = 0
+    for place in range(len(own)):
+        clock = arrived[place]
+        for below in range(first[place], first[place + 1]):
+            if carried[below] <= 0.0:
+                continue
+            machine[row], peer[row] = node[place], node[below]
+            amount[row], start[row] = carried[below], clock
+            clock += (send_fixed[below] + send[below] * carried[below]) * message[below]
+            arrived[below] = clock
+            end[row] = clock
+            row += 1
+        if own[place] > 0.0:
+            machine[row], peer[row] = node[place], -1
+            amount[row], start[row] = own[place], arrived[place]
+            lasts = (compute_fixed[place] + compute[place] * own[place]) * computation[place]
+            end[row] = arrived[place] + lasts
+            row += 1
+    return row

@@ -1,0 +1,1 @@
+"""One chunk a worker: linear and affine costs, ordered subsets, slots, whole units."""

@@ -1,0 +1,153 @@
+"""How much workers do by a given time when each in turn takes all that it can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.jit import loop
+from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.problem import DivisibleLoad
+
+
+@loop(pays_from=300)  # workers
+def walk(  # type: ignore[no-untyped-def]
+    end, load, budget, whole, everyone, after, amount,
+    send_fixed, send, compute_fixed, compute, back_fixed, back,
+    memory, release, deadline, price_fixed, price,
+):  # fmt: skip
+    """Let each worker in turn take what it can do by ``end``, at most ``load`` in all.
+
+    All is sent first; results return in the reverse order, at the end. So worker j, after sends
+    that last until ``port`` and before returns that last ``held``, does the x for which
+
+        port + C + c x + W + w x + D + d x + held <= end
+
+    and which its memory, its window and the budget allow. It is left out where the workers behind
+    it, who do ``after`` units a second, would do more in the time that it takes from the port.
+    Fills in ``amount``, -1 for those who take no part; returns the load done, -1 where not
+    ``everyone`` could take part. A column of one entry holds for every worker.
+    """
+    port, held, done, left = 0.0, 0.0, 0.0, budget
+    for j in range(len(amount)):
+        amount[j] = -1.0
+        c_fixed, c = send_fixed[min(j, len(send_fixed) - 1)], send[min(j, len(send) - 1)]
+        w_fixed, w = (
+            compute_fixed[min(j, len(compute_fixed) - 1)],
+            compute[min(j, len(compute) - 1)],
+        )
+        d_fixed, d = back_fixed[min(j, len(back_fixed) - 1)], back[min(j, len(back) - 1)]
+        ready, due = release[min(j, len(release) - 1)], deadline[min(j, len(deadline) - 1)]
+        fee, rate = price_fixed[min(j, len(price_fixed) - 1)], price[min(j, len(price) - 1)]
+        room = end - port - held - (c_fixed + w_fixed + d_fixed)
+        late = end - held - ready - w_fixed - d_fixed
+        soon = due - port - c_fixed - w_fixed
+        open_ = due - ready - w_fixed
+        paid = left - fee
+        x = -1.0
+        if min(room, late, soon, open_) >= 0.0 and paid >= 0.0:
+            x = min(memory[min(j, len(memory) - 1)], load - done)
+            if (c + w + d) * x > room:
+                x = room / (c + w + d)
+            if (w + d) * x > late:
+                x = late / (w + d)
+            if (c + w) * x > soon:
+                x = soon / (c + w)
+            if w * x > open_:
+                x = open_ / w
+            if rate * x > paid:
+                x = paid / rate
+            if whole:
+                x = np.floor(x + 1e-9)
+        if x < 0.0 and everyone:
+            return -1.0
+        taken = c_fixed + d_fixed + (c + d) * x
+        if not everyone and (x <= 0.0 or x < after[min(j, len(after) - 1)] * taken):
+            continue
+        amount[j] = x
+        done += x
+        port += c_fixed + c * x
+        held += d_fixed + d * x
+        left -= fee + rate * x
+    return done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Filling:
+    """A walk over the workers in one order.
+
+    ``after`` says how many units a second the workers behind each one do, by which workers with
+    fixed costs are left out; 0: nobody is. Of it, and of a column, there is one entry where all
+    workers are alike.
+    """
+
+    problem: DivisibleLoad
+    order: Integers
+    after: Floats
+    columns: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
+        """Return the walk in an order that leaves nobody out."""
+        columns = tuple(_taken(problem.star, name, order) for name in NUMBERS)
+        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns)
+
+    def choosy(self) -> Filling:
+        """Return the same walk, but one that leaves out workers that are not worth it."""
+        after = _rates_after(len(self.order), self.columns[1] + self.columns[5], self.columns[3])
+        return replace(self, after=after)
+
+    def load_by(self, end: float) -> tuple[float, Floats, float]:
+        """Return the load done by ``end``, what each worker does of it (-1: it takes no part), and
+        what the master does.
+        """
+        problem = self.problem
+        load = np.inf if problem.load is None else problem.load
+        own = self._own(end, load)
+        amount = np.empty(len(self.order))
+        run = walk.at(len(amount))
+        budget = np.inf if problem.budget is None else float(problem.budget)
+        everyone = problem.use == "all"
+        with np.errstate(all="ignore"):
+            done = run(
+                end, load - own, budget, problem.integral, everyone, self.after, amount,
+                *self.columns,
+            )  # fmt: skip
+        return (float(done) + own if done >= 0.0 else -1.0), amount, own
+
+    def _own(self, end: float, load: float) -> float:
+        """Return what the master computes by ``end``."""
+        if not self.problem.master_computes:
+            return 0.0
+        cost = self.problem.star.master_cost
+        if end <= cost.fixed:
+            return 0.0
+        own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
+        return min(load, float(np.floor(own)) if self.problem.integral else own)
+
+
+def _taken(star: Star, name: str, order: Integers) -> Floats:
+    """Return a column in an order; one entry of it where all are alike."""
+    column: Floats = getattr(star, name)
+    least, greatest = star.range_of(name)
+    return column[:1] if least == greatest else frozen(column[order])
+
+
+def _rates_after(count: int, send: Floats, compute: Floats) -> Floats:
+    """Return the units a second that the workers behind each one do without fixed costs."""
+    total, compute = np.broadcast_to(send + compute, count), np.broadcast_to(compute, count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        keep = np.where(total > 0, compute / total, 0.0)
+        gain = np.where(total > 0, 1.0 / total, 0.0)
+    rates = np.zeros(count)
+    _backwards.at(count)(keep, gain, rates)
+    return rates
+
+
+@loop(pays_from=300)  # workers
+def _backwards(keep, gain, rates):  # type: ignore[no-untyped-def]
+    """Fill in r[j - 1] = max(r[j], g[j] + k[j] r[j]) from the last worker to the first."""
+    for j in range(len(keep) - 1, 0, -1):
+        rates[j - 1] = max(rates[j], gain[j] + keep[j] * rates[j])

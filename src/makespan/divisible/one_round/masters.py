@@ -1,0 +1,117 @@
+"""The master as part of the answer: every machine of the bus is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.solution import Solution
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.quick import quick_bounds
+
+Run = Callable[..., Solution]
+MOST_RANKED = 200
+
+
+def tries_masters(run: Run) -> Run:
+    """Let a method for a given master also choose it: try each, the most promising first.
+
+    The master with the least bound comes first; those whose bound does not beat the best plan
+    are not tried. The choice is optimal if the method proves every plan that it is asked for.
+    """
+
+    @wraps(run)
+    def chosen(problem: DivisibleLoad, control: Control, **options: Any) -> Solution:
+        if not problem.chooses_master:
+            return run(problem, control, **options)
+        return best_master(problem, control, lambda each: run(each, control, **options))
+
+    return chosen
+
+
+def best_master(
+    problem: DivisibleLoad, control: Control, solve_one: Callable[[DivisibleLoad], Solution]
+) -> Solution:
+    """Return the best of the solutions with each machine as the master, and what they prove."""
+    found: list[Solution] = []
+    untried: list[float] = []  # the bounds of masters that were not tried for lack of time
+    best: Solution | None = None
+    for bound, each in _by_bound(problem):
+        if best is not None and best.objective is None and bound >= best.rank:
+            break
+        if best is not None and control.expired():
+            untried.append(bound)  # those behind have no lower one
+            break
+        solution = solve_one(each)
+        if problem.load is None and solution.schedule is None and solution.infeasible is None:
+            return solution  # there is no maximum, or no time
+        found.append(solution)
+        if best is None or solution.rank < best.rank:
+            best = solution
+    assert best is not None
+    if best.schedule is None:
+        return _no_plan(found, untried)
+    proved = not untried and all(_is_settled(solution, best) for solution in found)
+    if best.objective is not None:
+        return _most(best, found, proved)
+    bounds = [*untried, best.rank, *(_bound(solution) for solution in found)]
+    return replace(best, optimal=proved, lower_bound=min(bounds))
+
+
+def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
+    """Yield the problem with each master, by what it can reach at best, ties by index.
+
+    Of many machines the fastest come first, with a bound for all of them.
+    """
+    count = len(problem.star)
+    if problem.load is None or count > MOST_RANKED:
+        every = max((bound.value for bound in quick_bounds(problem)), default=0.0)
+        order = sorted_by(problem.star.compute_per_unit)
+        for index in range(count) if count <= MOST_RANKED else order.tolist():
+            yield every, problem.with_master(index)
+        return
+    each = [problem.with_master(index) for index in range(count)]
+    bounds = [max(bound.value for bound in quick_bounds(given)) for given in each]
+    for index in sorted(range(count), key=bounds.__getitem__):
+        yield bounds[index], each[index]
+
+
+def _is_settled(solution: Solution, best: Solution) -> bool:
+    """Whether a master is proved to give nothing better than the best plan."""
+    if solution.optimal or solution.infeasible is not None:
+        return True
+    return best.objective is None and _bound(solution) >= best.rank
+
+
+def _bound(solution: Solution) -> float:
+    if solution.infeasible is not None:
+        return float("inf")
+    if solution.optimal:
+        return solution.rank
+    return solution.lower_bound or 0.0
+
+
+def _no_plan(found: list[Solution], untried: list[float]) -> Solution:
+    """Return why no master gives a plan, or that none was found."""
+    if not untried and all(solution.infeasible is not None for solution in found):
+        return found[0]
+    open_ = [solution for solution in found if solution.infeasible is None]
+    bounds = [*untried, *(_bound(solution) for solution in open_)]
+    notes = open_[0].notes if open_ else ()
+    return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
+
+
+def _most(best: Solution, found: list[Solution], proved: bool) -> Solution:
+    """Return the plan with the most load, and the bound of all masters."""
+    assert best.objective is not None
+    limits = [solution.objective.bound for solution in found if solution.objective is not None]
+    bound: float | None = None
+    if proved:
+        bound = best.objective.value
+    elif None not in limits:
+        bound = max(limit for limit in limits if limit is not None)
+    return replace(best, optimal=proved, objective=replace(best.objective, bound=bound))

@@ -1,0 +1,137 @@
+"""From the most load by a given time to the least time for a given load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from makespan.core.control import Control
+from makespan.divisible.one_round.kernels import BEATS
+from makespan.divisible.one_round.sequence import Costs, least_end
+
+WIDTHS = (16, 512, 16384, 10**9)
+PROVED = 1e-11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found: a sequence that beats the target, if any.
+
+    Parameters
+    ----------
+    load
+        What the sequence does by the horizon; 0 where none beats the target.
+    sequence
+        The workers that take part, in the order of service.
+    upper
+        No sequence does more by the horizon.
+    states
+        How many partial sequences were kept.
+    """
+
+    load: float
+    sequence: list[int]
+    upper: float
+    states: int = 0
+
+
+class Search(Protocol):
+    """Seeks the sequence of workers that does the most load by ``horizon``.
+
+    It keeps at most ``width`` partial sequences at a time, the most promising ones. With enough
+    of them, ``upper`` is the best load or the target.
+    """
+
+    def __call__(self, horizon: float, target: float, width: int) -> Found: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The best sequence known, and how good any sequence can be.
+
+    Parameters
+    ----------
+    value
+        The end for a given load, or the load for a given end.
+    sequence
+        The workers that take part, in the order of service.
+    bound
+        No sequence ends earlier, or does more.
+    states
+        How many partial sequences were kept in all searches.
+    """
+
+    value: float
+    sequence: list[int]
+    bound: float
+    states: int = 0
+
+    @property
+    def proved(self) -> bool:
+        """Whether the bound is met."""
+        return abs(self.value - self.bound) <= PROVED * self.value
+
+
+def least_time(costs: Costs, load: float, search: Search, control: Control, start: Best) -> Best:
+    """Return the sequence that does ``load`` first.
+
+    The most load L(T) by the time T grows with T. Where the search finds a sequence that does
+    more than ``load`` by T, its end is lowered to its own; where none does, T is optimal. Searches
+    are narrow first, so that the last ones, which are complete, have the least to do. As loads
+    and the time can be scaled by the same factor > 1, ``L(T) <= U`` shows that no plan ends
+    before ``T * load / U``.
+
+    Parameters
+    ----------
+    start
+        A sequence to start from and its end, which may be that of a plan outside the search.
+
+    Source: paper 002, latencies; the iteration is Newton's (Dinkelbach's) on L(T) = load.
+    """
+    end, sequence, bound, states = start.value, start.sequence, start.bound, start.states
+    for width in WIDTHS:
+        while not control.expired():
+            own = costs.own_load(end)
+            target = load * BEATS - own
+            found = search(end, target, width)
+            states += found.states
+            bound = max(bound, min(end, end * load / (found.upper + own)))
+            control.report(end, bound)
+            if found.load <= target:
+                break
+            lower, kept = least_end(costs, found.sequence, load)
+            if lower >= end * (1 - PROVED):
+                break
+            end, sequence = lower, kept
+        best = Best(value=end, sequence=sequence, bound=bound, states=states)
+        if best.proved:
+            break
+    return best
+
+
+def most_load(costs: Costs, end: float, search: Search, control: Control, start: Best) -> Best:
+    """Return the sequence that does the most load by ``end``, the master's part included.
+
+    Parameters
+    ----------
+    start
+        The value to beat, at least the master's part.
+    """
+    own = costs.own_load(end)
+    best = start
+    for width in WIDTHS:
+        if control.expired():
+            break
+        found = search(end, (best.value - own) * BEATS, width)
+        bound = min(best.bound, found.upper + own)
+        better = found.load > best.value - own
+        value = found.load + own if better else best.value
+        best = Best(
+            value=value,
+            sequence=found.sequence if better else best.sequence,
+            bound=max(value, bound),
+            states=best.states + found.states,
+        )
+        if best.proved:
+            break
+    return best

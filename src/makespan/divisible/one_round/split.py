@@ -1,0 +1,61 @@
+"""One-round plans from loads that were chosen somehow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.solution import Solution
+from makespan.divisible.model.plan import Plan, sends_then_returns
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import timed
+
+
+def service_order(problem: DivisibleLoad) -> Integers:
+    """Return the given order of service, or the workers by non-decreasing send cost."""
+    if problem.order is not None:
+        return problem.workers_in(problem.order)
+    return problem.star.by_send_cost
+
+
+def one_round(problem: DivisibleLoad, amount: Floats, master: float) -> Solution:
+    """Send each worker its amount, in the order of service; results return first in, first out.
+
+    Parameters
+    ----------
+    problem
+        The problem, its master given.
+    amount
+        Units of load per worker, in the order of the platform.
+    master
+        Units that the master computes.
+    """
+    order = service_order(problem)
+    return in_turn(problem, order, amount[order], master)
+
+
+def in_turn(problem: DivisibleLoad, worker: Integers, amount: Floats, master: float) -> Solution:
+    """Like :func:`one_round`, for some workers and their amounts, in the order of service."""
+    assert problem.load is not None
+    plan = Plan.of(worker, amount, master=master).fitted(problem.load)
+    if problem.use != "all":
+        plan = plan.without_empty()
+    if problem.has_returns:
+        returned = _returns(problem, plan.worker)
+        plan = replace(plan, transfers=sends_then_returns(len(plan), returned))
+    return Solution(schedule=timed(problem, plan))
+
+
+def _returns(problem: DivisibleLoad, order: Integers) -> Integers:
+    """Return the chunks in the order in which their results return."""
+    chunks = np.arange(len(order))
+    if problem.discipline == "lifo":
+        return chunks[::-1]
+    if problem.return_order is not None:
+        position = np.empty(len(problem.star), dtype=np.int64)
+        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
+        return chunks[sorted_by(position[order])]
+    return chunks

@@ -1,0 +1,225 @@
+"""One round with fixed costs: from a search over sequences of workers to a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Activity
+from makespan.core.solution import Objective, Solution
+from makespan.core.system.memory import claim
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.one_round.everyone import with_everyone
+from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
+from makespan.divisible.one_round.sequence import Costs, least_end, plan_of
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.timing import timed
+
+A_WORKER = 250.0  # bytes: three copies of its costs, its place in lists, a row of the tables
+
+SearchOf = Callable[[Costs, Integers | None, Control], Search]
+"""Builds the search for some workers; with their order of service, where it is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """A plan, for the problem with its master given, and how good any plan can be."""
+
+    problem: DivisibleLoad
+    plan: Plan
+    best: Best
+
+
+def solve_latencies(problem: DivisibleLoad, control: Control, search_of: SearchOf) -> Solution:
+    """Return the best one-round plan that the search finds, and what it proves.
+
+    Where the master is to be chosen, every machine is tried, the fastest first; what the others
+    have to beat cuts their searches short.
+    """
+    claim(A_WORKER * len(problem.star), "the costs of all workers and the sequences tried")
+    best: _Planned | None = None
+    bounds = []
+    for each in _with_masters(problem):
+        if best is not None and control.expired():
+            bounds.append(_any_bound(problem))
+            break
+        case = _Case(each, control, search_of)
+        found = case.most(best) if problem.load is None else case.least(best)
+        bounds.append(found.best.bound)
+        if best is None or found.best.value != best.best.value:
+            best = found
+    assert best is not None
+    bound = max(bounds) if problem.load is None else min(bounds)
+    best = replace(best, best=replace(best.best, bound=bound))
+    return _most_solution(best) if problem.load is None else _least_solution(best)
+
+
+def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
+    if not problem.chooses_master:
+        yield problem
+        return
+    star = problem.star
+    for index in np.lexsort((star.compute_fixed, star.compute_per_unit)).tolist():
+        yield problem.with_master(index)
+
+
+def _any_bound(problem: DivisibleLoad) -> float:
+    """Return a bound for every master."""
+    return max((bound.value for bound in quick_bounds(problem)), default=np.inf)
+
+
+class _Case:
+    """One problem with its master given."""
+
+    def __init__(self, problem: DivisibleLoad, control: Control, search_of: SearchOf) -> None:
+        self.problem = problem
+        self.control = control
+        self.search_of = search_of
+        costs = Costs.of(problem)
+        self.everyone = costs
+        self.workers = np.flatnonzero(costs.total > 0.0)
+        self.free = np.flatnonzero(costs.total == 0.0)
+        self.costs = costs.some(self.workers)
+        self.free_own = costs.own is not None and costs.own.per_unit == 0.0
+        if self.free_own:
+            self.costs = replace(self.costs, own=None)
+
+    def least(self, known: _Planned | None) -> _Planned:
+        """Return the plan that ends first; with the value of ``known`` if that is not beaten."""
+        load = self.problem.load
+        assert load is not None
+        end, plan, sequence = self._start(load)
+        if known is not None and known.best.value <= end:
+            end, sequence = known.best.value, []
+        start = Best(value=end, sequence=sequence, bound=0.0)
+        if end in (0.0, np.inf):
+            start = replace(start, bound=end)
+            return _Planned(problem=self.problem, plan=plan, best=start)
+        best = least_time(self.costs, load, self._search(), self.control, start)
+        if best.value < end:
+            plan = self._plan(best.sequence, best.value)
+        return _Planned(problem=self.problem, plan=plan, best=best)
+
+    def most(self, known: _Planned | None) -> _Planned:
+        """Return the plan that does the most; with the value of ``known`` if not beaten."""
+        end = self.problem.deadline
+        assert end is not None
+        start_up = self.everyone.start_up[self.free]
+        own = self.everyone.own
+        if (start_up <= end).any() or (self.free_own and own is not None and own.fixed <= end):
+            best = Best(value=np.inf, sequence=[], bound=np.inf)
+            return _Planned(problem=self.problem, plan=Plan.of([], []), best=best)
+        best = Best(value=self.costs.own_load(end), sequence=[], bound=np.inf)
+        if known is not None and known.best.value > best.value:
+            best = replace(best, value=known.best.value)
+        if end > 0.0:
+            best = most_load(self.costs, end, self._search(), self.control, best)
+        else:
+            best = replace(best, bound=best.value)
+        return _Planned(problem=self.problem, plan=self._plan(best.sequence, end), best=best)
+
+    def _search(self) -> Search:
+        order = None
+        if self.problem.order is not None:
+            order = self._own_indices(self.problem.workers_in(self.problem.order))
+        return self.search_of(self.costs, order, self.control)
+
+    def _own_indices(self, workers: Integers) -> Integers:
+        """Return the indices, among those with a cost per unit, of some workers."""
+        index = np.full(len(self.everyone), -1, dtype=np.int64)
+        index[self.workers] = np.arange(len(self.workers))
+        found = index[workers]
+        return found[found >= 0]
+
+    def _plan(self, sequence: list[int], end: float) -> Plan:
+        plan = plan_of(self.costs, sequence, end)
+        plan = replace(plan, worker=self.workers[plan.worker])
+        return plan if self.problem.load is None else plan.fitted(self.problem.load)
+
+    def _start(self, load: float) -> tuple[float, Plan, list[int]]:
+        """Return the end, the plan and the sequence of the best simple plan.
+
+        Tried: one machine alone, all workers by non-decreasing send cost or in the given order,
+        and the plan of an earlier method, each without those who would get nothing.
+        """
+        if load == 0.0:
+            return 0.0, Plan.of([], []), []
+        end, sequence = np.inf, []
+        for candidate in self._candidates(load):
+            its_end, kept = least_end(self.costs, candidate, load)
+            if its_end < end:
+                end, sequence = its_end, kept
+        plan = self._plan(sequence, end) if np.isfinite(end) else Plan.of([], [])
+        for worker in self.free.tolist():
+            if self.everyone.start_up[worker] < end:
+                end, sequence = float(self.everyone.start_up[worker]), []
+                plan = Plan.of([worker], [load])
+        own = self.everyone.own
+        if self.free_own and own is not None and own.fixed < end:
+            end, sequence, plan = own.fixed, [], Plan.of([], [], master=load)
+        return end, plan, sequence
+
+    def _candidates(self, load: float) -> list[list[int]]:
+        order = np.argsort(self.costs.send, kind="stable")
+        if self.problem.order is not None:
+            order = self._own_indices(self.problem.workers_in(self.problem.order))
+        found: list[list[int]] = [[], order.tolist()]
+        if len(order):
+            found.append([int((self.costs.start_up + self.costs.total * load).argmin())])
+        incumbent = self.control.incumbent
+        if incumbent is not None and incumbent.schedule is not None:
+            schedule = incumbent.schedule
+            rows = schedule.rows_of(Activity.SEND)
+            if list(schedule.machines) == list(self.problem.machines):
+                by_start = rows[np.argsort(schedule.start[rows], kind="stable")]
+                found.append(self._own_indices(schedule.peer[by_start] - 1).tolist())
+        return found
+
+
+def _least_solution(planned: _Planned) -> Solution:
+    problem, best = planned.problem, planned.best
+    assert problem.load is not None
+    if not np.isfinite(best.value):
+        nobody = not len(problem.star) and not problem.master_computes
+        why = "there is a load, but no machine to compute it" if nobody else None
+        return Solution(schedule=None, infeasible=why, stopped=not nobody)
+    plan, proved = planned.plan, best.proved
+    notes: tuple[str, ...] = ()
+    if problem.use == "all" and len(plan) < len(problem.star):
+        plan = with_everyone(problem, plan)
+        proved = proved and timed(problem, plan).makespan <= best.value * (1 + PROVED)
+        notes = (f"{len(problem.star) - len(planned.plan)} workers take part with empty chunks",)
+    solution = Solution(
+        schedule=timed(problem, plan),
+        lower_bound=best.bound,
+        optimal=proved,
+        stopped=not best.proved,
+        notes=notes,
+        details={"states": best.states},
+    )
+    return with_deadline(problem, solution)
+
+
+def _most_solution(planned: _Planned) -> Solution:
+    best = planned.best
+    if not np.isfinite(best.value):
+        note = "a machine without a cost per unit does any load by the deadline: no maximum"
+        return Solution(schedule=None, notes=(note,))
+    value = planned.plan.total
+    return Solution(
+        schedule=timed(planned.problem, planned.plan),
+        optimal=best.proved,
+        objective=Objective(
+            name="load",
+            value=value,
+            bound=value if best.proved else best.bound,
+            maximise=True,
+        ),
+        details={"states": best.states},
+    )

@@ -1,0 +1,79 @@
+"""Linear stars: how much of the load each worker does in one second, for a given order.
+
+With linear costs everything scales with the time, so an order of the workers has a *rate*: the
+load done per second when all chunks are sized best. The master is a worker with a free link.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.jit import loop
+
+BLOCK = 30_000  # workers whose shares are computed at a time
+NOTHING = float(np.finfo(np.float64).tiny)
+"""Products below it lose their digits, and rounding keeps them from ever becoming 0."""
+
+
+def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
+    """Return the loads with which all workers, served in the given order, end after 1 s.
+
+    Parameters
+    ----------
+    send, compute
+        Seconds per unit, in the order of service; their sum is positive for every worker.
+
+    Worker j gets ``1/(c_j + w_j)`` of the time that the workers before it leave of the second,
+    ``prod_{k<j} w_k/(c_k + w_k)``. Those to whom less is left than any float can tell from nothing
+    get 0.
+
+    Source: paper 002, theorems on buses and stars. Complexity: O(workers with a share).
+
+    >>> equal_finish_shares(np.array([1.0, 2.0]), np.array([3.0, 6.0])).tolist()
+    [0.25, 0.09375]
+    """
+    shares = np.zeros(len(send))
+    left = 1.0
+    for first in range(0, len(send), BLOCK):
+        block = slice(first, first + BLOCK)
+        total = send[block] + compute[block]
+        after = left * np.cumprod(compute[block] / total)
+        before = np.concatenate([[left], after[:-1]])
+        shares[block] = np.where(before >= NOTHING, before, 0.0) / total
+        left = float(after[-1])
+        if left < NOTHING:
+            break
+    return shares
+
+
+def best_shares(send: Floats, compute: Floats) -> Floats:
+    """Return the loads that add up to the most in 1 s for the given order of service.
+
+    Where the order is not by non-decreasing send cost, equal finish is not optimal: a worker is
+    used only if the load that the workers after it could do in the same port time is less.
+    Backwards over the order, with rate s of the workers after k: worker k is used iff
+    ``c_k s < 1``, and then ``s = (1 + s w_k)/(c_k + w_k)``.
+
+    Source: paper 002, bus and star theorems, corrected (a given order that is not sorted may
+    drop workers). Complexity: O(n).
+
+    >>> best_shares(np.array([4.0, 1.0]), np.array([2.0, 2.0])).tolist()
+    [0.0, 0.3333333333333333]
+    """
+    used = np.zeros(len(send), dtype=bool)
+    _uses.at(len(send))(np.asarray(send), np.asarray(compute), used)
+    shares = np.zeros(len(send))
+    shares[used] = equal_finish_shares(send[used], compute[used])
+    return shares
+
+
+@loop(pays_from=3_000)
+def _uses(send, compute, used):  # type: ignore[no-untyped-def]
+    """Fill in who is used, from the last worker to the first."""
+    rate = 0.0
+    for position in range(len(send) - 1, -1, -1):
+        c, w = send[position], compute[position]
+        if c * rate < 1.0:
+            rate = (1.0 + rate * w) / (c + w)
+            used[position] = True

@@ -1,0 +1,1 @@
+"""One round with results that return: orders of sends and returns."""

@@ -1,0 +1,223 @@
+"""The search over pairs of orders: local search first, then branch and bound.
+
+A node of the tree has an order of sends and one of returns for some of the workers; a child has
+one worker more among the sends, and its children the same worker among the returns. The programme
+without the workers that have no place yet, but for what holds wherever they go, bounds all that is
+below. Workers who get nothing in it need no place.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.divisible.returns.decisions import Orders, Terms
+from makespan.divisible.returns.order_programme import OrderProgramme
+from makespan.divisible.returns.order_rules import Rule
+
+PROVED = 1e-9
+NOTHING = 1e-10  # of the load: what rounding leaves
+
+Node = tuple[float, int, Orders, tuple[int, ...], int]
+"""The bound, a number, the orders, the undecided workers, and the one to decide next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Best:
+    """The best orders known, and how good any can be.
+
+    ``value`` is the end, or minus the load by a given end; no orders have less than ``bound``.
+    """
+
+    value: float = np.inf
+    orders: Orders = field(default_factory=Orders)
+    amount: Floats = field(default_factory=lambda: np.empty(0))
+    own: float = 0.0
+    bound: float = -np.inf
+
+    @property
+    def proved(self) -> bool:
+        return not _beats(self.bound, self.value)
+
+
+def _beats(value: float, other: float) -> bool:
+    """Whether a value is less than another by more than rounding."""
+    if np.isinf(other):
+        return value < other
+    return value < other - PROVED * abs(other)
+
+
+class OrderSearch:
+    """Seeks the best orders that a rule allows.
+
+    Parameters
+    ----------
+    terms, rule
+        The problem and what it fixes of the orders.
+    horizon
+        The end of a plan that is known, if any: only plans that end before are sought.
+    """
+
+    def __init__(self, terms: Terms, rule: Rule, control: Control, horizon: float) -> None:
+        self.terms = terms
+        self.rule = rule
+        self.control = control
+        self.optional = terms.optional
+        self.best = Best()
+        self.programme = OrderProgramme(terms, horizon)
+
+    def tighten(self) -> None:
+        """Take the end of the best plan as the horizon: what is undecided is then bound closer."""
+        if self.terms.load is not None:
+            self.programme = OrderProgramme(self.terms, self.best.value)
+
+    def evaluate(self, orders: Orders) -> float:
+        """Return the value of some orders, keeping them if they are the best."""
+        value = self.programme.value(orders)
+        if _beats(value, self.best.value):
+            self._keep(value, orders)
+        return value
+
+    def _keep(self, value: float, orders: Orders) -> None:
+        amount = self.programme.amount
+        amount[amount < NOTHING] = 0.0
+        own = max(0.0, self.programme.own)
+        self.best = replace(self.best, value=value, orders=orders, amount=amount, own=own)
+
+    def improve(self, orders: Orders, most: int) -> None:
+        """Local search from some orders: the first better neighbour, until none is better.
+
+        Parameters
+        ----------
+        most
+            How many neighbours to look at.
+        """
+        value = self.evaluate(orders)
+        looked = 0
+        improved = True
+        while improved:
+            improved = False
+            for neighbour in self._neighbours(orders):
+                if looked == most or self.control.expired():
+                    return
+                looked += 1
+                other = self.evaluate(neighbour)
+                if _beats(other, value):
+                    orders, value, improved = neighbour, other, True
+                    break
+
+    def _neighbours(self, orders: Orders) -> Iterator[Orders]:
+        """Iterate over orders with one worker less, more, or elsewhere."""
+        rule = self.rule
+        if len(self.terms.own_choices()) > 1:
+            yield replace(orders, own=not orders.own)
+        for worker in orders.send:
+            if self.optional[worker]:
+                yield _without(orders, worker)
+        if not rule.fixes_all:
+            for worker in orders.send:
+                yield from self._moves(orders, worker)
+        for worker in np.flatnonzero(self.optional & (self.programme.most > 0)).tolist():
+            if worker not in orders.send:
+                yield from rule.insertions(orders, worker)
+
+    def _moves(self, orders: Orders, worker: int) -> Iterator[Orders]:
+        """Iterate over orders in which one worker is sent, or returns, at another time."""
+        rule, without = self.rule, _without(orders, worker)
+        if rule.discipline is None and rule.returns[worker]:
+            for back in rule.back_insertions(without.back, worker):
+                if back != orders.back:
+                    yield replace(orders, back=back)
+        for place in range(len(without.send) + 1):
+            send = (*without.send[:place], worker, *without.send[place:])
+            if send != orders.send and rule.send_rank is None:
+                yield rule.arranged(send, orders.back, orders.own)
+
+    def prove(self, most: int) -> None:
+        """Branch and bound, the least bound first, until the best orders are proved.
+
+        Parameters
+        ----------
+        most
+            How many programmes to solve.
+        """
+        open_ = self._roots()
+        counter = itertools.count()
+        heap: list[Node] = []
+        for orders, undecided in open_:
+            self._push(heap, counter, orders, undecided)
+        limit = self.programme.solved + most
+        while heap and _beats(heap[0][0], self.best.value):
+            if self.control.expired() or self.programme.solved > limit:
+                break
+            _, _, orders, undecided, worker = heapq.heappop(heap)
+            rest = tuple(other for other in undecided if other != worker)
+            if worker in orders.send:
+                for back in self.rule.back_insertions(orders.back, worker):
+                    self._push(heap, counter, replace(orders, back=back), rest)
+                continue
+            if self.optional[worker]:
+                self._push(heap, counter, orders, rest)
+            pending = worker if self.rule.returns_by_choice(worker) else None
+            for child in self.rule.send_insertions(orders, worker):
+                self._push(heap, counter, child, rest, pending)
+            self.control.report(None, heap[0][0] if heap else None)
+        bound = min(heap[0][0], self.best.value) if heap else self.best.value
+        self.best = replace(self.best, bound=bound)
+
+    def _roots(self) -> list[tuple[Orders, tuple[int, ...]]]:
+        useful = (self.programme.most > 0) | ~self.optional
+        workers = tuple(np.flatnonzero(useful).tolist())
+        return [(Orders(own=own), workers) for own in self.terms.own_choices()]
+
+    def _push(
+        self,
+        heap: list[Node],
+        counter: Iterator[int],
+        orders: Orders,
+        undecided: tuple[int, ...],
+        pending: int | None = None,
+    ) -> None:
+        """Bound a node; keep it if it may lead to something better. ``pending`` has to return."""
+        value = self.programme.value(orders, undecided)
+        if not _beats(value, self.best.value):
+            return
+        worker = self._to_decide(undecided) if pending is None else pending
+        if worker is None:
+            self._keep(value, self._with_idle(orders, undecided))
+        else:
+            heapq.heappush(heap, (value, next(counter), orders, undecided, worker))
+
+    def _to_decide(self, undecided: tuple[int, ...]) -> int | None:
+        """Return the undecided worker with the most to do, None if all have nothing to do."""
+        if not undecided:
+            return None
+        terms, members = self.terms, list(undecided)
+        weight = self.programme.amount * (terms.total + NOTHING)
+        busy = max(members, key=lambda worker: (weight[worker], -worker))
+        if self.programme.amount[busy] > NOTHING:
+            return busy
+        matters = (terms.ports == 2) | (terms.start_up > 0)
+        bound = [worker for worker in members if matters[worker] and not self.optional[worker]]
+        return bound[0] if bound else None
+
+    def _with_idle(self, orders: Orders, undecided: tuple[int, ...]) -> Orders:
+        """Give those who do nothing a place, where everyone has to take part."""
+        if self.terms.everyone:
+            for worker in undecided:
+                orders = next(self.rule.insertions(orders, worker))
+        return orders
+
+
+def _without(orders: Orders, worker: int) -> Orders:
+    return replace(
+        orders,
+        send=tuple(other for other in orders.send if other != worker),
+        back=tuple(other for other in orders.back if other != worker),
+    )

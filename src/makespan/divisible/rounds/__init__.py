@@ -1,0 +1,1 @@
+"""Many chunks a worker: chains, sequences, searches, and programmes with returns."""

@@ -1,0 +1,148 @@
+"""Workers behind links of their own: what each does alone, and what shared limits leave them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.divisible.model.platform import Star
+from makespan.divisible.rounds.chain import Costs, coefficients
+
+STEPS = 100
+MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """What one worker does by T in so many chunks: ``(T - start) * rate``, from ``least`` on.
+
+    The chunks are ``constant + slope * tail``, with ``tail = (T - sends) / per_tail``.
+    """
+
+    start: float
+    rate: float
+    least: float
+    sends: float
+    per_tail: float
+    constant: tuple[float, ...]
+    slope: tuple[float, ...]
+
+    def load(self, end: float) -> float:
+        return (end - self.start) * self.rate if end > self.least else 0.0
+
+    def chunks(self, end: float) -> list[float]:
+        tail = (end - self.sends) / self.per_tail
+        return [max(0.0, c + s * tail) for c, s in zip(self.constant, self.slope, strict=True)]
+
+
+def alone(star: Star, worker: int, rounds: int) -> Alone | None:
+    """Return what a worker does in a number of chunks without idle time; None where it can't."""
+    costs = Costs(
+        send_fixed=[float(star.send_fixed[worker])],
+        send_per_unit=[float(star.send_per_unit[worker] + _back(star, worker)[1])],
+        compute_fixed=[float(star.compute_fixed[worker] + _back(star, worker)[0])],
+        compute_per_unit=[float(star.compute_per_unit[worker])],
+    )
+    latency, c = costs.send_fixed[0], costs.send_per_unit[0]
+    if rounds == 1:
+        total = c + costs.compute_per_unit[0]
+        if total == 0:
+            return None
+        start = latency + costs.compute_fixed[0]
+        return Alone(
+            start=start,
+            rate=1.0 / total,
+            least=start,
+            sends=start,
+            per_tail=total,
+            constant=(0.0,),
+            slope=(1.0,),
+        )
+    if costs.compute_per_unit[0] == 0:
+        return None
+    constant, slope = coefficients([0] * rounds, costs)
+    placed, placed_slope = sum(constant), sum(slope)
+    sends, per_tail = rounds * latency + c * placed, 1.0 + c * placed_slope
+    if min(slope) < 0 or not np.isfinite(placed_slope) or placed_slope <= 0:
+        return None
+    tails = [
+        -c0 / s0 if s0 > 0 else np.inf for c0, s0 in zip(constant, slope, strict=True) if c0 < 0
+    ]
+    rate = placed_slope / per_tail
+    return Alone(
+        start=sends - placed / rate,
+        rate=rate,
+        least=sends + per_tail * max([0.0, *tails]),
+        sends=sends,
+        per_tail=per_tail,
+        constant=tuple(constant),
+        slope=tuple(slope),
+    )
+
+
+def _back(star: Star, worker: int) -> tuple[float, float]:
+    return float(star.return_fixed[worker]), float(star.return_per_unit[worker])
+
+
+def least_end(load: float, most: object, low: float) -> float:
+    """Return the least T at which ``most(T)``, which does not decrease, is the load; bisection."""
+    assert callable(most)
+    high = max(low, 1e-300)
+    while most(high) < load:
+        high *= 2.0
+    low = 0.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if most(middle) < load else (low, middle)
+    return high
+
+
+def one_after_another(star: Star, order: Integers, end: float, uplink: float | None) -> Floats:
+    """Return what workers served one after another do by ``end``; some may get nothing.
+
+    Every worker gets as much as it can compute in the time that is left; one that could not
+    start in time is left out. An uplink slows a send down.
+    """
+    done = np.zeros(len(star))
+    left = end
+    for worker in order.tolist():
+        send = float(star.send_per_unit[worker])
+        if uplink is not None:
+            send = max(send, 1.0 / uplink)
+        start_up = float(star.send_fixed[worker] + star.compute_fixed[worker])
+        total = send + float(star.compute_per_unit[worker])
+        if left > start_up:
+            done[worker] = (left - start_up) / total
+            left -= float(star.send_fixed[worker]) + send * done[worker]
+    return done
+
+
+def side_by_side(star: Star, end: float, uplink: float) -> tuple[Floats, Floats]:
+    """Return what all workers do by ``end`` if all sends start at 0, and the rates of the sends.
+
+    Worker j, at r units per second, gets ``(T - C - W)/(1/r + w)``: concave in r. The rates that
+    share the uplink best have equal derivatives, ``(T - C - W)/(1 + w r)^2 = price``.
+    """
+    room = np.maximum(0.0, end - star.send_fixed - star.compute_fixed)
+    with np.errstate(divide="ignore"):
+        most = np.minimum(uplink, 1.0 / star.send_per_unit)
+    work = np.maximum(star.compute_per_unit, 1e-300)
+
+    def rates(price: float) -> Floats:
+        with np.errstate(over="ignore"):  # a worker that computes in no time takes what it may
+            wanted: Floats = np.clip((np.sqrt(room / price) - 1.0) / work, 0.0, most)
+        return wanted
+
+    low, high = 1e-300, max(float(room.max(initial=0.0)), 1e-300)
+    if rates(low).sum() <= uplink:
+        rate = rates(low)
+    else:
+        for _ in range(STEPS):
+            middle = np.sqrt(low) * np.sqrt(high)
+            low, high = (middle, high) if rates(middle).sum() > uplink else (low, middle)
+        rate = rates(high)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        done: Floats = np.where(rate > 0, room / (1.0 / rate + star.compute_per_unit), 0.0)
+    return done, rate

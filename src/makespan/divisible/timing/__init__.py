@@ -1,0 +1,246 @@
+"""Decisions → start times, as early as possible.
+
+Every activity starts when the last activity before it, in the order decided, has left each thing
+it needs (the port, the link, the worker) and the activity it builds on (send → compute → return)
+has ended. The result is the earliest schedule with these orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.simulation.replay import Replay
+from makespan.divisible.model.plan import NO_CHUNKS, Plan
+from makespan.divisible.model.platform import Master
+from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.timing.dispatch import Dispatch
+from makespan.divisible.timing.one_pass import is_single_round, single_round
+from makespan.divisible.timing.trees import retimed_tree
+
+
+def timed(
+    problem: DivisibleLoad,
+    plan: Plan,
+    behind: Sequence[int] | None = None,
+) -> Schedule:
+    """Return the earliest schedule of a plan.
+
+    Parameters
+    ----------
+    problem
+        The problem, its master chosen.
+    plan
+        The decisions. Every chunk of it pays its fixed costs, also an empty one.
+    behind
+        For each chunk, the chunk of the same worker behind whose reception it is computed; None:
+        behind its own. It matters without a front end.
+
+    Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
+    """
+    if is_single_round(problem, plan):
+        own = problem.star.master_cost
+        own_seconds = own.fixed + own.per_unit * plan.master
+        return single_round(problem, plan, _returned(problem, plan), own_seconds)
+    return _earliest(problem, _rows(problem, plan), _dispatch_order(problem, plan, behind))
+
+
+def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
+    """Return ``schedule`` with the same decisions and orders, everything as early as possible.
+
+    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
+    """
+    if not problem.is_star:
+        return retimed_tree(problem, schedule, factors)
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    return _earliest(problem, schedule, _order_in_time(problem, schedule), factors)
+
+
+def _order_in_time(problem: DivisibleLoad, schedule: Schedule) -> Integers:
+    """Return the rows by start; at one time, sends come before what builds on them.
+
+    Given transfers keep their order then, too.
+    """
+    stage = np.where(schedule.kind == Activity.COMPUTE, 1, schedule.kind * 2)
+    if problem.transfers is not None:
+        stage = _given_places(problem, schedule)
+    return np.lexsort((stage, schedule.end, schedule.start))
+
+
+def _given_places(problem: DivisibleLoad, schedule: Schedule) -> Integers:
+    """Return the places of the rows in the given transfers, of computations behind their sends."""
+    assert problem.transfers is not None
+    workers = problem.workers_in(name for _, name in problem.transfers) + 1
+    places: dict[tuple[str, int], list[int]] = {}
+    for place, ((what, _), worker) in enumerate(zip(problem.transfers, workers, strict=True)):
+        places.setdefault((what, int(worker)), []).append(2 * place)
+    found = np.full(len(schedule), 2 * len(workers), dtype=np.int64)
+    of_item: dict[int, int] = {}
+    for what, activity in (("send", Activity.SEND), ("return", Activity.RETURN)):
+        column = schedule.peer if activity == Activity.SEND else schedule.machine
+        for row in schedule.rows_of(activity).tolist():
+            left = places.get((what, int(column[row])))
+            if left:
+                found[row] = left.pop(0)
+            if activity == Activity.SEND:
+                of_item[int(schedule.item[row])] = int(found[row])
+    for row in np.flatnonzero(schedule.kind == Activity.COMPUTE).tolist():
+        found[row] = of_item.get(int(schedule.item[row]), -1) + 1
+    return found
+
+
+def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Replay:
+    """Return the decisions of a schedule, to be carried out so many times.
+
+    Complexity: O(rows) a repetition, compiled where there are many.
+    """
+    if not problem.is_star:
+        return Replay(lambda factors: retimed_tree(problem, schedule, factors).makespan)
+    problem = with_schedules_master(problem, schedule)
+    schedule = schedule.renamed(problem.machines)
+    nominal = _lasting(problem, schedule)
+    fixed = Dispatch.of(problem, schedule, _order_in_time(problem, schedule))
+
+    def end(factors: Floats) -> float:
+        duration = nominal * factors
+        return float((fixed.starts(duration, repetitions) + duration).max(initial=0.0))
+
+    return Replay(end)
+
+
+def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> DivisibleLoad:
+    """Return the problem with the master that the schedule chose, where the problem leaves it."""
+    if not problem.chooses_master:
+        return problem
+    names = problem.machines
+    sends = np.flatnonzero(schedule.kind == Activity.SEND)
+    row = int(sends[0]) if len(sends) else 0
+    name = schedule.machines[int(schedule.machine[row])] if len(schedule) else names[0]
+    return problem.with_master(names.index(name))
+
+
+def _rows(problem: DivisibleLoad, plan: Plan) -> Schedule:
+    """Return the plan's activities without times: sends, computations, returns, the master's."""
+    count = len(plan)
+    back = _returned(problem, plan)
+    own = 1 if plan.master > 0 else 0
+    parts = [count, count, len(back), own]
+    kinds = [Activity.SEND, Activity.COMPUTE, Activity.RETURN, Activity.COMPUTE]
+    kind = np.repeat(np.array(kinds, dtype=np.int8), parts)
+    no_time = np.zeros(len(kind))
+    machine, peer, item = (np.empty(len(kind), dtype=np.int64) for _ in range(3))
+    amount = np.empty(len(kind))
+    ends = np.cumsum(parts)
+    sends, computes, returns, master = (
+        slice(end - part, end) for part, end in zip(parts, ends.tolist(), strict=True)
+    )
+    machine[sends], peer[sends] = MASTER, plan.worker
+    peer[sends] += 1
+    machine[computes], peer[computes] = peer[sends], -1
+    machine[returns], peer[returns] = peer[sends][back], MASTER
+    machine[master], peer[master] = MASTER, -1
+    item[sends] = item[computes] = np.arange(count)
+    amount[sends] = amount[computes] = plan.amount
+    item[returns], amount[returns] = back, plan.amount[back]
+    item[master], amount[master] = count, plan.master
+    return Schedule.of_columns(
+        problem.machines,
+        kind=kind,
+        machine=machine,
+        peer=peer,
+        item=item,
+        amount=amount,
+        start=no_time,
+        end=no_time,
+        copy=False,
+    )
+
+
+def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:
+    """Return the chunks whose results return, in that order.
+
+    Returns that last no time tie, and are told apart by their rows.
+    """
+    if not problem.has_returns:
+        return NO_CHUNKS
+    if plan.transfers is None:
+        return np.flatnonzero(problem.star.returns[plan.worker])
+    back = -1 - plan.transfers[plan.transfers < 0]
+    returned: Integers = back[problem.star.returns[plan.worker[back]]]
+    return returned
+
+
+def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | None) -> Integers:
+    """Return the rows in the order of transfers, each computation right behind its send, or
+    behind another one.
+    """
+    count = len(plan)
+    back = _returned(problem, plan)
+    transfers = plan.transfers
+    if transfers is None:
+        transfers = np.concatenate([np.arange(count), -1 - back])
+    row_of_return = np.full(count, -1, dtype=np.int64)
+    row_of_return[back] = 2 * count + np.arange(len(back))
+    sends = transfers >= 0
+    first = np.where(sends, transfers, row_of_return[np.where(sends, 0, -1 - transfers)])
+    master = np.arange(2 * count + len(back), 2 * count + len(back) + (plan.master > 0))
+    if behind is not None:
+        place = np.empty(count, dtype=np.int64)
+        place[transfers[sends]] = np.flatnonzero(sends)
+        rows = np.concatenate([first, np.arange(count) + count])
+        at = np.concatenate([np.arange(len(first)), place[np.asarray(behind)]])
+        rows = rows[np.argsort(at, kind="stable")]
+        return np.concatenate([rows[rows >= 0], master])
+    second = np.where(sends, transfers + count, -1)
+    pairs = np.stack([first, second], axis=1).ravel()
+    return np.concatenate([pairs[pairs >= 0], master])
+
+
+def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
+    """Return the nominal seconds of every row of a schedule."""
+    star = problem.star
+    own = star.master_cost
+    result = np.zeros(len(schedule))
+    by_master = np.flatnonzero((schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER))
+    result[by_master] = own.fixed + own.per_unit * schedule.amount[by_master]
+    for activity, of, far in (
+        (Activity.SEND, "send", schedule.peer),
+        (Activity.COMPUTE, "compute", schedule.machine),
+        (Activity.RETURN, "return", schedule.machine),
+    ):
+        rows = schedule.span_of(activity)
+        worker = far[rows] - 1
+        if (worker < 0).any():
+            rows = np.flatnonzero((schedule.kind == activity) & (far > MASTER))
+            worker = far[rows] - 1
+        fixed, per_unit = getattr(star, f"{of}_fixed"), getattr(star, f"{of}_per_unit")
+        lasts = per_unit[worker] * schedule.amount[rows]
+        if fixed.any():
+            lasts += fixed[worker]
+        result[rows] = lasts
+    return result
+
+
+def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = None) -> Floats:
+    """Return the seconds that rows last; under an uplink sends stay as slow as they are."""
+    duration = durations(problem, rows)
+    master = problem.star.master
+    if isinstance(master, Master) and master.uplink is not None:
+        sends = rows.kind == Activity.SEND  # their rates are decisions
+        duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
+    if factors is not None:
+        duration *= factors
+    return duration
+
+
+def _earliest(
+    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None = None
+) -> Schedule:
+    """Return the rows at their earliest, dispatched in the order given."""
+    duration = _lasting(problem, rows, factors)
+    start = Dispatch.of(problem, rows, order).starts(duration)
+    return rows.timed(start, start + duration)

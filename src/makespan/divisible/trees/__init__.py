@@ -1,0 +1,1 @@
+"""Trees as one equivalent processor, and the loads of trees with fixed costs."""

@@ -1,0 +1,109 @@
+"""Greedy plans: valid whatever is asked, never below a bound, and there whenever one worker is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from makespan import DivisibleLoad, Master, Star, lower_bound, solve
+from makespan.divisible.one_round.filling import Filling, walk
+
+
+def _problem(seed: int) -> DivisibleLoad:
+    """Return a star with some fields of every sort."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 6))
+    columns = {
+        "send_per_unit": rng.choice([0.0, 1.0, 0.3, 2.0], count),
+        "compute_per_unit": rng.choice([1.0, 3.0, 2.5], count),
+    }
+    optional = ["send_fixed", "compute_fixed", "memory"]
+    optional += rng.choice(
+        [["return_per_unit", "return_fixed"], ["release", "price_fixed"]]
+    ).tolist()
+    for name in optional:
+        if rng.random() < 0.5:
+            columns[name] = rng.choice([0.0, 1.0, 2.0, 0.5], count) + 5.0 * (name == "memory")
+    fields = {
+        "load": float(rng.choice([3.0, 7.0, 10.0])),
+        "use": str(rng.choice(["any", "all"])),
+        "ports": int(rng.choice([1, 2])),
+        "integral": bool(rng.random() < 0.3),
+        "discipline": rng.choice([None, "fifo", "lifo"]),
+        "budget": 4.0 if rng.random() < 0.2 else None,
+    }
+    if rng.random() < 0.3:
+        fields |= {"load": None, "deadline": 20.0}
+    star = Star.from_arrays(master=Master(compute=rng.choice([None, 4.0])), **columns)
+    return DivisibleLoad(platform=star, **fields)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_plans_are_valid_and_no_better_than_the_bound(seed):
+    """``solve`` puts every plan before the referee; a plan below a bound would be a false bound."""
+    problem = _problem(seed)
+    result = solve(problem, method="greedy")
+    if result.schedule is not None and problem.load is not None:
+        assert result.makespan >= lower_bound(problem).value * (1 - 1e-9)
+    if result.schedule is None:  # something has to stand in the way
+        star = problem.star
+        limited = np.isfinite(star.memory).any() or problem.budget or problem.deadline
+        assert limited
+
+
+def test_one_worker_alone_is_planned_exactly():
+    """Bisection ends where the worker has just done the load."""
+    star = Star.from_arrays(
+        send_per_unit=[2.0], compute_per_unit=3.0, send_fixed=1.0, compute_fixed=4.0
+    )
+    result = solve(DivisibleLoad(load=10.0, platform=star), method="greedy")
+    assert result.makespan == pytest.approx(1.0 + 20.0 + 4.0 + 30.0, rel=1e-9)
+
+
+def test_a_release_and_a_memory_delay_the_least_that_they_can():
+    """P1 takes its 2 units, released at 5; P2 the other 4, after P1's send: 2 + 4 + 4."""
+    star = Star.from_arrays(
+        send_per_unit=[1.0, 1.0], compute_per_unit=1.0, memory=[2.0, 9.0], release=[5.0, 0.0]
+    )
+    problem = DivisibleLoad(load=6.0, platform=star, order=("P1", "P2"))
+    assert solve(problem, method="greedy").makespan == pytest.approx(10.0, rel=1e-9)
+
+
+@pytest.mark.kernels
+def test_the_compiled_walk_does_what_its_plain_twin_does():
+    """The same amounts, bit by bit, for a star with every limit."""
+    rng = np.random.default_rng(1)
+    count = 50
+    star = Star.from_arrays(
+        **{
+            name: rng.uniform(0.0, 1.0, count)
+            for name in ("send_per_unit", "compute_per_unit", "send_fixed", "compute_fixed")
+        },
+        memory=rng.uniform(1.0, 3.0, count),
+        release=rng.uniform(0.0, 5.0, count),
+        price_per_unit=rng.uniform(0.0, 1.0, count),
+    )
+    problem = DivisibleLoad(load=40.0, platform=star, budget=15.0)
+    filling = Filling.of(problem, np.arange(count)).choosy()
+    given = (20.0, 40.0, 15.0, False, False, filling.after)
+    plain, compiled = np.empty(count), np.empty(count)
+    done = [
+        run(*given, amount, *filling.columns)
+        for run, amount in ((walk.plain, plain), (walk.compiled, compiled))
+    ]
+    assert done[0] == done[1]
+    assert plain.tolist() == compiled.tolist()
+
+
+@pytest.mark.parametrize("count", [1_000, 20_000])
+def test_auto_plans_large_stars_with_fixed_costs_within_any_limit(count):
+    """With no time at all there is still a plan, and nothing is built that would not fit."""
+    rng = np.random.default_rng(count)
+    columns = {
+        name: rng.uniform(0.01, 1.0, count)
+        for name in ("send_per_unit", "compute_per_unit", "send_fixed", "compute_fixed")
+    }
+    problem = DivisibleLoad(load=100.0, platform=Star.from_arrays(**columns))
+    result = solve(problem, time_limit=0.0)
+    assert result.schedule is not None
+    assert result.makespan >= lower_bound(problem).value
