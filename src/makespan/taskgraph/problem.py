@@ -103,7 +103,7 @@ class TaskGraph:
         self.network.collect_mistakes(mistakes)
         self._choices(mistakes)
         if not mistakes:
-            Given(self).collect_mistakes(mistakes)
+            self.given.collect_mistakes(mistakes)
             self._copies(mistakes)
         mistakes.raise_if_any()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,10 +54,9 @@ class Given:
         task, machine = self._task, self._machine
         found = np.full(len(problem.dag), -1, dtype=np.int64)
         for name, tasks in (problem.sequence or {}).items():
-            for each in tasks:
-                found[task[each]] = machine[name]
-        for each, name in (problem.assignment or {}).items():
-            found[task[each]] = machine[name]
+            found[_looked_up(task, tasks)] = machine[name]
+        assignment = problem.assignment or {}
+        found[_looked_up(task, assignment)] = _looked_up(machine, assignment.values())
         return found
 
     @cached_property
@@ -67,10 +66,7 @@ class Given:
         if not problem.sequence:
             return {}
         task, machine = self._task, self._machine
-        return {
-            machine[name]: np.array([task[each] for each in tasks], dtype=np.int64)
-            for name, tasks in (problem.sequence or {}).items()
-        }
+        return {machine[name]: _looked_up(task, tasks) for name, tasks in problem.sequence.items()}
 
     def precedences(self) -> tuple[Integers, Integers]:
         """Return the edges of the graph, and those from task to task in the sequences."""
@@ -156,6 +152,10 @@ class Given:
         if circle:
             names = self.problem.named([*circle, circle[0]])
             mistakes.add("sequence", f"waits for itself: {' → '.join(names)}")
+
+
+def _looked_up(index: Mapping[str, int], names: Collection[str]) -> Integers:
+    return np.fromiter(map(index.__getitem__, names), dtype=np.int64, count=len(names))
 
 
 def _topological(count: int, source: Integers, target: Integers) -> Integers:
