@@ -10,6 +10,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.schedule import COLUMNS, Schedule
+from makespan.reduction import referee
 from makespan.reduction.answer import lines
 from makespan.reduction.pictures import picture
 from makespan.reduction.timing import replay, retimed
@@ -231,3 +232,34 @@ def test_picture_of_measured_receptions() -> None:
         received = bars.lane == 1
         sent = schedule.start[bars.activity[received]]
         assert bars.start[received] - sent == pytest.approx(shifts)
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_an_all_reduce_may_stand_in_any_order(seed: int) -> None:
+    """Contributions and what is broadcast are told apart by time; so are sends that are alike."""
+    problem = Reduction(
+        machines=4, segments=3, latency=0.5, transfer=1, reduce=2, collective="all-reduce"
+    )
+    schedule = makespan.solve(problem, method="reduce-then-broadcast", time_limit=0.1).schedule
+    rng = np.random.default_rng(seed)
+    shuffled = schedule.take(rng.permutation(len(schedule)))
+    assert makespan.check(problem, shuffled).ok
+    late = shuffled.start.copy()
+    row = int(rng.integers(len(late)))
+    late[row] += 0.25
+    moved = Schedule.of_columns(
+        problem.machines, **{**{name: getattr(shuffled, name) for name in COLUMNS}, "start": late}
+    )
+    assert not makespan.check(problem, moved).ok
+
+
+@pytest.mark.usefixtures("form")
+def test_the_first_of_each_key_starts_first_then_ends_first() -> None:
+    """The loop finds what sorting by key, start, end and index puts first of each key."""
+    rng = np.random.default_rng(2)
+    key, start, end = rng.integers(0, 4, (3, 60))
+    first = np.full(4, -1)
+    referee.find_first.run(60, (key, start.astype(float), end.astype(float)), (first,))
+    order = np.lexsort((end, start, key))
+    assert first.tolist() == order[np.searchsorted(key[order], np.arange(4))].tolist()

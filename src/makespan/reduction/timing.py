@@ -24,6 +24,7 @@ from makespan.reduction.sends import (
 )
 
 PLAIN_PASSES = 10
+PASSES_BY_ROW = 2
 LEAST_PASSES = 100
 ROWS_IN_ALL = 20_000_000
 SECONDS_BEHIND = 4e-7
@@ -200,10 +201,12 @@ def find_before(  # type: ignore[no-untyped-def]
 def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
     """Return the earliest start of every send and the end of its combination, or None.
 
-    Orders that contradict each other never settle; others may take as many passes as there are
-    segments.
+    Orders that contradict each other never settle. Of others, passes in the order of the rows may
+    be as many as there are segments; one pass is enough in an order in which nothing stands before
+    what it waits for, where there is one. It is looked for when two passes did not do.
     """
     count = len(before.sending)
+    order = np.arange(count)
     columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
     dtype: Any = np.asarray(costs.latency).dtype
     state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
@@ -211,26 +214,61 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
         plain = [column.tolist() for column in state]
         given = [column.tolist() for column in columns]
         for _ in range(PLAIN_PASSES):
-            if not settle_once.plain(*given, *plain):
+            if not settle_once.plain(range(count), *given, *plain):
                 return np.asarray(plain[0], dtype=dtype), np.asarray(plain[2], dtype=dtype)
         state = [np.array(column, dtype=dtype) for column in plain]
-    for _ in range(max(LEAST_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
-        if not settle_once.compiled(*columns, *state):
+    for turn in range(max(LEAST_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
+        if turn == PASSES_BY_ROW:
+            room = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int8)
+            behind_the_waited_for.compiled(*before, order, *room)
+        if not settle_once.compiled(order, *columns, *state):
             return state[0], state[2]
     return None
 
 
 @loop(pays_from=2_000)
-def settle_once(  # type: ignore[no-untyped-def]
-    sending, receiving, combining, bringing, latency, transfer, reduce, start, arrived, combined
+def behind_the_waited_for(  # type: ignore[no-untyped-def]
+    sending, receiving, combining, bringing, order, path, met
 ):
-    """Push every send behind those it waits for; return whether anything moved.
+    """Write the rows into ``order``, each behind those it waits for unless they wait for it, too.
+
+    A depth-first search: ``path`` is room, ``met`` is zeros.
+    """
+    count = 0
+    for first in range(len(order)):
+        if met[first] != 0:
+            continue
+        path[0] = first
+        met[first] = 1
+        deep = 1
+        while deep > 0:
+            row = path[deep - 1]
+            following = -1
+            for other in (sending[row], receiving[row], combining[row], bringing[row]):
+                if other >= 0 and met[other] == 0:
+                    following = other
+            if following >= 0:
+                path[deep] = following
+                met[following] = 1
+                deep += 1
+            else:
+                order[count] = row
+                count += 1
+                deep -= 1
+
+
+@loop(pays_from=2_000)
+def settle_once(  # type: ignore[no-untyped-def]
+    order, sending, receiving, combining, bringing, latency, transfer, reduce,
+    start, arrived, combined,
+):  # fmt: skip
+    """Push every send behind those it waits for, in ``order``; return whether anything moved.
 
     One pass in the order of the starts is enough where latencies are equal. Where they differ, a
     send may have to wait for one that starts later, and passes are repeated.
     """
     moved = False
-    for row in range(len(start)):
+    for row in order:
         begin = start[row]
         other = sending[row]
         if other >= 0:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from makespan.core.numeric.sorting import MANY, least_of, places_of, sorted_by
+from makespan.core.numeric.sorting import MANY, grouped, least_of, places_of, sorted_by
 
 FEW = st.integers(0, 3)
 
@@ -65,3 +65,24 @@ def test_the_least_values_are_those_that_sorting_puts_first() -> None:
         found, order = least_of(values, count), sorted_by(values)
         assert found.tolist() == order[: len(found)].tolist()
         assert len(found) >= count
+
+
+@pytest.mark.usefixtures("form")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(FEW, FEW), max_size=40))
+def test_groups_come_in_order_and_what_ties_stays(rows):
+    """The order is that of Python's sort, by group, then by value, then by index."""
+    group, value = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    wanted = sorted(range(len(rows)), key=lambda row: (*rows[row], row))
+    assert grouped(group, value.astype(float)).tolist() == wanted
+
+
+@pytest.mark.usefixtures("form")
+def test_values_of_a_group_may_stand_in_any_order():
+    """Insertion gives up where much is out of place; the order is that of a stable sort."""
+    rng = np.random.default_rng(7)
+    group = rng.integers(0, 5, 3000)
+    rising = np.round(np.sort(rng.random(3000)), 3)
+    nearly = rising + rng.normal(scale=1e-4, size=3000)
+    for value in (rising, nearly, rising[::-1]):
+        assert grouped(group, value).tolist() == np.lexsort((value, group)).tolist()

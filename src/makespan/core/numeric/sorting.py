@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, readonly
+from makespan.core.numeric.jit import loop
 
 MANY = 10_000
 """Values from which packing them with their indices pays."""
+SHIFTS = 4
+"""For each value, after which insertion sort gives up."""
 
 
 def sorted_by(first: NDArray[Any], *others: NDArray[Any]) -> Integers:
@@ -125,16 +128,45 @@ def _bits(values: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
 def grouped(group: Integers, value: NDArray[Any]) -> Integers:
     """Return the indices by rising ``group`` (0 or more), ties by ``value``, then by index.
 
-    Complexity: O(n) after sorting the values, which is left out where they rise already.
+    Complexity: O(n) where the values of each group nearly rise already, else after sorting them.
 
     >>> grouped(np.array([7, 0, 7]), np.array([2.0, 3.0, 1.0])).tolist()
     [1, 2, 0]
     """
+    count, groups = len(group), int(group.max(initial=0)) + 1
+    if inserted.pays(count) and groups <= count:
+        first, order = np.zeros((2, groups + 1), dtype=np.int64), np.empty(count, dtype=np.int64)
+        if inserted.compiled(*readonly(group, value), *first, order, SHIFTS * count):
+            return order
     order = sorted_by(value)
     for shift in range(0, int(group.max(initial=0)).bit_length(), 16):  # such keys need no compares
         digits = (group >> shift).astype(np.uint16)
         order = order[np.argsort(digits[order], kind="stable")]
     return order
+
+
+@loop(pays_from=1_000_000, loaded_from=100_000)
+def inserted(group, value, first, after, order, shifts):  # type: ignore[no-untyped-def]
+    """Write the indices by group, ties by value; return whether so many ``shifts`` were enough.
+
+    ``first`` and ``after`` are zeros, one more than there are groups.
+    """
+    for row in range(len(group)):
+        first[group[row] + 1] += 1
+    for index in range(1, len(first)):
+        first[index] += first[index - 1]
+        after[index] = first[index]
+    for row in range(len(group)):
+        place, least = after[group[row]], first[group[row]]
+        after[group[row]] += 1
+        while place > least and value[order[place - 1]] > value[row]:
+            order[place] = order[place - 1]
+            place -= 1
+            shifts -= 1
+            if shifts < 0:
+                return False
+        order[place] = row
+    return True
 
 
 def places_of(wanted: Integers, keys: Integers, width: int) -> Integers:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import grouped, sorted_by
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
@@ -52,7 +53,7 @@ def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The sends of a schedule by start, and the row of the reduction that each leads to."""
+    """The sends of a schedule, and the row of the reduction that each leads to."""
 
     problem: Reduction
     schedule: Schedule
@@ -64,7 +65,8 @@ class _Plan:
 
     @cached_property
     def sends(self) -> Integers:
-        return self.schedule.rows_of(Activity.SEND)
+        """The rows of the sends as they stand."""
+        return np.flatnonzero(self.schedule.kind == Activity.SEND)
 
     @cached_property
     def combined(self) -> Integers:
@@ -79,11 +81,22 @@ class _Plan:
     @cached_property
     def reductions(self) -> Integers:
         """The row of the reduction of each send: of several between the same machines, in order."""
-        rows = self.combined
-        start, end = self.schedule.start[rows], self.schedule.end[rows]
+        if self.are_alike and bool(np.all(np.diff(np.sort(self.sent)))):
+            return self.combined
         matched = np.empty(len(self.sends), dtype=np.int64)
-        matched[sorted_by(self.sent)] = rows[sorted_by(self.taken, start, end)]
+        matched[self._in_turn(self.sends, self.sent)] = self.combined[
+            self._in_turn(self.combined, self.taken)
+        ]
         return matched
+
+    def _in_turn(self, rows: Integers, keys: Integers) -> Integers:
+        """Return places in ``rows`` by key, of one key by time."""
+        return sorted_by(keys, self.schedule.start[rows], self.schedule.end[rows])
+
+    @cached_property
+    def are_alike(self) -> bool:
+        """Whether sends and reductions are of the same segments and machines, row for row."""
+        return np.array_equal(self.sent, self.taken)
 
     @cached_property
     def sent(self) -> Integers:
@@ -119,11 +132,24 @@ def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArra
         return np.zeros(len(sends), dtype=bool)
     if problem.collective == "broadcast":
         return np.ones(len(sends), dtype=bool)
-    key = schedule.machine[sends] * (schedule.item.max(initial=0) + 1) + schedule.item[sends]
-    order = sorted_by(key)
-    repeated = np.zeros(len(sends), dtype=bool)
-    repeated[order[1:]] = key[order[1:]] == key[order[:-1]]
-    return np.asarray(repeated | (schedule.machine[sends] == ROOT))
+    segments = int(schedule.item.max(initial=0)) + 1
+    key = schedule.machine[sends] * segments + schedule.item[sends]
+    first = np.full(len(problem.machines) * segments, -1)
+    find_first.run(len(key), (key, schedule.start[sends], schedule.end[sends]), (first,))
+    return np.asarray((first[key] != np.arange(len(key))) | (schedule.machine[sends] == ROOT))
+
+
+@loop(pays_from=300_000, loaded_from=20_000)
+def find_first(key, start, end, first):  # type: ignore[no-untyped-def]
+    """Write for every key the index that starts first; on ties ends first, then stands first."""
+    for index in range(len(key)):
+        other = first[key[index]]
+        if (
+            other < 0
+            or start[index] < start[other]
+            or (start[index] == start[other] and end[index] < end[other])
+        ):
+            first[key[index]] = index
 
 
 def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
@@ -172,7 +198,7 @@ def _incomplete(plan: _Plan) -> Iterator[Violation]:
                 ),
             )
     sent, combined = plan.sent, plan.taken
-    if np.array_equal(np.sort(sent), np.sort(combined)):
+    if plan.are_alike or np.array_equal(np.sort(sent), np.sort(combined)):
         return
     keys, inverse = np.unique(np.concatenate([sent, combined]), return_inverse=True)
     sign = np.repeat([1, -1], [len(sent), len(combined)])
