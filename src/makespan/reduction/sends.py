@@ -59,7 +59,7 @@ class Sends:
 class SendCosts:
     """Latency, transfer and reduce time of every send, in whole units of time where there are any.
 
-    ``seconds(times)`` turns such times into seconds.
+    ``seconds`` turns such times into seconds.
     """
 
     latency: Whole
@@ -68,11 +68,15 @@ class SendCosts:
     numerator: int
     denominator: int
 
-    def seconds(self, times: Whole) -> Floats:
-        """Return times as seconds; whole units are rounded once, in the last place."""
+    def seconds(self, *columns: Whole) -> Floats:
+        """Return columns of times, one after another, as seconds; each is rounded once."""
         if self.numerator == 0:
-            return np.asarray(times, dtype=np.float64)
-        seconds: Floats = times * np.float64(self.numerator)
+            return np.asarray(np.concatenate(columns), dtype=np.float64)
+        seconds = np.empty(sum(map(len, columns)))
+        done = 0
+        for column in columns:
+            np.multiply(column, float(self.numerator), out=seconds[done : done + len(column)])
+            done += len(column)
         seconds /= self.denominator
         return seconds
 
@@ -159,8 +163,8 @@ def schedule_of(
         peer=np.concatenate([sends.receiver, sends.sender]),
         item=np.tile(sends.segment, 2),
         amount=np.tile(problem.sizes[sends.segment], 2),
-        start=costs.seconds(np.concatenate([start, combined - costs.reduce])),
-        end=costs.seconds(np.concatenate([start + costs.transfer, combined])),
+        start=costs.seconds(start, combined - costs.reduce),
+        end=costs.seconds(start + costs.transfer, combined),
         earliest=earliest,
         copy=False,
     )
