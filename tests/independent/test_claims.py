@@ -9,18 +9,8 @@ import numpy as np
 import pytest
 
 from makespan import IndependentTasks, check, lower_bound, methods, solve
-from makespan.independent import first_fit, greedy, timing
-from makespan.independent.methods import mcnaughton
+from makespan.core.numeric import jit
 from tests.oracles import independent_claims as oracle
-
-LOOPS = ((timing, "MANY"), (greedy, "MANY"), (mcnaughton, "MANY"), (first_fit, "PLAIN_STEPS"))
-
-
-@pytest.fixture(params=["plain", "compiled"])
-def loops(request, monkeypatch):
-    if request.param == "compiled":
-        for module, name in LOOPS:
-            monkeypatch.setattr(module, name, 1)
 
 
 def false_claims(seed: int, limit: float | None = None, skip: tuple[str, ...] = ()) -> list:
@@ -37,7 +27,7 @@ def false_claims(seed: int, limit: float | None = None, skip: tuple[str, ...] = 
     ]
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 def test_nothing_false_is_claimed():
     """Optima, bounds and grains, by every method but complete search."""
     for seed in range(200):
@@ -74,9 +64,9 @@ def test_long_plans_are_those_of_the_plain_loops(preemptive, monkeypatch):
     seconds = np.random.default_rng(0).integers(0, 40, 900) / 7
     problem = IndependentTasks(machines=13, durations=seconds, preemptive=preemptive)
     names = ("mcnaughton",) if preemptive else ("lpt", "list-scheduling", "multifit")
+    monkeypatch.setattr(jit, "forced", False)
     plain = [solve(problem, method=name) for name in names]
-    for module, name in LOOPS:
-        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(jit, "forced", True)
     compiled = [solve(problem, method=name) for name in names]
     for one, other in zip(plain, compiled, strict=True):
         assert check(other).ok

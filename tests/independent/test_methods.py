@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from makespan import IndependentTasks, MethodError, check, lower_bound, methods, solve
 from makespan.core.control import Control
-from makespan.independent import first_fit
-from makespan.independent.greedy import longest_first
+from makespan.core.numeric import jit
+from makespan.independent.placing.greedy import longest_first
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
     greedy_loads,
@@ -147,7 +147,7 @@ def test_multifit_gives_the_same_plan_with_the_compiled_loop(monkeypatch):
     """The size decides the loop, never the answer."""
     problem = IndependentTasks(9, np.random.default_rng(2).uniform(1, 9, 60))
     plain = solve(problem, method="multifit").schedule
-    monkeypatch.setattr(first_fit, "PLAIN_STEPS", -1)
+    monkeypatch.setattr(jit, "forced", True)
     compiled = solve(problem, method="multifit").schedule
     assert plain.machine.tolist() == compiled.machine.tolist()
     assert plain.start.tolist() == compiled.start.tolist()

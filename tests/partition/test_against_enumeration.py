@@ -12,7 +12,7 @@ from makespan import Partition, check, solve
 from tests.oracles import partition_enumeration as oracle
 from tests.oracles.partition_random import random_problem
 
-pytestmark = pytest.mark.usefixtures("loops")
+pytestmark = pytest.mark.usefixtures("form")
 
 
 def counts_of(result) -> tuple[int, ...]:

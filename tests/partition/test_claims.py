@@ -24,7 +24,7 @@ def false_claims(seed: int, limit: float | None = None) -> list[tuple[str, str]]
     ]
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 def test_nothing_false_is_claimed():
     """Optima, preferences, fronts, bounds and that there is no plan, by every method."""
     for seed in range(150):
@@ -44,7 +44,7 @@ def test_makespans_that_differ_in_the_last_places_are_told_apart(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 def test_nothing_false_is_claimed_of_thousands():
     """The same of many more."""
     for seed in range(1000, 6000):

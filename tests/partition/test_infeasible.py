@@ -11,7 +11,7 @@ from makespan import Partition, solve
 EVEN = dict.fromkeys(range(0, 40, 2), 1.0)
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("method", ["threshold", "dynamic-programming"])
 @pytest.mark.parametrize(
     ("parts", "reason"),

@@ -16,7 +16,7 @@ from makespan.partition.threshold import search, sums
 OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("prefer", ["lexicographic", "fewest-resources", "least-total"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_without_time_nothing_is_claimed(objective, prefer):
@@ -41,7 +41,7 @@ def test_without_time_nothing_is_claimed(objective, prefer):
             assert late.lower_bound <= full.makespan
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("objective", OBJECTIVES[:4])
 def test_where_the_time_is_up_a_plan_is_returned_with_its_bound(objective, monkeypatch):
     """The search is stopped after every number of looks at the clock."""
@@ -93,7 +93,7 @@ def test_any_plan_proves_nothing_by_itself():
     assert sum(solve(most, method="any-plan").answer["counts"].values()) == 5
 
 
-@pytest.mark.usefixtures("loops")
+@pytest.mark.usefixtures("form")
 def test_the_lower_bound_is_searched_once_and_not_below_the_costs(monkeypatch):
     """Methods and bounds share one search, which does not look between 0 and the least cost."""
     costs = np.random.default_rng(0).uniform(0.5, 2.0, (20, 11))

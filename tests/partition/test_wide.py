@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import Partition, solve
-from makespan.partition.model import choices
+from makespan.core.numeric import jit
 
 FAMILIES = ("iid", "noisy", "ties", "even", "steps of 3 and 5", "holes", "rare odd", "sparse")
 
@@ -49,7 +49,7 @@ def test_all_ways_agree(family, seed, monkeypatch):
     most = Partition(tasks=tasks, costs=costs, require="most")
     sums = Partition(tasks=tasks, costs=costs, objective="total", require="most")
     plain = [solve(p) for p in (problem, most, sums)]
-    monkeypatch.setattr(choices, "LARGE", 0)
+    monkeypatch.setattr(jit, "forced", True)
     compiled = [solve(p) for p in (problem, most, sums)]
     table = [solve(p, method="dynamic-programming") for p in (problem, most, sums)]
     for one, other, third in zip(plain, compiled, table, strict=True):

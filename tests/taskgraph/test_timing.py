@@ -182,3 +182,26 @@ def test_compiled_loops_equal_their_plain_twins(monkeypatch: pytest.MonkeyPatch)
     compiled = [solve(problem, method=name).schedule for problem in fresh for name in names]
     for one, other in zip(plain, compiled, strict=True):
         assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS)
+
+
+def test_a_hop_that_takes_no_time_goes_before_a_transfer_that_starts_with_it() -> None:
+    """Also where sequences are given: what is received first stays first."""
+    dag = Dag({"a": 0.1, "b": 0.5, "c": 0.4}, [("a", "c", 0.0), ("b", "c", 5.0), ("a", "b", 1.0)])
+    network = Network(
+        [1.0, 1.0],
+        names=["M0", "M1"],
+        message_setup=3.0,
+        topology="links",
+        routers=["R"],
+        links=[("M0", "R", 1.0), ("M1", "R", 1.0)],
+    )
+    problem = TaskGraph(
+        dag,
+        network,
+        communication="blocking",
+        assignment={"a": "M0", "b": "M0", "c": "M1"},
+        sequence={"M0": ["a", "b"], "M1": ["c"]},
+    )
+    result = solve(problem, method="given-plan")
+    assert check(result).ok
+    assert result.makespan == pytest.approx(0.1 + 0.5 + 3.0 + 3.0 + 5.0 + 5.0 + 0.4)

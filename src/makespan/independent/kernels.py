@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import kernel
-from makespan.independent.wrap_around import wrap_around as plain_wrap_around
 
 
 @kernel
@@ -102,6 +101,3 @@ def in_order(machine: Integers, start: Floats, end: Floats, latest: Floats) -> b
             return False
         latest[at], latest[at + 1] = start[row], end[row]
     return True
-
-
-wrap_around = kernel(plain_wrap_around)

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.jit import pays
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.independent.problem import IndependentTasks
@@ -99,11 +100,11 @@ def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> R
 
 def _in_order(schedule: Schedule) -> bool:
     """Whether a long schedule's rows stand in the order in which their machines run them."""
-    if len(schedule) < MANY:
+    if not pays(len(schedule), MANY):
         return False
     from makespan.independent.kernels import in_order
 
-    latest = np.full(2 * (int(schedule.machine.max()) + 1), -np.inf)
+    latest = np.full(2 * (int(schedule.machine.max(initial=-1)) + 1), -np.inf)
     return bool(in_order(*readonly(schedule.machine, schedule.start, schedule.end), latest))  # type: ignore[call-arg]
 
 
@@ -113,11 +114,11 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
     Each machine is summed on its own: one running sum over all would lose the digits that tell
     the tasks of a long plan apart.
     """
-    if len(machine) >= MANY:
+    if pays(len(machine), MANY):
         from makespan.independent.kernels import back_to_back
 
         result = np.empty(len(machine))
-        back_to_back(*readonly(machine, duration), np.zeros(int(machine.max()) + 1), result)  # type: ignore[call-arg]
+        back_to_back(*readonly(machine, duration), np.zeros(int(machine.max(initial=-1)) + 1), result)  # type: ignore[call-arg]
         return result
     order = np.argsort(machine, kind="stable")
     first = np.flatnonzero(np.diff(machine[order], prepend=-1))
@@ -135,11 +136,11 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
 
 def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Floats:
     """Return the starts of pieces, each waiting for its machine and for its task's last piece."""
-    if len(machine) >= MANY:
+    if pays(len(machine), MANY):
         from makespan.independent.kernels import one_at_a_time
 
         result = np.empty(len(machine))
-        free = np.zeros(int(machine.max()) + 1), np.zeros(int(task.max()) + 1)
+        free = np.zeros(int(machine.max(initial=-1)) + 1), np.zeros(int(task.max(initial=-1)) + 1)
         one_at_a_time(*readonly(machine, task, duration), *free, result)  # type: ignore[call-arg]
         return result
     machine_free: dict[int, float] = {}

@@ -134,21 +134,22 @@ class _Rows:
     def _order(self) -> Integers:
         """Return the rows by start; at one time, what others build on goes first."""
         start, end = self.schedule.start, self.schedule.end
-        if self.problem.given.sequences:
-            end = 0.0 * end  # at one time, sequences say what goes first
+        keys = (end, self.position)
+        if self.problem.given.sequences:  # they say what goes first, then what ends first does
+            keys = (self.position, end)
         if not self._waits and self.hops_left.max(initial=0) <= 1:
-            return self._behind_sources(start, end)
-        return sorted_by(start, end, self.position, self.computes, -self.hops_left)
+            return self._behind_sources(start, *keys)
+        return sorted_by(start, *keys, self.computes, -self.hops_left)
 
     @property
     def _waits(self) -> bool:
         """Whether transfers wait for one another, or tasks for their own."""
         return self.problem.contention != "none" or self.problem.is_blocking
 
-    def _behind_sources(self, start: Floats, end: Floats) -> Integers:
+    def _behind_sources(self, *keys: np.ndarray) -> Integers:
         """Return the tasks by start, each before the transfers that wait for nothing but it."""
         count, rows = len(self.machine_of), np.flatnonzero(self.computes)
-        tasks = self.task[rows[sorted_by(start[rows], end[rows], self.position[rows])]]
+        tasks = self.task[rows[sorted_by(*(key[rows] for key in keys))]]
         rank = np.full(count, len(tasks), dtype=np.int64)
         rank[tasks] = np.arange(len(tasks))
         owner = self.task

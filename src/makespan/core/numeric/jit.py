@@ -80,6 +80,8 @@ def pays(size: float, pays_from: float, loaded_from: float | None = None) -> boo
     """
     if forced is not None:
         return forced
+    if not compiles():
+        return False
     loaded = loaded_from is not None and "numba" in sys.modules
     return size >= (loaded_from if loaded else pays_from)  # type: ignore[operator]
 

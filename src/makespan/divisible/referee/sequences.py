@@ -110,7 +110,7 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     """Return where rounds that hold no worker twice begin, each as long as it can be.
 
     A round from ``first`` ends before the first chunk whose worker had its last chunk at or
-    after ``first``. Complexity: O(n log n + rounds log n).
+    after ``first``. Complexity: O(n log n).
     """
     if len(workers) and int(np.bincount(workers).max()) == 1:
         return [0]
@@ -119,11 +119,12 @@ def _rounds_without_repeats(workers: Integers) -> list[int]:
     previous = np.full(len(workers), -1, dtype=np.int64)
     previous[by_worker[1:][same]] = by_worker[:-1][same]
     latest = np.maximum.accumulate(previous)
+    following = np.searchsorted(latest, np.arange(len(workers))).tolist()
     begun: list[int] = []
     first = 0
     while first < len(workers):
         begun.append(first)
-        first = int(np.searchsorted(latest, first))
+        first = following[first]
     return begun
 
 

@@ -87,11 +87,16 @@ def _back(star: Star, worker: int) -> tuple[float, float]:
 
 
 def least_end(load: float, most: object, low: float) -> float:
-    """Return the least T at which ``most(T)``, which does not decrease, is the load; bisection."""
+    """Return the least T at which ``most(T)``, which does not decrease, is the load; bisection.
+
+    Infinity where no float is late enough.
+    """
     assert callable(most)
     high = max(low, 1e-300)
     while most(high) < load:
         high *= 2.0
+        if high == np.inf:
+            return high
     low = 0.0
     for _ in range(STEPS):
         middle = (low + high) / 2.0
@@ -142,7 +147,8 @@ def side_by_side(star: Star, end: float, uplink: float) -> tuple[Floats, Floats]
         for _ in range(STEPS):
             middle = np.sqrt(low) * np.sqrt(high)
             low, high = (middle, high) if rates(middle).sum() > uplink else (low, middle)
-        rate = rates(high)
+        less, more = rates(high), rates(low)  # far apart where the price of a rate is a step
+        rate = less + (more - less) * ((uplink - less.sum()) / (more.sum() - less.sum()))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         done: Floats = np.where(rate > 0, room / (1.0 / rate + star.compute_per_unit), 0.0)
     return done, rate

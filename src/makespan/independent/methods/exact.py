@@ -14,8 +14,8 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.greedy import first_plan
 from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 

@@ -7,8 +7,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.greedy import greedy
 from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.greedy import greedy
 from makespan.independent.problem import IndependentTasks
 
 

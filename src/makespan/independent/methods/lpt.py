@@ -5,8 +5,8 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.greedy import greedy, longest_first
 from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.greedy import greedy, longest_first
 from makespan.independent.problem import IndependentTasks
 
 

@@ -10,9 +10,8 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import total
 from makespan.independent.needs import PREEMPTION
+from makespan.independent.placing.wrap_around import wrap_around
 from makespan.independent.problem import IndependentTasks
-from makespan.independent.timing import MANY
-from makespan.independent.wrap_around import wrap_around
 
 ROUNDING = 2.0**-50
 BOUND_IS_MET = 1e-9
@@ -49,10 +48,7 @@ def _wrapped_around(problem: IndependentTasks, optimum: float) -> Schedule:
         np.empty(room, np.int64), np.empty(room, np.int64),
         np.empty(room), np.empty(room), np.empty(room),
     )  # fmt: skip
-    fill = wrap_around
-    if len(seconds) >= MANY:
-        from makespan.independent.kernels import wrap_around as fill
-    rows = fill(seconds, optimum, slack, last, *columns)
+    rows = wrap_around.at(len(seconds))(seconds, optimum, slack, last, *columns)
     machine, task, amount, start, end = (column[:rows] for column in columns)
     return Schedule.of_columns(
         problem.machines,

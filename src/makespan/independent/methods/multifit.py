@@ -10,9 +10,9 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.first_fit import first_fit
-from makespan.independent.greedy import first_plan, longest_first
 from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.first_fit import first_fit
+from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import pays
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
@@ -96,7 +97,7 @@ RowFunction = Callable[[int, Floats, int, int, int, bool, Floats], None]
 
 def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction:
     """Return what fills one row; where the time is up, the row is left unfinished."""
-    if choices.size * (tasks + 1) < COMPILED_FROM:
+    if not pays(choices.size * (tasks + 1), COMPILED_FROM):
         return lambda *arguments: _plain_row(choices, *arguments)
     from makespan.partition.least_sum.kernels import table_row
 

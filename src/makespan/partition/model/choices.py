@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.inputs.mistakes import GREATEST, LEAST, out_of_range
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import pays
 from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9
@@ -65,7 +66,7 @@ class Choices:
     @property
     def is_large(self) -> bool:
         """Whether compiled loops are worth loading."""
-        return self.size >= LARGE
+        return pays(self.size, LARGE)
 
     @property
     def empty_rows(self) -> Integers:
@@ -113,7 +114,7 @@ def scanned(table: Table, tasks: int) -> Choices | None:
     bits = table.values.view(np.int64)
     low, high = table.window(tasks) if not _nan_at_ends(table) else (table.start, table.start)
     contiguous = _contiguous(table, low, high)
-    if len(table.values) >= LARGE:
+    if pays(len(table.values), LARGE):
         from makespan.partition.model.scan_kernels import scan
 
         monotone, convex = contiguous.copy(), contiguous.copy()

@@ -157,13 +157,15 @@ class Column:
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a number, or a text that is one.
+    r"""Whether ``value`` is a number, or a text that is one.
 
     >>> is_number(3), is_number(" 2.5e3 "), is_number("3 MB"), is_number("inf"), is_number(True)
     (True, True, False, False, False)
+    >>> is_number("1.\x1e")  # a space to Python's texts, but not to its numbers
+    False
     """
     if isinstance(value, str):
-        return NUMBER.fullmatch(value.strip()) is not None
+        return NUMBER.fullmatch(value.strip(" \t\r\n\f\v")) is not None
     return number_fault(value) is None
 
 

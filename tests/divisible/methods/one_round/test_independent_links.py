@@ -103,6 +103,17 @@ def test_an_uplink(seed, uplink):
         assert result.makespan <= 1.5 * result.lower_bound
 
 
+@pytest.mark.parametrize("compute", [0.0, 5.0])
+@pytest.mark.parametrize("uplink", [1 / 3, 1e-38, 1e-100])
+def test_a_narrow_uplink(uplink, compute):
+    """There is an end where all that counts is the uplink, and where a price is a step."""
+    workers = [Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=compute)]
+    star = Star(workers, master=Master(uplink=uplink))
+    result = solve(DivisibleLoad(load=3.0, platform=star, ports="many"))
+    assert check(result).ok
+    assert 3.0 / uplink * (1 - 1e-9) <= result.makespan <= (3.0 / uplink + 15.0) * (1 + 1e-9)
+
+
 def test_limits_together():
     """With an uplink and few sends at a time the plan keeps both."""
     star = random_star(np.random.default_rng(5), 4, uplink=2.0, sends=1)

@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 
 from makespan.core.control import Control
-from makespan.independent import first_fit as module
-from makespan.independent.first_fit import first_fit
+from makespan.independent.placing.first_fit import first_fit
 from tests.oracles.independent_brute import first_fit_bins
 
 
-@pytest.mark.kernels
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("seed", range(20))
-def test_each_task_goes_to_the_first_machine_with_room(monkeypatch, compiled, seed):
+def test_each_task_goes_to_the_first_machine_with_room(seed):
     """Both loops place as the obvious one does, and fail where it does."""
-    if compiled:
-        monkeypatch.setattr(module, "PLAIN_STEPS", -1)
     rng = np.random.default_rng(seed)
     machines = int(rng.integers(1, 9))
     seconds = np.sort(rng.integers(1, 20, 30) / 7)[::-1].copy()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
 
 
+@loop(pays_from=100_000)  # tasks
 def wrap_around(
     seconds: Floats,
     optimum: float,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import compiles
+from makespan.core.numeric.jit import pays
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.independent.problem import IndependentTasks
@@ -78,11 +78,11 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
     wanted = problem.durations
     rows, done = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted))
-    if len(schedule) < MANY or not compiles():
+    if not pays(len(schedule), MANY):
         np.add.at(rows, schedule.item, 1)
         np.add.at(done, schedule.item, schedule.amount)
     else:
-        from makespan.independent.referee_kernels import tally
+        from makespan.independent.referee.kernels import tally
 
         tally(*readonly(schedule.item, schedule.amount), rows, done)  # type: ignore[call-arg]
     for task in np.flatnonzero((wanted > 0) & (rows == 0)).tolist():
@@ -159,12 +159,12 @@ def _overlaps(
 
 def _in_turn(schedule: Schedule, rows: Integers, group: Integers) -> bool:
     """Whether many rows stand in order, and none of a group starts before the last has ended."""
-    if len(rows) < MANY or not compiles():
+    if not pays(len(rows), MANY):
         return False
     groups = int(group.max(initial=-1)) + 1
     if groups > len(rows):
         return False
-    from makespan.independent.referee_kernels import longest_overlap
+    from makespan.independent.referee.kernels import longest_overlap
 
     last = np.full((2, groups), -np.inf)
     columns = readonly(rows, group, schedule.start, schedule.end)

@@ -6,8 +6,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.jit import pays
 
-PLAIN_STEPS = 300_000
+PAYS_FROM = 300_000
+"""Tasks times machines from which the compiled loop is worth loading."""
 SLICE = 1 << 18
 """After so many tasks the clock is read."""
 
@@ -26,7 +28,7 @@ def first_fit(seconds: Floats, machines: int, capacity: float, control: Control)
 
     Complexity: O(n m) for few tasks and machines, else O(n log m) in a compiled loop.
     """
-    if len(seconds) * machines <= PLAIN_STEPS:
+    if not pays(len(seconds) * machines, PAYS_FROM):
         return _plain(seconds, machines, capacity)
     from makespan.independent.kernels import first_fit_by_tree
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.numeric.jit import pays
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Schedule
 from makespan.independent.problem import IndependentTasks
@@ -26,7 +27,7 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     """
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
-    if len(tasks) >= MANY:
+    if pays(len(tasks), MANY):
         return scheduled(problem, tasks, seconds, _compiled(seconds, problem.useful_machines))
     free = [(0.0, machine) for machine in range(problem.useful_machines)]
     chosen = []
