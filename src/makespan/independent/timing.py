@@ -118,7 +118,8 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
         from makespan.independent.kernels import back_to_back
 
         result = np.empty(len(machine))
-        back_to_back(*readonly(machine, duration), np.zeros(int(machine.max(initial=-1)) + 1), result)  # type: ignore[call-arg]
+        free = np.zeros(int(machine.max(initial=-1)) + 1)
+        back_to_back(*readonly(machine, duration), free, result)  # type: ignore[call-arg]
         return result
     order = np.argsort(machine, kind="stable")
     first = np.flatnonzero(np.diff(machine[order], prepend=-1))
