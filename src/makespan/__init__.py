@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from makespan.core.report import Report as Report, Violation as Violation
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.simulation.noise import Noise as Noise
+    from makespan.core.simulation.outcome import Simulation as Simulation
     from makespan.core.solution import Bound as Bound
     from makespan.divisible.model.platform import Master as Master, Star as Star, Worker as Worker
-    from makespan.divisible.model.tree import Tree as Tree
+    from makespan.divisible.model.tree import Tree as Tree, TreeNode as TreeNode
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
     from makespan.flow.bound import lower_bound as lower_bound
     from makespan.flow.check import check as check
     from makespan.flow.comparison.compare import compare as compare
+    from makespan.flow.comparison.table import Comparison as Comparison
     from makespan.flow.files.files import (
         read_problem as read_problem,
         read_result as read_result,
@@ -72,10 +74,12 @@ _HOMES = {
     "makespan.core.schedule": ("Schedule",),
     "makespan.divisible.model.platform": ("Master", "Star", "Worker"),
     "makespan.divisible.problem": ("DivisibleLoad",),
-    "makespan.divisible.model.tree": ("Tree",),
+    "makespan.divisible.model.tree": ("Tree", "TreeNode"),
     "makespan.flow.bound": ("lower_bound",),
     "makespan.flow.check": ("check",),
+    "makespan.core.simulation.outcome": ("Simulation",),
     "makespan.flow.comparison.compare": ("compare",),
+    "makespan.flow.comparison.table": ("Comparison",),
     "makespan.flow.files.files": ("read_problem", "read_result", "save"),
     "makespan.flow.methods": ("methods",),
     "makespan.flow.pictures.plot": ("plot",),
