@@ -134,7 +134,7 @@ class _Rows:
     def _order(self) -> Integers:
         """Return the rows by start; at one time, what others build on goes first."""
         start, end = self.schedule.start, self.schedule.end
-        keys = (end, self.position)
+        keys: tuple[np.ndarray, ...] = (end, self.position)
         if self.problem.given.sequences:  # they say what goes first, then what ends first does
             keys = (self.position, end)
         if not self._waits and self.hops_left.max(initial=0) <= 1:

@@ -43,8 +43,8 @@ def launch(ranks: int, *arguments: Any, timeout: float = 120) -> subprocess.Comp
 
 
 def command(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m makespan.execute.mpi`` on so many ranks."""
-    return launch(ranks, "-m", "makespan.execute.mpi", *arguments)
+    """Run a command of makespan with ``--mpi`` on so many ranks."""
+    return launch(ranks, "-m", "makespan", *arguments, "--mpi")
 
 
 def random_trees(rng: np.random.Generator, machines: int, segments: int) -> list[list[int]]:

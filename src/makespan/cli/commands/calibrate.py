@@ -6,11 +6,12 @@ import click
 
 from makespan.cli import cluster, parameters
 from makespan.cli.codes import DONE
+from makespan.cli.engines import OnMpi
 
 PLATFORMS = (".toml", ".json")
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=OnMpi)
 @cluster.scheduler
 @cluster.function
 @click.option(

@@ -8,6 +8,7 @@ import click
 
 from makespan.cli import cluster, parameters
 from makespan.cli.codes import DONE
+from makespan.cli.engines import OnMpi
 from makespan.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 RUN_FORMAT = "makespan.run/1"
 
 
-@click.command("run")
+@click.command("run", cls=OnMpi)
 @parameters.file_argument("result")
 @cluster.scheduler
 @cluster.function

@@ -1,6 +1,6 @@
 """Reductions, broadcasts and all-reduces on MPI: measure its ranks, carry out a plan, compare.
 
-``mpiexec -n 4 python -m makespan.execute.mpi run plan.json`` does it from a shell. Needs mpi4py and
+``mpiexec -n 4 makespan run --mpi plan.json`` does it from a shell. Needs mpi4py and
 an MPI library: ``pip install makespan[mpi]``.
 """
 

@@ -67,8 +67,9 @@ def all_or_none(comm: Any) -> Iterator[None]:
     except BaseException:
         if comm.size == 1:
             raise
-        sys.stderr.write(f"rank {comm.rank} failed; all ranks end\n{traceback.format_exc()}")
-        sys.stderr.flush()
+        stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other is silent
+        stderr.write(f"rank {comm.rank} failed; all ranks end\n{traceback.format_exc()}")
+        stderr.flush()
         comm.Abort(1)
         raise
 

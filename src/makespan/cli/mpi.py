@@ -1,27 +1,24 @@
-"""The commands run and calibrate, started on every rank by mpiexec."""
+"""The commands run and calibrate with ``--mpi``, started on every rank by mpiexec."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.errors import MakespanError
-from makespan.core.plain import plain
-from makespan.execute.mpi.calibration import calibrate
+from makespan.cli import parameters
+from makespan.cli.codes import DONE
+from makespan.execute.mpi.calibration import calibrate as measure
 from makespan.execute.mpi.execution import Execution
-from makespan.execute.mpi.run import OPERATIONS, TYPES, run
+from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
 from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction
 
-DONE, USAGE = 0, 2
 DEFAULT_LENGTH = 2**17
 RUN_FORMAT = "makespan.mpi-run/1"
 LENGTH = click.IntRange(min=0)
@@ -29,15 +26,9 @@ LENGTH = click.IntRange(min=0)
 type_option = click.option(
     *("--type", "type_"), type=click.Choice(TYPES), default="float64", help="Default float64."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-def cli() -> None:
-    """Carry out plans of reductions on MPI, or measure its ranks. Start it with mpiexec."""
-
-
-@cli.command("run")
+@click.command("run")
 @click.argument("plan", type=click.Path())
 @click.option(
     "--length", type=LENGTH, help="Elements per rank; default the bytes of the problem, or 131072."
@@ -50,10 +41,8 @@ def cli() -> None:
     *("-o", "--output"), type=click.Path(), help="Write the measured schedule (.json), or draw it."
 )
 @click.option("--plot", type=click.Path(), help="Draw plan and measurement together (.html).")
-@json_option
-@click.pass_obj
-def run_command(
-    comm: Any,
+@parameters.as_json
+def run(
     *,
     plan: str,
     length: int | None,
@@ -64,23 +53,30 @@ def run_command(
     output: str | None,
     plot: str | None,
     as_json: bool,
-) -> None:
-    r"""Carry out the reduction planned in the result PLAN on random arrays; compare with MPI's own.
+) -> int:
+    """Carry out the reduction planned in the result PLAN on random arrays; compare with MPI's own.
 
     \b
-    mpiexec -n 4 python -m makespan.execute.mpi run plan.json --length 1000000 -o measured.json
+    mpiexec -n 4 makespan run --mpi plan.json --length 1000000 -o measured.json
     """
-    result, planned_bytes = on_root(comm, lambda: _read(plan, output, plot))
-    if length is None:
-        size = np.dtype(type_).itemsize
-        length = DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
-    values = contribution(comm.rank, length, type_, seed)
-    execution = run(result, values, operation=operation, repetitions=repetitions, comm=comm)
-    on_root(comm, lambda: _write(result, execution, output, plot))
-    click.echo(json.dumps(_as_dict(execution)) if as_json else plain(str(execution)))
+    comm = mpi().COMM_WORLD
+    with all_or_none(comm):
+        result, planned_bytes = on_root(comm, lambda: _read(plan, output, plot))
+        if length is None:
+            size = np.dtype(type_).itemsize
+            length = (
+                DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
+            )
+        values = contribution(comm.rank, length, type_, seed)
+        execution = carry_out(
+            result, values, operation=operation, repetitions=repetitions, comm=comm
+        )
+        on_root(comm, lambda: _write(result, execution, output, plot))
+        _say(execution, _as_dict(execution) if as_json else None)
+    return DONE
 
 
-@cli.command("calibrate")
+@click.command("calibrate")
 @click.option(
     *("-o", "--output"),
     type=click.Path(),
@@ -91,27 +87,38 @@ def run_command(
 @click.option(
     "--collective", type=click.Choice(("reduce", "broadcast", "all-reduce")), default="reduce"
 )
-@json_option
-@click.pass_obj
-def calibrate_command(
-    comm: Any, *, output: str | None, length: int, type_: str, collective: Any, as_json: bool
-) -> None:
-    """Measure latency, transfer and reduction times of the ranks."""
+@parameters.as_json
+def calibrate(
+    *, output: str | None, length: int, type_: str, collective: Any, as_json: bool
+) -> int:
+    """Measure latency, transfer and reduction times of the ranks.
+
+    \b
+    mpiexec -n 4 makespan calibrate --mpi --length 1000000 -o reduction.toml
+    """
     from makespan.flow.files.files import refuse_target, save
 
-    on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
-    found = calibrate(type=type_, comm=comm)
+    comm = mpi().COMM_WORLD
+    with all_or_none(comm):
+        on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
+        found = measure(type=type_, comm=comm)
 
-    def write() -> None:
-        if output is not None:
-            size = length * np.dtype(type_).itemsize
-            save(found.problem(size, collective=collective), output)
+        def write() -> None:
+            if output is not None:
+                size = length * np.dtype(type_).itemsize
+                save(found.problem(size, collective=collective), output)
 
-    on_root(comm, write)
-    if as_json:
-        click.echo(json.dumps({name: getattr(found, name) for name in found.__dataclass_fields__}))
+        on_root(comm, write)
+        columns = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        _say(found, columns if as_json else None)
+    return DONE
+
+
+def _say(found: Any, columns: dict[str, Any] | None) -> None:
+    if columns is None:
+        parameters.print_text(str(found))
     else:
-        click.echo(str(found))
+        parameters.print_json(columns)
 
 
 def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:
@@ -169,21 +176,7 @@ def _as_dict(execution: Execution) -> dict[str, Any]:
     }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command on this rank and return its exit code; rank 0 alone prints."""
-    try:
-        comm = mpi().COMM_WORLD
-    except MakespanError as error:
-        click.echo(f"error: {error}", err=True)
-        return USAGE
-    if comm.rank != ROOT:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
-    with all_or_none(comm):
-        try:
-            cli.main(list(arguments), "makespan.execute.mpi", standalone_mode=False, obj=comm)
-        except (MakespanError, click.ClickException) as error:
-            shown = error.format_message() if isinstance(error, click.ClickException) else error
-            if comm.rank == ROOT:
-                click.echo(plain(f"error: {shown}"), err=True)
-            return USAGE
-    return DONE
+def quiet_but_root() -> None:
+    """Let rank 0 alone speak."""
+    if mpi().COMM_WORLD.rank != ROOT:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
