@@ -63,10 +63,12 @@ def single_round(
         sent, began, ended, *times_back,
     )  # fmt: skip
     far, chunk = plan.worker + 1, np.arange(count)
+    in_turn = len(back) == count and np.array_equal(back, chunk)  # then columns are shared
+    home = (far, chunk, plan.amount) if in_turn else (far[back], back, plan.amount[back])
     parts = (
         (count, Activity.SEND, MASTER, far, chunk, plan.amount, sent[:-1], sent[1:]),
         (count, Activity.COMPUTE, far, NONE, chunk, plan.amount, began, ended),
-        (len(back), Activity.RETURN, far[back], MASTER, back, plan.amount[back], *times_back),
+        (len(back), Activity.RETURN, home[0], MASTER, *home[1:], *times_back),
         (plan.master > 0, Activity.COMPUTE, MASTER, NONE, count, plan.master, 0.0, own_seconds),
     )
     return Schedule.joined([_part(problem, *part) for part in parts], earliest=True)

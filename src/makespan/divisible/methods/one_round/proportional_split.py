@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
@@ -11,9 +13,10 @@ from makespan.divisible.problem import DivisibleLoad
 
 
 def _infinite_speed(problem: DivisibleLoad) -> str | None:
-    for index, seconds in enumerate(problem.star.compute_per_unit.tolist()):
-        if seconds == 0:
-            return f"platform.workers[{index}].compute.per_unit is 0"
+    star = problem.star
+    if star.range_of("compute_per_unit")[0] == 0:
+        index = int(np.argmin(star.compute_per_unit))
+        return f"platform.workers[{index}].compute.per_unit is 0"
     if problem.master_computes and problem.star.master_cost.per_unit == 0:
         return "platform.master.compute.per_unit is 0"
     return None
