@@ -29,7 +29,7 @@ from benchmarks.table import FOLDER
 SIZES = (2, 10, 30, 100, 300, 1000, 3000, 10**4, 3 * 10**4, *(10**power for power in range(5, 13)))
 BOUNDS = "(bounds)"
 GIB = 2**30
-MOST_MEMORY = 2 * GIB
+MAX_MEMORY = 2 * GIB
 ADDRESS_SPACE = 6 * GIB
 LOADED = 0.05
 """Seconds of imports and of kernels read from disk after which a solve is repeated."""
@@ -222,7 +222,7 @@ def _judged(row: Row, said: dict[str, Any]) -> Row:
         row.status, row.faults = ended, ["killed" if "MemoryError" in ended else "failed"]
     elif row.over > 0:
         row.faults.append("late")
-    if row.memory > max(MOST_MEMORY, 10 * row.input):
+    if row.memory > max(MAX_MEMORY, 10 * row.input):
         row.faults.append("memory")
     if row.method == "auto" and row.status == "limit":
         row.faults.append("no plan")

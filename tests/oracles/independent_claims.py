@@ -10,7 +10,7 @@ from typing import Any
 from makespan import IndependentTasks, lower_bound
 from makespan.independent.bounds import grain
 
-MOST_TASKS = 7
+MAX_TASKS = 7
 CLOSE = Fraction(1, 10**9)
 """Makespans, which are sums, are claimed to be least to within this share."""
 ROUNDING = Fraction(1, 10**12)
@@ -19,7 +19,7 @@ ROUNDING = Fraction(1, 10**12)
 
 def random_problem(rng: random.Random) -> IndependentTasks:
     """Return a few tasks: ties, zeros, near ties, decimals, or of very different magnitudes."""
-    count, size = rng.randint(0, MOST_TASKS), 10.0 ** rng.randint(-80, 80)
+    count, size = rng.randint(0, MAX_TASKS), 10.0 ** rng.randint(-80, 80)
     draw = rng.choice(
         [
             rng.random,
@@ -44,7 +44,7 @@ def random_problem(rng: random.Random) -> IndependentTasks:
 
 def covers(problem: Any) -> bool:
     """Whether the problem is small enough to be enumerated."""
-    return isinstance(problem, IndependentTasks) and len(problem.durations) <= MOST_TASKS
+    return isinstance(problem, IndependentTasks) and len(problem.durations) <= MAX_TASKS
 
 
 def best(problem: IndependentTasks) -> Fraction:

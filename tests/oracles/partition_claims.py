@@ -23,7 +23,7 @@ from makespan.partition.model.samples import Samples
 Row = dict[int, float]
 Counts = tuple[int, ...]
 
-MOST_PLANS = 30_000
+MAX_PLANS = 30_000
 CLOSE = Fraction(1, 10**9)
 """Sums are claimed to be least to within this share (makespans exactly)."""
 
@@ -40,7 +40,7 @@ def covers(problem: Any) -> bool:
     number = 1
     for row in rows_of(problem):
         number *= len(row)
-    return number <= MOST_PLANS
+    return number <= MAX_PLANS
 
 
 def best(problem: Partition) -> Fraction | None:

@@ -17,7 +17,7 @@ import numpy as np
 from makespan import Dag, Network, TaskGraph
 from tests.oracles.taskgraph_rules import seconds_on, shortest_route
 
-MOST_STEPS = 400_000
+MAX_STEPS = 400_000
 
 
 def random_problem(rng: np.random.Generator) -> TaskGraph:
@@ -149,7 +149,7 @@ class _Search:
 
     def count(self) -> None:
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps > MAX_STEPS:
             raise _TooManyError
 
     def hops(self, edge: int, a: int, b: int) -> list[_Hop]:

@@ -130,7 +130,7 @@ def test_rows_come_behind_those_they_wait_for():
 @pytest.mark.usefixtures("form")
 def test_rows_that_wait_for_later_ones_settle_in_few_passes(monkeypatch):
     """They took a pass each, 25 of the two million sends of an all-reduce."""
-    for name, most in (("PLAIN_PASSES", 3), ("LEAST_PASSES", 4), ("ROWS_IN_ALL", 0)):
+    for name, most in (("PLAIN_PASSES", 3), ("MIN_PASSES", 4), ("ROWS_IN_ALL", 0)):
         monkeypatch.setattr(timing, name, most)
     count = 50
     none, following = np.full(count, -1), np.append(np.arange(1, count), -1)

@@ -19,7 +19,7 @@ from makespan.drawing.gantt.tracks import tracks
 
 NANOSECONDS = 1_000_000_000
 SHORTEST, LONGEST = 1e-3, 1e6  # seconds: what a viewer shows well
-MOST_POWER = 300
+MAX_POWER = 300
 
 
 def trace(picture: Picture, schedule: Schedule) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def trace_scale(makespan: float) -> float:
     edge = SHORTEST if makespan < SHORTEST else LONGEST
     power = math.log10(edge) - math.log10(makespan)
     whole = math.ceil(power) if power > 0 else math.floor(power)
-    return float(10.0 ** min(whole, MOST_POWER))
+    return float(10.0 ** min(whole, MAX_POWER))
 
 
 def _threads(bars: Bars, track: Integers) -> tuple[Integers, Integers]:

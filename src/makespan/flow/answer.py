@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"
-MOST_IDLE_NAMES = 100_000
+MAX_IDLE_NAMES = 100_000
 MISFIT = "the schedule does not fit its problem; check says why"
 
 
@@ -111,7 +111,7 @@ def result_as_dict(result: Result) -> dict[str, Any]:
 def schedule_as_dict(schedule: Schedule) -> dict[str, Any]:
     """Return a schedule as it stands in a file; of very many machines, only those in use."""
     names = schedule.machines
-    if len(names) > MOST_IDLE_NAMES:
+    if len(names) > MAX_IDLE_NAMES:
         used = np.unique(np.concatenate([schedule.machine, schedule.peer[schedule.peer >= 0]]))
         names = [names[index] for index in used.tolist()]
     return {

@@ -12,7 +12,7 @@ from makespan.core.solution import Bound, Solution
 from makespan.flow.kinds import kind_of
 
 CONTRADICTED = 1e-6  # relative: a bound this far above a plan is wrong, not rounded
-MOST_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
+MAX_GRAINS = 1e8  # beyond, rounding to whole grains would be within the error of floats
 EXCLUDED = 1e-9
 """How far above a deadline, relative to it, a bound excludes it: referees let plans be as late."""
 GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
@@ -47,7 +47,7 @@ def whole_grains(value: float, grain: float | None) -> float:
     >>> whole_grains(65.5, 1.0), whole_grains(65.0000000001, 1.0), whole_grains(65.5, None)
     (66.0, 65.0, 65.5)
     """
-    if grain is None or not value / grain <= MOST_GRAINS:
+    if grain is None or not value / grain <= MAX_GRAINS:
         return value
     return math.ceil(value / grain - GRAIN_ERROR) * grain
 

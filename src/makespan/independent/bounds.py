@@ -17,7 +17,7 @@ STACKED = (
     "of the k m + 1 longest tasks, k + 1 share a machine; for k = 1: M. Dell'Amico, S. Martello, "
     "Optimal scheduling of tasks on identical parallel processors, ORSA J. Computing 7, 1995"
 )
-MOST_STACKED = 100
+MAX_STACKED = 100
 LARGEST_WHOLE = 2.0**53
 FINEST = 20
 """Halvings of a second that are tried as a unit."""
@@ -61,9 +61,9 @@ def total(seconds: Floats) -> float:
 
 def _stacked(seconds: Floats, machines: int) -> float:
     """Return the largest sum, over k, of the k + 1 shortest of the k m + 1 longest tasks."""
-    wanted = min(len(seconds), MOST_STACKED * machines + 1)
+    wanted = min(len(seconds), MAX_STACKED * machines + 1)
     longest = np.sort(np.partition(seconds, -wanted)[-wanted:])[::-1]
-    depths = range(1, min((len(seconds) - 1) // machines, MOST_STACKED) + 1)
+    depths = range(1, min((len(seconds) - 1) // machines, MAX_STACKED) + 1)
     return max(float(longest[k * machines - k : k * machines + 1].sum()) for k in depths)
 
 

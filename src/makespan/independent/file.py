@@ -15,7 +15,7 @@ from makespan.core.inputs.forms import (
     validated,
 )
 from makespan.core.inputs.mistakes import shown
-from makespan.independent.problem import MOST_MACHINES, IndependentTasks
+from makespan.independent.problem import MAX_MACHINES, IndependentTasks
 
 
 class _DurationList(Column):
@@ -35,7 +35,7 @@ class IndependentForm(ProblemForm):
     """Independent tasks on identical machines."""
 
     kind: Literal["independent"]
-    machines: Annotated[int, Whole(f"machines are a whole number from 1 to {MOST_MACHINES}", low=1)]
+    machines: Annotated[int, Whole(f"machines are a whole number from 1 to {MAX_MACHINES}", low=1)]
     durations: Annotated[Any, _DurationList("a duration is 0 or more seconds")]
     preemptive: bool = False
 

@@ -9,9 +9,9 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
-from makespan.independent.problem import MOST_MACHINES, IndependentTasks
+from makespan.independent.problem import MAX_MACHINES, IndependentTasks
 
-MOST_TASKS = 10**8
+MAX_TASKS = 10**8
 
 Draw = Callable[[np.random.Generator, int, float, float], Floats]
 
@@ -92,8 +92,8 @@ def generate(
     (600.0, 6)
     """
     mistakes = Mistakes()
-    _number(mistakes, "machines", machines, 1, MOST_MACHINES)
-    _number(mistakes, "tasks", tasks, 0, MOST_TASKS)
+    _number(mistakes, "machines", machines, 1, MAX_MACHINES)
+    _number(mistakes, "tasks", tasks, 0, MAX_TASKS)
     mistakes.number("mean", mean, "a mean duration is above 0 seconds", strictly=True)
     mistakes.number("spread", spread, "a spread is 0 or more")
     known = (*DISTRIBUTIONS, TRIPLETS)
@@ -101,7 +101,7 @@ def generate(
         hint = did_you_mean(distribution, known)
         mistakes.add("distribution", f"{shown(distribution)} is no distribution{hint}")
     elif distribution == TRIPLETS and not mistakes:
-        if machines > MOST_TASKS // 3:
+        if machines > MAX_TASKS // 3:
             mistakes.add("machines", f"{machines} are too many; there are three tasks for each")
         if mean < 4:
             mistakes.add("mean", f"{mean} is too small for triplets; it is 4 or more")

@@ -9,7 +9,7 @@ from makespan.core.schedule import Schedule
 from makespan.drawing.text import percent
 from makespan.independent.problem import IndependentTasks
 
-MOST_IDLE = 1000
+MAX_IDLE = 1000
 LANE = "compute"
 
 
@@ -19,7 +19,7 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
     On a bar stands the number of its task; beside a machine, the share of time that it works.
     """
     schedule = schedule.renamed(problem.machines)
-    if problem.machine_count <= MOST_IDLE:
+    if problem.machine_count <= MAX_IDLE:
         drawn, row = np.arange(problem.machine_count), schedule.machine
     else:
         drawn, row = np.unique(schedule.machine, return_inverse=True)

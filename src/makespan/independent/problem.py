@@ -14,7 +14,7 @@ from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fau
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
 
-MOST_MACHINES = 10**9
+MAX_MACHINES = 10**9
 SHOWN = 20
 
 
@@ -118,8 +118,8 @@ def _checked_count(mistakes: Mistakes, machines: Any) -> int:
         mistakes.add("machines", f"{shown(machines)} is not a whole number; {allowed}")
     elif count < 1:
         mistakes.add("machines", f"{count} is below 1; {allowed}")
-    elif count > MOST_MACHINES:
-        mistakes.add("machines", f"{count} are too many; at most {MOST_MACHINES} are planned")
+    elif count > MAX_MACHINES:
+        mistakes.add("machines", f"{count} are too many; at most {MAX_MACHINES} are planned")
     else:
         return count
     return 1

@@ -12,7 +12,7 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.partition.problem import Partition
 
-MOST_ENTRIES = 10**9
+MAX_ENTRIES = 10**9
 
 Draw = Callable[[np.random.Generator, int, int], Floats]
 """From resources and tasks to the costs of the counts 0 to ``tasks``, one row per resource."""
@@ -111,7 +111,7 @@ def generate(
     for name, value, low in (("resources", resources, 1), ("tasks", tasks, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
             mistakes.add(name, f"{shown(value)} is not a whole number from {low}")
-    if not mistakes and resources * (tasks + 1) > MOST_ENTRIES:
+    if not mistakes and resources * (tasks + 1) > MAX_ENTRIES:
         mistakes.add("tasks", f"tables of {resources * (tasks + 1)} costs are too large")
     if not isinstance(family, str) or family not in FAMILIES:
         mistakes.add("family", f"{shown(family)} is none{did_you_mean(family, FAMILIES)}")

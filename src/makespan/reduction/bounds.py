@@ -27,7 +27,7 @@ from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
 
 ROUNDING = 1e-12
-MOST_SPLITS = 48
+MAX_SPLITS = 48
 SOURCES = {
     "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu, HiPC 2013, one segment",
     "capacity": "counting copies: m(n - 1) arrivals at the fastest possible growth",
@@ -337,7 +337,7 @@ def _open_count(problem: Reduction) -> Bound:
         return _passing(problem, low) + _growing(problem, high), low, high
 
     ranges = [least(1, most_segments(machines))]
-    for _ in range(MOST_SPLITS):
+    for _ in range(MAX_SPLITS):
         value, low, high = heappop(ranges)
         if low == high:
             heappush(ranges, (value, low, high))

@@ -25,7 +25,7 @@ from makespan.reduction.sends import (
 
 PLAIN_PASSES = 10
 PASSES_BY_ROW = 2
-LEAST_PASSES = 100
+MIN_PASSES = 100
 ROWS_IN_ALL = 20_000_000
 SECONDS_BEHIND = 4e-7
 SECONDS_RULED = 2e-7
@@ -217,7 +217,7 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
             if not settle_once.plain(range(count), *given, *plain):
                 return np.asarray(plain[0], dtype=dtype), np.asarray(plain[2], dtype=dtype)
         state = [np.array(column, dtype=dtype) for column in plain]
-    for turn in range(max(LEAST_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
+    for turn in range(max(MIN_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
         if turn == PASSES_BY_ROW:
             room = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int8)
             behind_the_waited_for.compiled(*before, order, *room)

@@ -15,7 +15,7 @@ from makespan.taskgraph.problem import TaskGraph
 WIDEST_JOIN = 32
 """Predecessors of a task that are considered for sharing its machine; more only raise the bound."""
 
-MOST_NODES, MOST_RATES = 512, 32
+MAX_NODES, MAX_RATES = 512, 32
 """Up to which it is looked whether all times are whole."""
 
 PATH = "every path is executed in sequence, in the least duration of each task"
@@ -55,10 +55,10 @@ def grain(problem: TaskGraph) -> float | None:
     rates or machines nothing is said. Complexity: O(n + e).
     """
     dag, network = problem.dag, problem.network
-    if len(network.nodes) > MOST_NODES:
+    if len(network.nodes) > MAX_NODES:
         return None
     speeds, rates = np.unique(network.speed), np.unique(network.arcs[network.arcs > 0])
-    if max(len(speeds), len(rates)) > MOST_RATES:
+    if max(len(speeds), len(rates)) > MAX_RATES:
         return None
     work = np.delete(dag.work, dag.own)
     columns = chain(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from makespan.core.picture import Mark, Picture, Role, Row
-from makespan.drawing.gantt.layout import MOST_BLOCKS, MOST_ROWS, lay_out
+from makespan.drawing.gantt.layout import MAX_BLOCKS, MAX_ROWS, lay_out
 from tests.drawing.gantt.test_merge import bars_of
 
 
@@ -37,8 +37,8 @@ def test_only_the_first_rows_are_shown_and_the_others_counted():
     """Of many machines the first are shown; the line below counts the rest."""
     rows = [(k, 0, 3, 0.0, 1.0) for k in range(1000)]
     layout = lay_out(picture_of(rows, [f"M{k}" for k in range(1000)]), width=500.0)
-    assert len(layout.rows) == MOST_ROWS
-    assert layout.blocks.row.max() == MOST_ROWS - 1
+    assert len(layout.rows) == MAX_ROWS
+    assert layout.blocks.row.max() == MAX_ROWS - 1
     assert layout.hidden == 940
     assert layout.hidden_line == "and 940 more machines"
 
@@ -110,4 +110,4 @@ def test_many_bars_become_few_blocks():
         end=start + 0.001,
     )
     picture = Picture(rows=tuple(Row(f"M{k}", ("send",)) for k in range(60)), bars=bars)
-    assert 60 <= len(lay_out(picture, width=800.0).blocks) <= MOST_BLOCKS
+    assert 60 <= len(lay_out(picture, width=800.0).blocks) <= MAX_BLOCKS

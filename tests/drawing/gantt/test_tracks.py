@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from makespan.drawing.gantt.tracks import MOST_TRACKS, tracks
+from makespan.drawing.gantt.tracks import MAX_TRACKS, tracks
 from tests.drawing.gantt.test_merge import bars_of
 
 intervals = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8).map(
@@ -37,10 +37,10 @@ def test_touching_bars_share_a_track():
 
 def test_too_many_at_once_share_one_track():
     """Where more bars overlap than there are tracks, they are drawn over each other."""
-    crowd = bars_of([(0, 0, 0, 0.0, 1.0)] * (MOST_TRACKS + 1))
+    crowd = bars_of([(0, 0, 0, 0.0, 1.0)] * (MAX_TRACKS + 1))
     assert not tracks(crowd, 1e-9).any()
-    few = bars_of([(0, 0, 0, 0.0, 1.0)] * MOST_TRACKS)
-    assert np.unique(tracks(few, 1e-9)).tolist() == list(range(MOST_TRACKS))
+    few = bars_of([(0, 0, 0, 0.0, 1.0)] * MAX_TRACKS)
+    assert np.unique(tracks(few, 1e-9)).tolist() == list(range(MAX_TRACKS))
 
 
 def test_lanes_and_rows_do_not_disturb_each_other():

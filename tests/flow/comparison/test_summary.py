@@ -13,7 +13,7 @@ from makespan import IndependentTasks, ProblemError, save, solve
 from makespan.cli.main import run
 from makespan.core.errors import FileError
 from makespan.drawing.comparison.profile import SHADES, profile_axes
-from makespan.flow.comparison.pictures import MOST_RANKINGS, profile_of, write_comparisons
+from makespan.flow.comparison.pictures import MAX_RANKINGS, profile_of, write_comparisons
 from makespan.flow.comparison.summary import THRESHOLDS, profile, profile_table
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import problems_in
@@ -66,7 +66,7 @@ def test_axes_show_shares() -> None:
 def test_svg_shows_shares(tmp_path: Path) -> None:
     """Of many problems the profile alone is drawn, its bars as long as the shares."""
     path = tmp_path / "profile.svg"
-    many = {str(number): FOUR[number % 4] for number in range(MOST_RANKINGS + 4)}
+    many = {str(number): FOUR[number % 4] for number in range(MAX_RANKINGS + 4)}
     write_comparisons(many, path)
     tree = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     bars = [node for node in tree.iter() if node.tag.endswith("rect") and len(node)]

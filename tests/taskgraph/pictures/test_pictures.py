@@ -10,7 +10,7 @@ from makespan import Dag, Network, Schedule, TaskGraph, check, plot, solve
 from makespan.core.picture import Role
 from makespan.taskgraph.clustering.clusters import clustering_of
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.pictures import MOST_LANES, draw_graph, picture, short
+from makespan.taskgraph.pictures import MAX_LANES, draw_graph, picture, short
 from makespan.taskgraph.pictures.layout import layered
 
 mpl.use("Agg")
@@ -40,7 +40,7 @@ def test_bars_of_one_lane_do_not_overlap(cores: int) -> None:
     for row in range(3):
         for role in (Role.SEND, Role.COMPUTE, Role.RECEIVE):
             mine = (bars.row == row) & (bars.role == role)
-            for lane in np.unique(bars.lane[mine])[: MOST_LANES - 1]:
+            for lane in np.unique(bars.lane[mine])[: MAX_LANES - 1]:
                 here = np.flatnonzero(mine & (bars.lane == lane))
                 here = here[np.argsort(bars.start[here], kind="stable")]
                 assert (bars.end[here][:-1] <= bars.start[here][1:]).all()

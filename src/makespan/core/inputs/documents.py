@@ -15,7 +15,7 @@ _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 DOTTED = re.compile(rf"""(?<![\w.'"-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}""")
 """A key of more parts than there may be levels, for which tomllib takes quadratic time."""
 LONG = re.compile(r"0[xob][0-9a-fA-F_]{3000}")
-MOST_BITS = 10_000  # of a whole number; what has more can't even be printed
+MAX_BITS = 10_000  # of a whole number; what has more can't even be printed
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -113,7 +113,7 @@ def _refuse_long_numbers(data: Any) -> None:
         part = rest.pop()
         if isinstance(part, (dict, list)):
             rest.extend(part.values() if isinstance(part, dict) else part)
-        elif isinstance(part, int) and part.bit_length() > MOST_BITS:
+        elif isinstance(part, int) and part.bit_length() > MAX_BITS:
             raise _FaultError("a number can't be read: it has thousands of digits")
 
 

@@ -19,14 +19,14 @@ from makespan.drawing.gantt.tracks import tracks
 from makespan.drawing.text import text_width
 from makespan.drawing.ticks import Tick, ticks
 
-MOST_ROWS = 60
-MOST_BLOCKS = 20_000
+MAX_ROWS = 60
+MAX_BLOCKS = 20_000
 RESOLUTION = 1.0 / 4000.0
 TALLEST_LANE, LOWEST_LANE, NATURAL_HEIGHT = 20.0, 6.0, 620.0
 BETWEEN_ROWS = 0.4
 LANE_FILLED = 0.92
 TEXT_FILLS = 0.78
-MOST_CROWDED = 4.0
+MAX_CROWDED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Layout:
     def name_size(self, most: float) -> float:
         """Return the font size for the names of rows, ``most`` where the rows are high enough."""
         mean = self.height / max(1, len(self.rows))
-        return min(most, max(MOST_CROWDED, 0.75 * mean))
+        return min(most, max(MAX_CROWDED, 0.75 * mean))
 
     @property
     def hidden_line(self) -> str:
@@ -125,7 +125,7 @@ def lay_out(
     height: float | None = None,
     size: float = 10.0,
     mark_size: float = 10.0,
-    max_rows: int = MOST_ROWS,
+    max_rows: int = MAX_ROWS,
     margins: tuple[float, float] = (0.0, 0.0),
 ) -> Layout:
     """Place everything in a picture.
@@ -223,7 +223,7 @@ def _placed_blocks(
     """Merge the bars track by track, and return the blocks with their tops and heights."""
     depth = int(most.max(initial=0)) + 1
     on_tracks = replace(bars, lane=bars.lane * depth + track)
-    blocks = merged(on_tracks, RESOLUTION * end, MOST_BLOCKS)
+    blocks = merged(on_tracks, RESOLUTION * end, MAX_BLOCKS)
     lane, layer = np.divmod(blocks.lane, depth)
     lane_top, lane_height = np.zeros(len(most)), np.zeros(len(most))
     for index, row in enumerate(rows):

@@ -14,7 +14,7 @@ SAME = 1e-9
 GAP = 4.0
 FAR = 1.5
 BOLD = 1.13
-MOST_ORDERED = 4
+MAX_ORDERED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def placed(
     low, high
         The plot units between which labels may stand.
     """
-    orders = permutations(range(len(marks))) if len(marks) <= MOST_ORDERED else [range(len(marks))]
+    orders = permutations(range(len(marks))) if len(marks) <= MAX_ORDERED else [range(len(marks))]
     found = [_placed_in_turn([marks[i] for i in order], scale, size, low, high) for order in orders]
     best = min(found, key=lambda labels: (_crossings(labels, scale), sum(m.tier for m in labels)))
     return tuple(best)

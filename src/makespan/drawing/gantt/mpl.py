@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.picture import Picture, Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
-from makespan.drawing.gantt.layout import MOST_ROWS, Layout, lay_out
+from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ WIDEST_NAME, WIDEST_NOTE = 140.0, 130.0
 POINTS = 72.0
 FIGURE_WIDTH = 11.0
 LOWEST_NAMED_LANE = 8.0
-LEAST_STEP = 6.0
+MIN_STEP = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class FigureFrame:
     margins: dict[str, float]
 
     @classmethod
-    def of(cls, picture: Picture, *, max_rows: int = MOST_ROWS, legend: bool = True) -> FigureFrame:
+    def of(cls, picture: Picture, *, max_rows: int = MAX_ROWS, legend: bool = True) -> FigureFrame:
         """Return the frame that names, notes, title, marks and legend of a picture need."""
         shown = picture.rows[:max_rows]
         names = _widest([elided(row.label, SIZE, WIDEST_NAME) for row in shown])
@@ -71,7 +71,7 @@ def agg_axes(picture: Picture) -> Axes:
     return figure.add_subplot()
 
 
-def gantt(picture: Picture, ax: Axes, *, max_rows: int = MOST_ROWS, legend: bool = True) -> Axes:
+def gantt(picture: Picture, ax: Axes, *, max_rows: int = MAX_ROWS, legend: bool = True) -> Axes:
     """Draw a picture into ``ax`` and return it; times are seconds on its x axis."""
     width, height = _points(ax)
     layout = lay_out(
@@ -178,7 +178,7 @@ def _names(ax: Axes, layout: Layout) -> None:
     size = layout.name_size(SIZE)
     middles = [row.top + row.height / 2 for row in layout.rows]
     names = [elided(row.label, size, WIDEST_NAME) for row in layout.rows]
-    every = math.ceil(LEAST_STEP * len(names) / max(layout.height, 1.0)) or 1
+    every = math.ceil(MIN_STEP * len(names) / max(layout.height, 1.0)) or 1
     ax.set_yticks(middles[::every], names[::every], parse_math=False, fontsize=size)
     ax.tick_params(axis="y", length=0, pad=_lane_names_width(layout) + 10)
     if layout.lane_height >= LOWEST_NAMED_LANE:

@@ -19,7 +19,7 @@ from makespan.drawing.colours import (
     WORD,
     ink_on,
 )
-from makespan.drawing.gantt.layout import MOST_ROWS, Layout, lay_out, natural_lane
+from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, short, text_width
 
@@ -28,12 +28,12 @@ LINE = 16.0
 PADDING = 12.0
 WIDEST_NAME, WIDEST_NOTE = 170.0, 150.0
 LOWEST_NAMED_LANE = 9.0
-MOST_TIPS = 2000
+MAX_TIPS = 2000
 SHADES = 5
 
 
 def gantt_svg(
-    picture: Picture, *, width: float = 1000.0, max_rows: int = MOST_ROWS, legend: bool = True
+    picture: Picture, *, width: float = 1000.0, max_rows: int = MAX_ROWS, legend: bool = True
 ) -> str:
     """Return a picture as an SVG element of ``width`` pixels."""
     return _Drawing(picture, width, max_rows, legend).drawn()
@@ -157,7 +157,7 @@ class _Drawing:
         )
         shade = np.maximum(1, np.ceil(blocks.covered * SHADES - 1e-9)).astype(int).tolist()
         roles, activities = blocks.role.tolist(), blocks.activity.tolist()
-        tipped = len(blocks) <= MOST_TIPS
+        tipped = len(blocks) <= MAX_TIPS
         groups: defaultdict[tuple[int, int, bool], list[Rectangle]] = defaultdict(list)
         for index, box in enumerate(boxes):
             role, parted = roles[index], box[2] >= 3.0

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from makespan.core.picture import Bars
 
-MOST_TRACKS = 8
+MAX_TRACKS = 8
 
 
-def tracks(bars: Bars, tolerance: float, most: int = MOST_TRACKS) -> NDArray[np.int64]:
+def tracks(bars: Bars, tolerance: float, most: int = MAX_TRACKS) -> NDArray[np.int64]:
     """Return the track of each bar in its lane, so that bars of one track do not overlap.
 
     A lane in which more than ``most`` bars overlap keeps one track: there they are drawn over

@@ -25,7 +25,7 @@ from makespan.drawing.page.tables import Table
 from makespan.drawing.svg import escaped
 
 SCRIPTS = ("data.js", "view.js", "draw.js", "facts.js", "controls.js", "page.js")
-MOST_IDLE_ROWS = 1000
+MAX_IDLE_ROWS = 1000
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -127,7 +127,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
 def _rows_shown(picture: Picture) -> int:
     """Return how many rows the page has: all that bars stand in, and some idle ones."""
     busy = int(picture.bars.row.max(initial=-1)) + 1
-    return max(busy, min(len(picture.rows), MOST_IDLE_ROWS))
+    return max(busy, min(len(picture.rows), MAX_IDLE_ROWS))
 
 
 def _bar_columns(picture: Picture, schedule: Schedule, end: float) -> dict[str, Any]:

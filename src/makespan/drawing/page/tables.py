@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MOST_WORDS = 12  # in one cell
+MAX_WORDS = 12  # in one cell
 
 Cell = str | int | float | bool | None
 
@@ -45,7 +45,7 @@ def answer_tables(answer: Mapping[str, Any]) -> tuple[Table, ...]:
         elif (
             _is_list(value)
             and value
-            and (len(value) > MOST_WORDS or not all(isinstance(part, str) for part in value))
+            and (len(value) > MAX_WORDS or not all(isinstance(part, str) for part in value))
         ):
             by_length.setdefault(len(value), {})[name] = value
         else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from makespan.flow.comparison.table import Comparison
 
 SUFFIXES = (".svg", ".png", ".html")
-MOST_RANKINGS = 20
+MAX_RANKINGS = 20
 """Problems up to which a picture shows each; of more, it shows the profile alone."""
 DOTS_PER_INCH = 144
 COLUMNS = ("method", "status", "value", "gap", "runtime", "note")
@@ -88,7 +88,7 @@ def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.Path
     if suffix not in SUFFIXES:
         raise FileError(f"{path}: can't write {suffix!r} here; allowed are {', '.join(SUFFIXES)}")
     over_all = profile_of(list(comparisons.values())) if len(comparisons) > 1 else None
-    if len(comparisons) > MOST_RANKINGS and suffix != ".html":
+    if len(comparisons) > MAX_RANKINGS and suffix != ".html":
         assert over_all is not None
         write_whole(path, profile_svg(over_all) if suffix == ".svg" else _png([], over_all))
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.drawing.gantt.layout import MOST_ROWS
+from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.gantt.svg import gantt_svg
 from makespan.drawing.svg import escaped
 from makespan.flow.pictures.picture import picture, title_of
@@ -28,7 +28,7 @@ def plot(
     ax: Axes | None = None,
     problem: Problem | None = None,
     title: str | None = None,
-    max_rows: int = MOST_ROWS,
+    max_rows: int = MAX_ROWS,
     legend: bool = True,
 ) -> Axes:
     """Draw a plan as a Gantt chart with matplotlib.
@@ -83,7 +83,7 @@ def svg(
     *,
     problem: Problem | None = None,
     title: str | None = None,
-    max_rows: int = MOST_ROWS,
+    max_rows: int = MAX_ROWS,
     legend: bool = True,
     width: float = 1000.0,
 ) -> str:

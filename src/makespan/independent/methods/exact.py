@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from makespan.backends.cp_sat import Scaling
 
-MOST_VARIABLES = 100_000
+MAX_VARIABLES = 100_000
 
 
 def _too_many(problem: IndependentTasks) -> str | None:
-    few = problem.durations[: 2 * MOST_VARIABLES]  # often enough to see that there are too many
+    few = problem.durations[: 2 * MAX_VARIABLES]  # often enough to see that there are too many
     distinct = len(np.unique(few))
-    if distinct * problem.useful_machines <= MOST_VARIABLES and len(few) < len(problem.durations):
+    if distinct * problem.useful_machines <= MAX_VARIABLES and len(few) < len(problem.durations):
         distinct = len(np.unique(problem.durations))
-    if distinct * problem.useful_machines <= MOST_VARIABLES:
+    if distinct * problem.useful_machines <= MAX_VARIABLES:
         return None
     return f"there are {distinct} distinct durations and {problem.useful_machines} machines"
 
@@ -42,7 +42,7 @@ def _too_many(problem: IndependentTasks) -> str | None:
     name="exact",
     needs=(
         NO_PREEMPTION,
-        Need(f"at most {MOST_VARIABLES} pairs of a distinct duration and a machine", _too_many),
+        Need(f"at most {MAX_VARIABLES} pairs of a distinct duration and a machine", _too_many),
     ),
     proves="CP-SAT's complete search, where the durations are whole multiples of a unit",
     complexity="exponential",

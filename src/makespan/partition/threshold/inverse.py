@@ -13,7 +13,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 POINTS = 32
 """How many counts of each resource a round looks at."""
 
-MOST_POINTS = 1 << 20
+MAX_POINTS = 1 << 20
 """How many counts of all resources together, unless that leaves fewer than the fewest of each."""
 FEWEST_POINTS = 4
 
@@ -78,7 +78,7 @@ def least_threshold(
 
 def _points(first: Integers, last: Integers) -> Integers:
     """Return counts spread over each interval ``[first, last]``, its ends among them."""
-    points = max(FEWEST_POINTS, min(POINTS, MOST_POINTS // len(first)))
+    points = max(FEWEST_POINTS, min(POINTS, MAX_POINTS // len(first)))
     share = np.arange(points, dtype=np.int64)
     whole, rest = np.divmod((last - first)[:, None], points - 1)
     return first[:, None] + share * whole + (share * rest) // (points - 1)

@@ -9,7 +9,7 @@ from makespan.reduction.needs import A_REDUCTION, BACKFILLING_ORDER, GIVEN_COUNT
 from makespan.reduction.problem import Reduction
 from makespan.reduction.search.destinations import best_destinations
 
-MOST_FREE_SENDS = 5_000
+MAX_FREE_SENDS = 5_000
 
 
 def _too_many(problem: Reduction) -> str | None:
@@ -17,7 +17,7 @@ def _too_many(problem: Reduction) -> str | None:
     if problem.segments == "auto" or problem.order != "free":
         return None
     sends = (len(problem.machines) - 1) * problem.segments
-    return f"there are {sends}" if sends > MOST_FREE_SENDS else None
+    return f"there are {sends}" if sends > MAX_FREE_SENDS else None
 
 
 @register(
@@ -28,7 +28,7 @@ def _too_many(problem: Reduction) -> str | None:
         GIVEN_COUNT,
         OPEN_PLAN,
         BACKFILLING_ORDER,
-        Need(f"at most {MOST_FREE_SENDS} sends where order = 'free'", _too_many),
+        Need(f"at most {MAX_FREE_SENDS} sends where order = 'free'", _too_many),
     ),
     proves="all destinations, where there are few (order = 'backfilling')",
     complexity="O(n m log(n m)) for each destination matrix tried",

@@ -23,8 +23,8 @@ STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
 WATCHED_FROM = 20_000
 RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 COPIES_IN_ALL = 1_500_000
-MOST_RESTARTS = 400
-MOST_REBUILDS = 2_000
+MAX_RESTARTS = 400
+MAX_REBUILDS = 2_000
 
 
 class Spreader:
@@ -90,8 +90,8 @@ def rarest_first(
     lower_bound = best_bound(problem)
     bound = _in_units(problem, lower_bound)
     share = COPIES_IN_ALL // spreader.count
-    restarts = max(1, min(MOST_RESTARTS, share)) if restarts is None else restarts
-    rebuilds = min(MOST_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
+    restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
+    rebuilds = min(MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
     for turn in range(max(1, restarts)):
         spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])

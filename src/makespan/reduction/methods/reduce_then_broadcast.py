@@ -33,7 +33,7 @@ AN_ALL_REDUCE = Need(
     ),
 )
 SENDS_IN_ALL = 2_000_000
-MOST_RESTARTS = 60
+MAX_RESTARTS = 60
 SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
 QUICK = ("single-segment", "star", "two-tree")
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
@@ -150,7 +150,7 @@ def _reductions(problem: Reduction, control: Control, restarts: int | None) -> I
     for shape in SHAPES:
         yield classical.planned(part, classical.parents_of(part, shape), control, LEADS)
     count = max(1, (len(part.machines) - 1) * len(part.sizes))
-    restarts = max(2, min(MOST_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
+    restarts = max(2, min(MAX_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
     for turn in range(restarts):
         spreader = Spreader(part, control)
         if not spreader.run(int(control.rng.integers(2**31)), STYLES[turn % len(STYLES)]):

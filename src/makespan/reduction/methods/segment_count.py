@@ -19,7 +19,7 @@ LINE_UPS = {
     "backfilling": ("backfilling",),
 }
 """By the order of sends that the problem asks for."""
-MOST_SENDS = 400_000
+MAX_SENDS = 400_000
 GROWTH = 1.5
 WORSE = 3  # a method is dropped after so many counts in a row that are worse than its best
 REFINED = 12
@@ -86,7 +86,7 @@ class _Curve:
     def search(self) -> None:
         """Walk up by factors while it helps, then halve the steps around the best."""
         count, worse = 1, 0
-        while worse < WORSE and count * len(self.problem.machines) <= MOST_SENDS:
+        while worse < WORSE and count * len(self.problem.machines) <= MAX_SENDS:
             worse = 0 if self.value(count) <= self.least else worse + 1
             if self.control.expired():
                 return
@@ -95,7 +95,7 @@ class _Curve:
         for _ in range(REFINED):
             before = self.count
             for trial in (before - step, before + step):
-                if trial >= 1 and trial * len(self.problem.machines) <= MOST_SENDS:
+                if trial >= 1 and trial * len(self.problem.machines) <= MAX_SENDS:
                     self.value(trial)
                 if self.control.expired():
                     return

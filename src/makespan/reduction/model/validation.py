@@ -14,9 +14,9 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
 
-MOST_MACHINES = 100_000
-MOST_SEGMENTS = 10_000_000
-MOST_SENDS = 50_000_000
+MAX_MACHINES = 100_000
+MAX_SEGMENTS = 10_000_000
+MAX_SENDS = 50_000_000
 ORDERS = ("free", "greedy", "backfilling")
 COLLECTIVES = ("reduce", "broadcast", "all-reduce")
 PER_BYTE = (
@@ -70,16 +70,16 @@ class Validation:
             if wrong or len(set(names)) < len(names):
                 self.mistakes.add("machines", f"{shown(machines)} is not allowed; {allowed}")
             return names
-        count = self._count("machines", machines, allowed, MOST_MACHINES)
+        count = self._count("machines", machines, allowed, MAX_MACHINES)
         return Numbered("M", count, first=1)
 
     def _segments(self, segments: Any) -> int | str:
         if segments == "auto" and isinstance(segments, str):
             return "auto"
         allowed = "segments are a whole number from 1, or 'auto'"
-        count = self._count("segments", segments, allowed, MOST_SEGMENTS)
-        if not self.mistakes and count * len(self.fields["machines"]) > MOST_SENDS:
-            self.mistakes.add("segments", f"{count} are too many; {MOST_SENDS} sends at most")
+        count = self._count("segments", segments, allowed, MAX_SEGMENTS)
+        if not self.mistakes and count * len(self.fields["machines"]) > MAX_SENDS:
+            self.mistakes.add("segments", f"{count} are too many; {MAX_SENDS} sends at most")
         return count
 
     def _count(self, place: str, value: Any, allowed: str, most: int) -> int:
@@ -266,7 +266,7 @@ class Validation:
 
 def most_segments(machines: int) -> int:
     """Return the most segments that are planned for so many machines."""
-    return max(1, min(MOST_SEGMENTS, MOST_SENDS // machines))
+    return max(1, min(MAX_SEGMENTS, MAX_SENDS // machines))
 
 
 def cycle_of(parents: Sequence[int]) -> tuple[int, ...]:

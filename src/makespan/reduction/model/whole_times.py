@@ -15,7 +15,7 @@ LARGEST_DENOMINATOR = 10**9
 LARGEST_WHOLE = 2**40
 LARGEST_EXACT = 1e15  # decimals of so many digits are floats of their own
 SAMPLE = 50
-MOST_FRACTIONS = 5_000
+MAX_FRACTIONS = 5_000
 
 
 def as_fraction(value: Any) -> Fraction | None:
@@ -84,7 +84,7 @@ def common_unit_of(values: Floats) -> Fraction | None:
                 return None if divisor else Fraction(1)
             return Fraction(divisor or 1, 10**digits if divisor else 1)
     distinct = np.unique(flat)
-    return None if len(distinct) > MOST_FRACTIONS else common_unit(distinct.tolist())
+    return None if len(distinct) > MAX_FRACTIONS else common_unit(distinct.tolist())
 
 
 def in_units(value: Any, unit: Fraction) -> int:

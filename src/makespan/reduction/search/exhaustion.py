@@ -15,9 +15,9 @@ from makespan.reduction.search.columns import DONE, FULL_STATES, advance
 from makespan.reduction.search.trees import all_trees, first_of_each_class
 
 SLICE_SECONDS = 0.1
-MOST_COLOURED = 3 * 10**8  # entries that are compared to tell which optima are alike
+MAX_COLOURED = 3 * 10**8  # entries that are compared to tell which optima are alike
 BEAM = 200
-MOST_LISTED = 200_000
+MAX_LISTED = 200_000
 CLOSE = 1e-9
 SAME = 1e-15  # what the notebook takes for equal
 
@@ -179,7 +179,7 @@ def search(
     size: Any,
     *,
     control: Control,
-    listed: int = MOST_LISTED,
+    listed: int = MAX_LISTED,
     compatible: bool = False,
 ) -> Search | None:
     """Search all solutions of the notebook's representation; None when time is up.
@@ -211,7 +211,7 @@ def search(
     tested = (machines - 1) ** (segments * (machines - 1))
     valid = machines ** ((machines - 2) * segments) if machines > 1 else 1
     coloured = optimal * machines**2 * segments
-    if optimal > max(listed, 1) or coloured > MOST_COLOURED or control.expired():
+    if optimal > max(listed, 1) or coloured > MAX_COLOURED or control.expired():
         best = _solutions(columns, layers, good, first_only=True)[0][0]
         return Search(
             value=value, tested=tested, valid=valid, optimal=optimal, best=best, solutions=None

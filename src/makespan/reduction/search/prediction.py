@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from makespan.reduction.search.evaluation import notebook_evaluate
 
 SAMPLE = ((1, 1, 1), (1, 3, 3), (1, 1, 1), (1, 1, 1))
-LEAST_SECONDS = 0.05
+MIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def estimate(machines: int = 8, segments: int = 8) -> Estimate:
     8
     """
     evaluations, started = 0, time.process_time()
-    while (spent := time.process_time() - started) < LEAST_SECONDS:
+    while (spent := time.process_time() - started) < MIN_SECONDS:
         notebook_evaluate(SAMPLE, 1.0, 1.0, 1.0)
         evaluations += 1
     each = spent / evaluations

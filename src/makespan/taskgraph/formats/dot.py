@@ -22,7 +22,7 @@ from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Entry, Fou
 from makespan.taskgraph.model.dag import Dag
 
 DEEPEST = 50
-MOST_PRODUCTS = 1_000_000
+MAX_PRODUCTS = 1_000_000
 """Edges that groups (``{a b} -> {c d}``) may make in one file."""
 
 _TOKEN = re.compile(
@@ -241,11 +241,11 @@ class _Parser:
 
     def _count_product(self, edges: int) -> None:
         self._products += edges if edges > 1 else 0
-        if self._products > MOST_PRODUCTS:
+        if self._products > MAX_PRODUCTS:
             raise _fault(
                 self._text,
                 self._token.place,
-                f"groups make more than {MOST_PRODUCTS} edges, the most that are read",
+                f"groups make more than {MAX_PRODUCTS} edges, the most that are read",
             )
 
     def _group(self, node: Entry, edge: Entry, depth: int) -> str | dict[str, None]:

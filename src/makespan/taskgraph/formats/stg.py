@@ -18,7 +18,7 @@ from makespan.core.inputs.mistakes import number_fault, shown
 from makespan.taskgraph.generate.graphs import scaled_sizes
 from makespan.taskgraph.model.dag import Dag
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Digits of a whole number that is read: those that an index can have."""
 
 
@@ -101,8 +101,8 @@ def write(dag: Dag) -> str:
 def _whole(number: int, word: str, what: str) -> int:
     if not (word.isascii() and word.isdigit()):
         raise FileError(f"line {number}: {shown(word)} is not {what}, a whole number from 0")
-    if len(word) > MOST_DIGITS:
-        raise FileError(f"line {number}: {shown(word)} has more than {MOST_DIGITS} digits")
+    if len(word) > MAX_DIGITS:
+        raise FileError(f"line {number}: {shown(word)} has more than {MAX_DIGITS} digits")
     return int(word)
 
 

@@ -33,7 +33,7 @@ LARGEST = {
     "stencil": 1000,
 }
 """The largest sizes: about a million tasks."""
-MOST_MACHINES = 4096
+MAX_MACHINES = 4096
 RANDOM = ("layered", "fork-join", "tree")
 
 
@@ -84,7 +84,7 @@ def generate(
         mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
     extent = SIZES.get(graph, 1) if size is None else size
     largest = LARGEST.get(graph, 10**6)
-    for name, value, most in (("size", extent, largest), ("machines", machines, MOST_MACHINES)):
+    for name, value, most in (("size", extent, largest), ("machines", machines, MAX_MACHINES)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             mistakes.add(name, f"{shown(value)} is not a whole number from 1 to {most}")
     mistakes.number("ccr", ccr, "a ratio is 0 or more")

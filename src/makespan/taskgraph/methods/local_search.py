@@ -24,9 +24,9 @@ from makespan.taskgraph.timing import machine_of_tasks
 
 TINY = 40
 FEW, MANY = 2_000, 500_000
-MOST_STEPS = 200_000_000
+MAX_STEPS = 200_000_000
 SLICE = 20_000_000
-LEAST_REACH, MOST_REACH = 0.003, 0.1
+MIN_REACH, MAX_REACH = 0.003, 0.1
 
 
 @register(
@@ -72,7 +72,7 @@ def _improved(
     dag, network, count = problem.dag, problem.network, len(problem.dag)
     large = count * int(problem.cores.max()) + len(dag.source)
     if moves is None:
-        moves = FEW if large <= TINY else min(MANY, MOST_STEPS // large)
+        moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
     np.cumsum(problem.cores, out=first_core[1:])
@@ -114,4 +114,4 @@ def _reach(moves: int, count: int) -> float:
 
     With few moves for many tasks, a search that leaves its start far behind would not come back.
     """
-    return min(MOST_REACH, max(LEAST_REACH, moves / (300.0 * count * count)))
+    return min(MAX_REACH, max(MIN_REACH, moves / (300.0 * count * count)))

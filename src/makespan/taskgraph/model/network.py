@@ -18,7 +18,7 @@ from makespan.taskgraph.model.routing import Route, Routing
 from makespan.taskgraph.model.topology import neighbours
 
 Link = tuple[str, str, float]
-MOST_CORES = 2**53
+MAX_CORES = 2**53
 """Whole numbers up to it are floats, too."""
 
 
@@ -245,11 +245,11 @@ def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes)
 
 def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
     column = _column(name, values, count, mistakes)
-    whole = (column >= 1) & (column <= MOST_CORES) & (column == np.floor(column))
+    whole = (column >= 1) & (column <= MAX_CORES) & (column == np.floor(column))
     for machine in np.flatnonzero(~whole).tolist():
         mistakes.add(
             f"network.machines[{machine}].{name}",
-            f"{column[machine]:g} is not allowed; {name} are a whole number from 1 to {MOST_CORES}",
+            f"{column[machine]:g} is not allowed; {name} are a whole number from 1 to {MAX_CORES}",
         )
         return frozen(np.ones(count, dtype=np.int64))
     return frozen(column.astype(np.int64))

@@ -20,7 +20,7 @@ from makespan.taskgraph.problem import TaskGraph
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_LANES = 4
+MAX_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
 LABELLED = 60
 """Tasks up to which the graph shows names with works, and sizes on edges."""
@@ -116,7 +116,7 @@ def _lanes(schedule: Schedule, activities: Integers, rows: Integers) -> Integers
         row, start = int(rows[index]), float(schedule.start[activities[index]])
         until = ends.setdefault(row, [])
         free = next((each for each, end in enumerate(until) if end <= start), len(until))
-        free = min(free, MOST_LANES - 1)
+        free = min(free, MAX_LANES - 1)
         end = float(schedule.end[activities[index]])
         if free == len(until):
             until.append(end)

@@ -27,15 +27,15 @@ from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
 FIRST_STEPS = 100
 SLICE_SECONDS = 0.1
 TABLE = 1 << 22
-MOST_SENDS = 200
-MOST_UNITS = 10**7
+MAX_SENDS = 200
+MAX_UNITS = 10**7
 
 
 def _too_large(problem: Reduction) -> str | None:
     if problem.segments == "auto":
         return None
     sends = (len(problem.machines) - 1) * problem.segments
-    return f"there are {sends}" if sends > MOST_SENDS else None
+    return f"there are {sends}" if sends > MAX_SENDS else None
 
 
 def _too_fine(problem: Reduction) -> str | None:
@@ -44,7 +44,7 @@ def _too_fine(problem: Reduction) -> str | None:
     if problem.times.transfer <= 0:
         return "transfer is 0"
     units = best_bound(problem) / float(problem.unit)
-    return f"the bound is {units:.0f} units" if units > MOST_UNITS else None
+    return f"the bound is {units:.0f} units" if units > MAX_UNITS else None
 
 
 @register(
@@ -57,7 +57,7 @@ def _too_fine(problem: Reduction) -> str | None:
         FREE_ORDER,
         SAME_TIMES,
         COMMON_UNIT,
-        Need(f"at most {MOST_SENDS} sends", _too_large),
+        Need(f"at most {MAX_SENDS} sends", _too_large),
         Need("a positive transfer time, few units", _too_fine),
     ),
     proves="exhaustion of semi-active schedules for every end below the optimum",

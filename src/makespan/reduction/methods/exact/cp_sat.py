@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from makespan.core.schedule import Schedule
 
-MOST_ARCS = 60_000
+MAX_ARCS = 60_000
 ARCS_IN_REACH = 6_000
-MOST_PAIRS = 300_000
+MAX_PAIRS = 300_000
 EXACT_PRESOLVE = 2**30  # see makespan.backends.cp_sat.search
 ASKED_EVERY = 200  # arcs or pairs between looks at the clock
 
@@ -43,7 +43,7 @@ def _at_most(most: int) -> Need:
 @register(
     "reduction",
     name="cp-sat",
-    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _at_most(MOST_ARCS)),
+    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _at_most(MAX_ARCS)),
     reach=(_at_most(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
@@ -312,7 +312,7 @@ class _Builder:
     def _order_of_arrival(self, copies: list[list[_Copy]]) -> None:
         """A unit prepares copies in the order in which they are sent."""
         model = self.model
-        if sum(len(unit) * (len(unit) - 1) // 2 for unit in copies) > MOST_PAIRS:
+        if sum(len(unit) * (len(unit) - 1) // 2 for unit in copies) > MAX_PAIRS:
             raise _Unbuilt
         for one, two in (pair for unit in copies for pair in combinations(unit, 2)):
             self._look()

@@ -10,16 +10,16 @@ from makespan.core.solution import Solution
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.order import float_tables_of, ordered_by_rule, tables_of
-from makespan.reduction.search.exhaustion import MOST_LISTED, Search, search
+from makespan.reduction.search.exhaustion import MAX_LISTED, Search, search
 from makespan.reduction.sends import claim_sends
 from makespan.reduction.timing import in_order
 
-MOST_MACHINES = 8
+MAX_MACHINES = 8
 
 FEW_MACHINES = Need(
-    f"at most {MOST_MACHINES} machines",
+    f"at most {MAX_MACHINES} machines",
     lambda problem: (
-        f"there are {len(problem.machines)}" if len(problem.machines) > MOST_MACHINES else None
+        f"there are {len(problem.machines)}" if len(problem.machines) > MAX_MACHINES else None
     ),
 )
 
@@ -37,7 +37,7 @@ def exhaustive(
     control: Control,
     *,
     compatible: bool = False,
-    listed: int = MOST_LISTED,
+    listed: int = MAX_LISTED,
 ) -> Solution:
     """Search all destinations under the greedy rule, with the counts of the notebook.
 

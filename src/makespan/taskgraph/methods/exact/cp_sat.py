@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from makespan.backends.cp_sat import Scaling
 
-MOST_CONSTRAINTS = 200_000
+MAX_CONSTRAINTS = 200_000
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 
@@ -45,7 +45,7 @@ WORKERS = 8  # their variety proves more, even on two cores
 
 def _too_many(problem: TaskGraph) -> str | None:
     found = _constraints(problem)
-    return f"there are {found}" if found > MOST_CONSTRAINTS else None
+    return f"there are {found}" if found > MAX_CONSTRAINTS else None
 
 
 def _constraints(problem: TaskGraph) -> int:
@@ -55,7 +55,7 @@ def _constraints(problem: TaskGraph) -> int:
     return len(problem.dag) * machines + edges * pairs
 
 
-FEW = Need(f"at most {MOST_CONSTRAINTS} tasks on machines and edges between them", _too_many)
+FEW = Need(f"at most {MAX_CONSTRAINTS} tasks on machines and edges between them", _too_many)
 
 
 @register(
