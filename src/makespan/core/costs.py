@@ -19,8 +19,7 @@ class Affine:
 
     Values are validated by the problem that uses the cost.
 
-    Source: paper 002 (A. Benoit, Divisible load scheduling, 2016), "Latencies": ``C_i + c_i x``
-    and ``W_i + w_i x``.
+    Source: Benoit 2016, latencies: ``C_i + c_i x`` and ``W_i + w_i x``.
 
     >>> Affine(0.5, 2.0).of(3.0)
     6.5

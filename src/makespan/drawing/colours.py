@@ -1,6 +1,6 @@
 """The colours of roles: told apart by colour-blind people, and in grey print by their lightness.
 
-Source: the palette of M. Okabe and K. Ito, Color Universal Design, 2008.
+Source: the palette of Okabe and Ito 2008.
 """
 
 from __future__ import annotations

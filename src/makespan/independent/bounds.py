@@ -10,12 +10,11 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.independent.problem import IndependentTasks
 
-AVERAGE = "R. McNaughton, Scheduling with deadlines and loss functions, Management Science 6, 1959"
+AVERAGE = "McNaughton 1959"
 WHOLE = "the average load, rounded up: sums of whole durations are whole"
 LONGEST = "a task never runs on two machines at a time"
 STACKED = (
-    "of the k m + 1 longest tasks, k + 1 share a machine; for k = 1: M. Dell'Amico, S. Martello, "
-    "Optimal scheduling of tasks on identical parallel processors, ORSA J. Computing 7, 1995"
+    "of the k m + 1 longest tasks, k + 1 share a machine; for k = 1: Dell'Amico and Martello 1995"
 )
 MAX_STACKED = 100
 LARGEST_WHOLE = 2.0**53

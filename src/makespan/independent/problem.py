@@ -42,7 +42,7 @@ class IndependentTasks:
     ProblemError
         With every mistake found, each with its place.
 
-    Source: paper 002 (A. Benoit, 2016), ``P || C_max`` and ``P | pmtn | C_max``.
+    Source: Benoit 2016, ``P || C_max`` and ``P | pmtn | C_max``.
 
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count

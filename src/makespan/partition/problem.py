@@ -83,9 +83,7 @@ class Partition:
     ProblemError
         With every mistake found, each with its place.
 
-    Source: L. L. Pilla, Optimal workload scheduling algorithm for data-parallel applications on
-    heterogeneous platforms based on dynamic programming, Inria RR-9487, 2022, definition 1;
-    corrected: any number of tasks, any sets of counts.
+    Source: Pilla 2022, definition 1; corrected: any number of tasks, any sets of counts.
 
     >>> problem = Partition(tasks=3, costs=[[0.0, 9.0, 4.0, 7.0], {0: 1.0, 1: 2.0}])
     >>> list(problem.machines), problem.costs_of(np.array([2, 1])).tolist()

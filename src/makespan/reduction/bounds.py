@@ -29,7 +29,7 @@ from makespan.reduction.problem import ROOT, Collective, Reduction
 ROUNDING = 1e-12
 MAX_SPLITS = 48
 SOURCES = {
-    "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu, HiPC 2013, one segment",
+    "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu 2013, one segment",
     "capacity": "counting copies: m(n - 1) arrivals at the fastest possible growth",
     "ports": "every segment passes each port on its way",
     "path": "the largest segment's way between the root and the machine farthest from it",
@@ -291,7 +291,7 @@ def _busiest(problem: Reduction, sizes: Floats, part: Collective) -> float:
 def _farthest(problem: Reduction, size: float, part: Collective) -> float:
     """Return how long a segment takes at least to the root from the machine farthest from it.
 
-    Source: E. W. Dijkstra, A note on two problems in connexion with graphs (1959).
+    Source: Dijkstra 1959.
     """
     latency, transfer, combine = _tables(problem, part)
     latency, transfer = (  # a row for each receiver; one number for all takes no memory

@@ -14,10 +14,11 @@ REDUCE, RECEIVE, SEND = range(3)
 
 
 def picture(problem: Reduction, schedule: Schedule) -> Picture:
-    """Return three lanes per machine, as in paper 000: reduction, reception, emission.
+    """Return three lanes per machine: reduction, reception, emission.
 
-    The label of a bar is the number of its segment, counted from 1. A reception is the send's
-    time shifted by the latency, but in what was measured it ends when the combination begins.
+    So the array reduction notebook draws them. The label of a bar is the number of its segment,
+    counted from 1. A reception is the send's time shifted by the latency, but in what was measured
+    it ends when the combination begins.
     """
     schedule = schedule.renamed(problem.machines)
     sends = schedule.rows_of(Activity.SEND)

@@ -55,8 +55,8 @@ class Reduction:
     order
         ``"free"``: the order of sends is part of the answer. ``"greedy"``: segments in order,
         and of all ready leaves the one that can start first, lowest machine first (the rule of
-        paper 000). ``"backfilling"``: the same over the leaves of all segments, lowest segment
-        first.
+        the array reduction notebook). ``"backfilling"``: the same over the leaves of all segments,
+        lowest segment first.
     destinations
         n rows, m columns, machines counted from 1: where each machine sends each segment. The
         row of the root is all 1.
@@ -76,7 +76,7 @@ class Reduction:
     ProblemError
         With every mistake found, each with its place.
 
-    Source: paper 000 (array reductions, an R notebook), corrected.
+    Source: array reduction notebook, corrected.
 
     >>> list(Reduction(machines=4, segments=3, latency=1, transfer=1, reduce=1).machines)
     ['M1', 'M2', 'M3', 'M4']

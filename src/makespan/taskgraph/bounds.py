@@ -22,8 +22,7 @@ PATH = "every path is executed in sequence, in the least duration of each task"
 AREA = "all cores together work no faster than all speeds together"
 FORCED = (
     "a task waits for all data but those of the predecessors that share its machine, which are "
-    "executed one after another there; M. A. Al-Mouhamed, Lower bound on the number of processors "
-    "and time for scheduling precedence graphs with communication costs, IEEE TSE 16(12), 1990"
+    "executed one after another there (Al-Mouhamed 1990)"
 )
 GIVEN = "the longest path under the given assignment, and the work of each machine"
 

@@ -67,7 +67,7 @@ class TaskGraph:
     the network's machines, then its routers. With ``duplication`` a task has a row per copy, and
     an edge at most one transfer to each machine; all of them end before the makespan.
 
-    Source: paper 003 (PB165, task graphs).
+    Source: PB165 (Masaryk University), task graphs.
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> TaskGraph(dag, Network.complete(speeds=[1.0, 2.0])).durations_on([0, 1], [0, 1]).tolist()

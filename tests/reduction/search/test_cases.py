@@ -117,7 +117,7 @@ def test_reference_schedule_and_bounds(case: dict[str, Any]) -> None:
 def test_order_matters(
     n: int, m: int, times: tuple[float, float, float], paper: float, true: float
 ) -> None:
-    """The optimum of the notebook's representation is not the optimum (errata 000.1)."""
+    """The optimum of the notebook's representation is not the optimum."""
     given = {"machines": n, "segments": m}
     given |= dict(zip(("latency", "transfer", "reduce"), times, strict=True))
     assert makespan.solve(Reduction(**given, order="greedy")).makespan == paper  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def test_value_is_exact_in_the_kind_of_the_times() -> None:
 
 
 def test_one_machine_takes_no_time() -> None:
-    """The notebook gives infinity for a single machine; it should give 0 (errata 000.5)."""
+    """The notebook gives infinity for a single machine; it should give 0."""
     assert evaluate([(1, 1)], 1, 1, 1) == 0
     assert evaluate([(1, 1)], 1, 1, 1, compatible=True) == float("inf")
 

@@ -1,4 +1,4 @@
-"""The lecture's examples (paper 003), every step of their traces."""
+"""The lecture's examples (PB165), every step of their traces."""
 
 from __future__ import annotations
 

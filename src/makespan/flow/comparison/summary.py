@@ -115,8 +115,7 @@ class ProfileRow:
 def profile(comparisons: Sequence[Comparison]) -> tuple[ProfileRow, ...]:
     """Return the performance profile of the methods, those that are nearest most often first.
 
-    Source: E. D. Dolan and J. J. Moré, Benchmarking optimization software with performance
-    profiles, Mathematical Programming 91, 2002.
+    Source: Dolan and Moré 2002.
     """
     names = dict.fromkeys(row.method for each in comparisons for row in each.rows)
     found = []

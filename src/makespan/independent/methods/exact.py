@@ -47,7 +47,7 @@ def _too_many(problem: IndependentTasks) -> str | None:
     proves="CP-SAT's complete search, where the durations are whole multiples of a unit",
     complexity="exponential",
     source="OR-tools CP-SAT on the assignment model, tasks of equal duration counted together; "
-    "M. Dell'Amico, S. Martello, ORSA J. Computing 7, 1995, for the bounds it starts from",
+    "Dell'Amico and Martello 1995 for the bounds it starts from",
 )
 def exact(problem: IndependentTasks, control: Control) -> Solution:
     """Search all assignments with CP-SAT, from the plan of LPT or a better one."""

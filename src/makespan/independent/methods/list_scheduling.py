@@ -18,8 +18,7 @@ from makespan.independent.problem import IndependentTasks
     needs=(NO_PREEMPTION,),
     published=True,
     complexity="O(n log m)",
-    source="R. L. Graham, Bounds for certain multiprocessing anomalies, Bell System Technical "
-    "Journal 45, 1966: at most 2 - 1/m times the optimum",
+    source="Graham 1966: at most 2 - 1/m times the optimum",
 )
 def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, each on the machine that is free first."""

@@ -15,8 +15,7 @@ from makespan.independent.problem import IndependentTasks
     name="lpt",
     needs=(NO_PREEMPTION,),
     complexity="O(n log n)",
-    source="R. L. Graham, Bounds on multiprocessing timing anomalies, SIAM J. Applied "
-    "Mathematics 17, 1969: at most 4/3 - 1/(3m) times the optimum",
+    source="Graham 1969: at most 4/3 - 1/(3m) times the optimum",
 )
 def lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that is free first."""

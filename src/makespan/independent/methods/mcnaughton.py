@@ -23,8 +23,7 @@ BOUND_IS_MET = 1e-9
     needs=(PREEMPTION,),
     proves="no plan ends before max(sum / m, longest), and this one ends then",
     complexity="O(n + m), at most m - 1 tasks cut",
-    source="R. McNaughton, Scheduling with deadlines and loss functions, Management Science 6, "
-    "1959, theorem 3.1",
+    source="McNaughton 1959, theorem 3.1",
 )
 def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
     """Fill the machines one after another up to the optimum; cut the task that does not fit."""

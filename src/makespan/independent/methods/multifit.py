@@ -24,10 +24,8 @@ CLOSE = 1e-12
     name="multifit",
     needs=(NO_PREEMPTION,),
     complexity="O(n log n + n log m) for each of k iterations",
-    source="E. G. Coffman, M. R. Garey, D. S. Johnson, An application of bin packing to "
-    "multiprocessor scheduling, SIAM J. Computing 7, 1978; at most 13/11 + 2^-k times the optimum "
-    "(M. Yue, Annals of Operations Research 24, 1990); started from LPT (C.-Y. Lee, "
-    "J. D. Massey, Discrete Applied Mathematics 20, 1988)",
+    source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "
+    "started from LPT (Lee and Massey 1988)",
 )
 def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 20) -> Solution:
     """Bisect for the least time within which first fit decreasing packs all tasks.

@@ -7,8 +7,7 @@ is v above the relaxed optimum, so it uses no entry with a reduced cost above v.
 programme over the entries with a reduced cost up to g (the core) proves what it finds, as soon as
 that is at most g. The core grows until it does.
 
-Source: after D. Pisinger, A minimal algorithm for the multiple-choice knapsack problem, EJOR 83
-(1995), with an equality in place of the capacity.
+Source: after Pisinger 1995, with an equality in place of the capacity.
 """
 
 from __future__ import annotations

@@ -31,10 +31,9 @@ STEPS = 50_000_000
     "partition",
     name="dynamic-programming",
     needs=(LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC),
-    proves="induction over the resources (RR-9487, theorem 1)",
+    proves="induction over the resources (Pilla 2022, theorem 1)",
     complexity="O(n T^2) time, O(n T) memory",
-    source="L. L. Pilla, Optimal workload scheduling algorithm ... based on dynamic programming, "
-    "Inria RR-9487, 2022, algorithm 1, corrected: limits clamped to T, windows on the totals, "
+    source="Pilla 2022, algorithm 1, corrected: limits clamped to T, windows on the totals, "
     "infeasible problems recognised",
 )
 def dynamic_programming(problem: Partition, control: Control) -> Solution:

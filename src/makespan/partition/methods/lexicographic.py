@@ -17,8 +17,7 @@ from makespan.partition.problem import Partition
     needs=(A_PAIR, NO_OTHER_PREFERENCE),
     proves="exact threshold for the time; reduced costs for the energy, to within rounding",
     complexity="threshold and total; for energy, then time, O(log) searches of the core",
-    source="H. Khaleghzadeh et al., Bi-objective optimization of data-parallel applications on "
-    "heterogeneous HPC platforms, TPDS 32, 2021 (the pair); method: ε-constraint over total",
+    source="Khaleghzadeh et al. 2021 (the pair); method: ε-constraint over total",
 )
 def lexicographic(problem: Partition, control: Control) -> Solution:
     """Least energy among the plans of least makespan, or least makespan at the least energy."""

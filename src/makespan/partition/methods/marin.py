@@ -31,8 +31,7 @@ NOT_CONVEX = "the costs grow more slowly somewhere by less than rounding, and th
     proves="exchange argument for marginal costs that never fall, to within rounding",
     published=True,
     complexity="O(n + T log n)",
-    source="L. L. Pilla, Scheduling algorithms for federated learning with minimal energy "
-    "consumption, arXiv 2209.06210, 2022, MarIn",
+    source="Pilla 2022 (federated learning), MarIn",
 )
 def marin(problem: Partition, control: Control) -> Solution:
     """Least sum of times where costs never grow more slowly: each task goes where it adds least."""

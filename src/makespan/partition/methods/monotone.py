@@ -25,8 +25,7 @@ NEVER_FALL = "costs never fall, as affine costs do not and curves are declared n
     needs=(LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE),
     proves="no lower threshold lets the resources take all tasks",
     complexity="O(n log T) evaluations of 32 costs, O(n) memory",
-    source="bisection on the threshold, e.g. A. Lastovetsky and R. Reddy, Data partitioning with "
-    "a functional performance model of heterogeneous processors, IJHPCA 21, 2007",
+    source="bisection on the threshold, e.g. Lastovetsky and Reddy 2007",
 )
 def monotone(problem: Partition, control: Control) -> Solution:
     """Optimum where costs never fall: the least threshold by which all tasks are taken.

@@ -25,8 +25,7 @@ from makespan.partition.problem import Partition
     proves="exchange argument for costs that never fall (Pilla 2021, theorem 1)",
     published=True,
     complexity="O(n + T log n)",
-    source="L. L. Pilla, Optimal task assignment for heterogeneous federated learning devices, "
-    "IPDPS 2021, algorithm 1",
+    source="Pilla 2021, algorithm 1",
 )
 def olar(problem: Partition, control: Control) -> Solution:
     """Optimum where costs never fall, by a heap: each task goes where it ends first.

@@ -23,8 +23,7 @@ from makespan.partition.threshold.sums import Expired, sums_of
     needs=(A_FRONT, NO_OTHER_PREFERENCE),
     proves="every point has the least energy under a limit just below the next slower time",
     complexity="one total per point",
-    source="Y. Haimes, L. Lasdon, D. Wismer, On a bicriterion formulation ..., IEEE SMC 1, 1971 "
-    "(ε-constraint); the problem of H. Khaleghzadeh et al., TPDS 32, 2021",
+    source="Haimes, Lasdon and Wismer 1971 (ε-constraint); the problem of Khaleghzadeh et al. 2021",
 )
 def pareto(problem: Partition, control: Control) -> Solution:
     """Every pair of time and energy that no plan beats in both; the schedule is the fastest.

@@ -21,8 +21,8 @@ from makespan.partition.threshold.sums import Expired, sums_of
     needs=(LEAST_MAKESPAN,),
     proves="no lower threshold lets the allowed counts add up to the tasks (exact sums)",
     complexity="a few reads of the table in practice; O(n T^2 / 64 log T) at worst",
-    source="bottleneck search over sums of sets, as subset sums in words (D. Pisinger, Dynamic "
-    "programming on the word RAM, Algorithmica 35, 2003); statement of L. L. Pilla, RR-9487, 2022",
+    source="bottleneck search over sums of sets, as subset sums in words (after Pisinger 2003); "
+    "statement of Pilla 2022",
 )
 def threshold(problem: Partition, control: Control) -> Solution:
     """Optimum for any costs: search the least threshold whose allowed counts add up.

@@ -19,8 +19,7 @@ from makespan.partition.threshold.sums import Sums
     needs=(LEAST_TOTAL, NO_OTHER_PREFERENCE),
     proves="no entry outside the core can improve the sum (reduced costs), to within rounding",
     complexity="O(table) for the hulls, then O(core x range of sums); O(n T^2) at worst",
-    source="after D. Pisinger, A minimal algorithm for the multiple-choice knapsack problem, "
-    "EJOR 83, 1995; the problem of L. L. Pilla, arXiv 2209.06210, 2022",
+    source="after Pisinger 1995; the problem of Pilla 2022 (federated learning)",
 )
 def total(problem: Partition, control: Control) -> Solution:
     """Least sum of all resources' times, by the deadline if there is one, for any costs."""

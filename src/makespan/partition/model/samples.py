@@ -78,8 +78,7 @@ def _step(counts: Integers, costs: Floats, wanted: Integers) -> Floats:
 def _pchip(counts: Integers, costs: Floats, wanted: Integers) -> Floats:
     """Cubic pieces with slopes that keep each piece monotone where its samples are.
 
-    Source: F. N. Fritsch and J. Butland, A method for constructing local monotone piecewise
-    cubic interpolants, SIAM J. Sci. Stat. Comput. 5 (1984), weighted harmonic means.
+    Source: Fritsch and Butland 1984, weighted harmonic means.
     """
     if len(counts) < 3:
         return np.interp(wanted, counts, costs)

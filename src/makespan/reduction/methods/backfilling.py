@@ -32,7 +32,7 @@ def _too_many(problem: Reduction) -> str | None:
     ),
     proves="all destinations, where there are few (order = 'backfilling')",
     complexity="O(n m log(n m)) for each destination matrix tried",
-    source="paper 000, last section: the leaves of all segments at each step",
+    source="array reduction notebook, last section: the leaves of all segments at each step",
 )
 def backfilling(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
     """Order the sends by backfilling; try all destinations where they are few, else search."""

@@ -17,7 +17,7 @@ from makespan.reduction.timing import in_order
     needs=(A_REDUCTION, GIVEN_COUNT, GIVEN_PLAN),
     proves="destinations with a rule leave nothing to choose",
     complexity="O(n m log(n m))",
-    source="paper 000, evaluate, and its last section for sequences",
+    source="array reduction notebook, evaluate, and its last section for sequences",
 )
 def given_plan(problem: Reduction, control: Control) -> Solution:
     """Start the sends of the given plan in the order of its rule, as early as possible.

@@ -1,6 +1,6 @@
 """The loops of round-optimal schedules on circulant graphs.
 
-Source: J. L. Träff, arXiv 2407.18004. They are plain Python over arrays, and are compiled for many
+Source: Träff 2024. They are plain Python over arrays, and are compiled for many
 machines or segments.
 """
 

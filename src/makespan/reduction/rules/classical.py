@@ -146,8 +146,7 @@ def two_tree(machines: int, segment: int) -> Integers:
     """Even segments follow a binary tree in which odd machines are leaves, odd ones another in
     which even machines are.
 
-    Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
-    reduction and scan, Parallel Computing 35 (2009).
+    Source: Sanders, Speck and Träff 2009.
     """
     inner = machines - 1
     place = np.arange(inner + 1)

@@ -32,7 +32,8 @@ def commit(  # type: ignore[no-untyped-def]
 ):
     """Commit, again and again, the ready send that can start first; return all in that order.
 
-    ``GREEDY``: of the leaves of one segment after another (ties: lowest machine), as in paper 000.
+    ``GREEDY``: of the leaves of one segment after another (ties: lowest machine), as in the array
+    reduction notebook.
     ``BACKFILLING``: of the leaves of all segments (ties: lowest segment, then lowest machine).
     ``SEQUENCES``: of the next sends of all machines (ties as before); fewer than all in a
     deadlock. A machine is a leaf of a segment when it has received all that it waits for.

@@ -1,6 +1,6 @@
-"""The loop of the notebook's search: one column (segment) at a time, over all trees.
+"""The loop of the segmented reduction notebook's search: a column (segment) at a time.
 
-A state holds when every machine can send, receive and combine next. The evaluation of paper 000
+A state holds when every machine can send, receive and combine next. The notebook's evaluation
 takes the segments one after another, so a solution's value is a walk through such states, and
 walks that meet in an equal state are merged. Equal, not better: the greedy rule is not monotone.
 """

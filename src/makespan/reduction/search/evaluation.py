@@ -1,4 +1,4 @@
-"""The makespan of a given plan, as paper 000 evaluates it."""
+"""The makespan of a given plan, as the segmented reduction notebook evaluates it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def evaluate(
         ``"greedy"`` or ``"backfilling"``, for destinations.
     compatible
         Return exactly the float that the notebook's ``evaluate`` returns, order of additions
-        included, and infinity where it does (errata 000.5).
+        included, and infinity where it does, for one machine too.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def evaluate(
 
     Complexity: O(n m log(n m)).
 
-    Source: paper 000, ``evaluate``; corrected for one machine (0, not infinity).
+    Source: array reduction notebook, ``evaluate``; corrected for one machine (0, not infinity).
 
     >>> evaluate([(1, 1), (1, 3), (1, 1)], 0.1, 1, 0.3)
     3.8
@@ -64,7 +64,7 @@ def evaluate(
     sequences = is_sequences(plan)
     if compatible:
         if sequences or order != "greedy" or segment_sizes is not None:
-            raise ProblemError("compatible: the notebook evaluates destinations, greedily")
+            raise ProblemError("compatible: takes destinations in greedy order, no segment_sizes")
         return notebook_evaluate(plan, float(latency), float(transfer), float(reduce))
     problem = Reduction(
         machines=len(plan),
@@ -101,7 +101,7 @@ def _in_kind_of(value: Fraction, given: tuple[Any, ...]) -> float | Fraction:
 
 
 def notebook_evaluate(plan: Plan, alpha: float, beta: float, gamma: float) -> float:
-    """Return what ``evaluate`` of paper 000 returns, bit for bit.
+    """Return what ``evaluate`` of the array reduction notebook returns, bit for bit.
 
     A solution that sends in a cycle or to itself gives infinity, and so does a single machine.
     The root's row is not checked.

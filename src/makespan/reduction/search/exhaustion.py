@@ -1,4 +1,4 @@
-"""The notebook's search: least makespan, numbers of solutions, and the solutions themselves."""
+"""The segmented reduction notebook's search: least makespan, number of solutions, solutions."""
 
 from __future__ import annotations
 
@@ -195,7 +195,8 @@ def search(
 
     Complexity: O(S n^(n-2) n²) for S states a column; S is small where many solutions meet.
 
-    Source: paper 000, ``find_min``; Cayley's formula for the number of valid solutions.
+    Source: array reduction notebook, ``find_min``; Cayley's formula for the number of
+    valid solutions.
     """
     machines, segments = len(reduce), len(size)
     columns = Columns(transfer, latency, reduce, size, control)
@@ -306,7 +307,7 @@ def merged_as_in_notebook(solutions: Integers, values: Any) -> tuple[float, int,
     """Return value, number and rows of the optima as the notebook's recursion merges them.
 
     Each level takes a value for equal when it is within 1e-15 of the first one found there, so
-    what is kept depends on the order and on the levels (errata 000.3).
+    what is kept depends on the order and on the levels (docs/reduction.md, corrections).
     """
     flat = solutions[:, 1:, :].reshape(len(solutions), -1)
 

@@ -1,4 +1,4 @@
-"""How long the notebook's searches would take without any of the improvements."""
+"""How long the segmented reduction notebook's searches take without the improvements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def estimate(machines: int = 8, segments: int = 8) -> Estimate:
     machines, segments
         The largest numbers in the tables.
 
-    Source: paper 000: (n - 1)^(m(n - 1)) solutions, times (m!)^(n - 1) with the order of sends.
+    Source: array reduction notebook: (n - 1)^(m(n - 1)) solutions, times (m!)^(n - 1) with the
+    order of sends.
 
     >>> predicted = estimate(4, 2)
     >>> round(predicted.ordered[3][1] / predicted.search[3][1])

@@ -33,10 +33,10 @@ def first_of_each_class(solutions: Integers) -> list[int]:
     """Return the first of each class of solutions that are equal up to renaming machines.
 
     ``solutions`` has the shape (count, machines, segments), entries counted from 0. The root
-    keeps its name (errata 000.4). Machines are coloured by what they send and receive until the
-    colours are stable, ties are broken one machine at a time, and the machines put in the order of
-    their colours. Equal forms are isomorphic; the few classes whose colours agree and whose forms
-    differ are compared by search.
+    keeps its name: a permutation that moves it can't match. Machines are coloured by what they send
+    and receive until the colours are stable, ties are broken one machine at a time, and the
+    machines put in the order of their colours. Equal forms are isomorphic; the few classes whose
+    colours agree and whose forms differ are compared by search.
 
     Complexity: O(count n² m) for the colours.
     """

@@ -4,7 +4,7 @@ A cluster is a set of tasks that one machine will execute. In the scheduled grap
 clusters are zeroed and the tasks of a cluster follow one another by level. Its longest path is
 the dominant sequence; the length of that is the parallel time.
 
-Source: paper 003 (PB165), "Naplánovaný graf úloh", corrected: paths sum w1 over the durations.
+Source: PB165, "Naplánovaný graf úloh", corrected: paths sum w1 over the durations.
 """
 
 from __future__ import annotations

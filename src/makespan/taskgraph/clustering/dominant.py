@@ -5,8 +5,7 @@ start of a task is the longest path up to it (its *top level*), its level the lo
 it, and the sum of both its priority: the longest path through it, which is the dominant sequence
 for the first.
 
-Source: T. Yang and A. Gerasoulis, DSC: scheduling parallel tasks on an unbounded number of
-processors, IEEE Transactions on Parallel and Distributed Systems 5(9), 1994, section 4.
+Source: Yang and Gerasoulis 1994, section 4.
 """
 
 from __future__ import annotations

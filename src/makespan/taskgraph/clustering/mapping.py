@@ -1,6 +1,6 @@
 """From clusters to machines: merging, physical mapping, and the order on each machine.
 
-Source: paper 003 (PB165), "Spojování shluků", "Plánování pomocí shlukovací heuristiky".
+Source: PB165, "Spojování shluků", "Plánování pomocí shlukovací heuristiky".
 """
 
 from __future__ import annotations

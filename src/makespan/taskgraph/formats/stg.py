@@ -5,8 +5,7 @@ line after it holds a task, its processing time, the number of its predecessors,
 follows ``#`` is a comment. The format has no sizes: they are generated, seeded. Its variants with
 communication, whose first line holds more than one number, are not read.
 
-Source: T. Tobita and H. Kasahara, A standard task graph set for fair evaluation of
-multiprocessor scheduling algorithms, Journal of Scheduling 5(5), 2002.
+Source: Tobita and Kasahara 2002.
 """
 
 from __future__ import annotations

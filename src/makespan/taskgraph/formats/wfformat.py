@@ -5,9 +5,7 @@ on. The size of an edge is the sum of the files that its source writes and its t
 bytes. Up to 1.4 a task holds its runtime and its files (in 1.0 under other names); since 1.5 what
 was to be done, the files, and what was measured stand in tables of their own.
 
-Source: T. Coleman, H. Casanova, L. Pottier, M. Kaushik, E. Deelman and R. Ferreira da Silva,
-WfCommons: a framework for enabling scientific workflow research and development, Future
-Generation Computer Systems 128, 2022; https://github.com/wfcommons/WfFormat.
+Source: Coleman et al. 2022; https://github.com/wfcommons/WfFormat.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ def tree(levels: int, *, children: int = 2, inwards: bool = False, ccr: float = 
 def gaussian_elimination(order: int, *, ccr: float = 1.0) -> Dag:
     """Return the graph of eliminating a matrix column by column.
 
-    Work and size are the numbers of entries touched. Source: M. Cosnard, M. Marrakchi, Y. Robert
-    and D. Trystram, Parallel Gaussian elimination on an MIMD computer, Parallel Computing 6, 1988.
+    Work and size are the numbers of entries touched. Source: Cosnard, Marrakchi, Robert and
+    Trystram 1988.
     """
     _whole("order", order, low=2)
     work: dict[str, float] = {}
@@ -133,8 +133,7 @@ def fft(points: int, *, ccr: float = 1.0) -> Dag:
 def cholesky(tiles: int, *, ccr: float = 1.0) -> Dag:
     """Return the graph of a tiled Cholesky factorisation; work in flops of a tile, per third.
 
-    Source: A. Buttari, J. Langou, J. Kurzak and J. Dongarra, A class of parallel tiled linear
-    algebra algorithms for multicore architectures, Parallel Computing 35, 2009.
+    Source: Buttari, Langou, Kurzak and Dongarra 2009.
     """
     _whole("tiles", tiles)
     work: dict[str, float] = {}

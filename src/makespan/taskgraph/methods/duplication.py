@@ -25,11 +25,8 @@ MOST = 32
     reach=(QUICKLY_TRIED,),
     complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "
     "copies of a task, d its predecessors, g the gaps that are tried",
-    source="I. Ahmad and Y.-K. Kwok, On exploiting task duplication in parallel program "
-    "scheduling, IEEE TPDS 9(9), 1998 (the predecessor whose data come last is copied, and its "
-    "own before it); for unequal machines T. Hagras and J. Janeček, A high performance, low "
-    "complexity algorithm for compile-time task scheduling in heterogeneous systems, Parallel "
-    "Computing 31(7), 2005",
+    source="Ahmad and Kwok 1998 (the predecessor whose data come last is copied, and its own "
+    "before it); for unequal machines Hagras and Janeček 2005",
 )
 def duplication(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None

@@ -23,7 +23,7 @@ from makespan.taskgraph.problem import TaskGraph
     proves="without contention, earliest starts in the given sequences on single cores can't be "
     "beaten: every start is a longest path",
     complexity="O(n log n + n log c + e), c the cores of a machine; compiled unless transfers wait",
-    source="design, 3.3: a given plan is timed and refereed only",
+    source="definition: a given plan is timed and checked only",
 )
 def given_plan(problem: TaskGraph, control: Control) -> Solution:
     """Times the given assignment and sequences; tasks without a sequence go by level."""

@@ -34,8 +34,8 @@ MIN_REACH, MAX_REACH = 0.003, 0.1
     name="local-search",
     needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION),
     complexity="O(k (n + e)), k the moves tried; compiled for large graphs",
-    source="threshold accepting, G. Dueck and T. Scheuer, Journal of Computational Physics 90, "
-    "1990, over an order of the tasks and the machine of each",
+    source="threshold accepting (Dueck and Scheuer 1990) over an order of the tasks and "
+    "the machine of each",
 )
 def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
     """Improve the best plan known, or that of ``heft``, by moving tasks.

@@ -49,7 +49,7 @@ class Dag:
     own, durations
         The tasks with durations of their own, and their durations, shape (len(own), machines).
 
-    Source: paper 003 (PB165, task graphs), "Úlohy a komunikace".
+    Source: PB165, "Úlohy a komunikace".
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> len(dag), dag.source.tolist(), dag.size.tolist()

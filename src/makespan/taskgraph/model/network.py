@@ -60,7 +60,7 @@ class Network:
 
     Mistakes are reported by the :class:`makespan.TaskGraph` that uses the network, all together.
 
-    Source: paper 003 (PB165, task graphs), "Úlohy a komunikace", "Heuristiky mapování".
+    Source: PB165, "Úlohy a komunikace", "Heuristiky mapování".
 
     >>> network = Network.complete(speeds=[1.0, 2.0], rate=4.0)
     >>> float(network.routing.seconds_per_unit[0, 1])

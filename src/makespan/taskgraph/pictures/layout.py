@@ -1,8 +1,6 @@
 """Places of tasks in a drawing: layers from entry to exit, few crossings.
 
-Source: K. Sugiyama, S. Tagawa and M. Toda, Methods for visual understanding of hierarchical
-system structures, IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981 (layers and
-barycentres; long edges are drawn straight).
+Source: Sugiyama, Tagawa and Toda 1981 (layers and barycentres; long edges are drawn straight).
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ class Insertion:
     machine, start, end
         Machine and times of the placed tasks; machine -1 for those not placed yet.
 
-    Source: H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task
-    scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002 (insertion); O. Sinnen and L. A.
-    Sousa, Communication contention in task scheduling, IEEE TPDS 16(6), 2005 (of edges).
+    Source: Topcuoglu, Hariri and Wu 2002 (insertion); Sinnen and Sousa 2005 (of edges).
     """
 
     def __init__(self, problem: TaskGraph) -> None:

@@ -29,7 +29,7 @@ def weights(
 
     On machines and links of speed 1 without set-ups, None and 1 are the same.
 
-    Source: paper 003, "Priority pro plánování seznamem": the length of a path is
+    Source: PB165, "Priority pro plánování seznamem": the length of a path is
     ``w1 Σ p_j + w2 Σ size``.
 
     Raises
@@ -70,7 +70,7 @@ def _mean_of_pairs(table: Floats) -> float:
 def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     """Return the longest path from each task to an exit task, both ends included.
 
-    Source: paper 003, "úroveň (level)". Complexity: O(tasks + edges).
+    Source: PB165, "úroveň (level)". Complexity: O(tasks + edges).
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> levels(dag, dag.work, dag.size).tolist()
@@ -88,7 +88,7 @@ def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
 def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     """Return the longest path from an entry task to each task, both ends included.
 
-    Source: paper 003, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
+    Source: PB165, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
 
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> colevels(dag, dag.work, dag.size).tolist()

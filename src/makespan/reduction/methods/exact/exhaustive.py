@@ -1,4 +1,4 @@
-"""The notebook's search over all destinations, segment after segment."""
+"""The segmented reduction notebook's search over all destinations, segment after segment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEW_MACHINES = Need(
     needs=(A_REDUCTION, GIVEN_COUNT, OPEN_PLAN, GREEDY_ORDER, FEW_MACHINES),
     proves="all n^((n-2)m) valid solutions, merged where they meet (order = 'greedy')",
     complexity="O(S n^n) for S distinct states a segment",
-    source="paper 000, find_min; corrected: exact ties, the root keeps its name (errata 000.3, .4)",
+    source="array reduction notebook, find_min; corrected: exact ties, the root keeps its name",
 )
 def exhaustive(
     problem: Reduction,

@@ -25,7 +25,7 @@ ONE_SEGMENT = Need(
     needs=(ONE_WAY, ONE_SEGMENT, OPEN_PLAN, FREE_ORDER, SAME_TIMES),
     proves="growth N(t) = N(t - max(transfer, reduce)) + N(t - latency - transfer - reduce)",
     complexity="O(n log n)",
-    source="L.-C. Canon, G. Antoniu, HiPC 2013, doi 10.1109/HiPC.2013.6799124",
+    source="Canon and Antoniu 2013",
 )
 def single_segment(problem: Reduction, control: Control) -> Solution:
     """Grow the reversed broadcast as fast as it can: whoever can finish a copy first makes it."""

@@ -43,7 +43,7 @@ def _latency_or_work(problem: Reduction) -> str | None:
     ),
     proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994)",
     complexity="O(n log² n + n m)",
-    source="J. L. Träff, arXiv 2407.18004, receive schedules on circulant graphs",
+    source="Träff 2024, receive schedules on circulant graphs",
 )
 def circulant(problem: Reduction, control: Control) -> Solution:
     """In round k, machine r gives to machine r + skip[k]; every machine gets a new segment in

@@ -1,4 +1,4 @@
-"""The notebook's rule for the order of sends, over the best destinations found."""
+"""The greedy rule for the order of sends, over the best destinations found."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from makespan.reduction.search.destinations import best_destinations
     needs=(A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN),
     proves="all destinations, where there are few",
     complexity="O(n m log n) for each destination matrix tried",
-    source="paper 000, evaluate; local search over destinations",
+    source="array reduction notebook, evaluate; local search over destinations",
 )
 def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
-    """Order the sends by the notebook's rule; try all destinations where few, else search."""
+    """Order the sends by the greedy rule; try all destinations where few, else search."""
     return best_destinations(problem, control, "greedy", tries)

@@ -17,7 +17,7 @@ LEADS = (0, 2, 4, 6, 8)  # how much earlier deeper machines send a segment
     name="two-tree",
     needs=(ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m log n)",
-    source="Sanders, Speck and Träff, Parallel Computing 35 (2009), two-tree algorithms",
+    source="Sanders, Speck and Träff 2009",
 )
 def two_tree(problem: Reduction, control: Control) -> Solution:
     """Send odd and even segments up two binary trees, the leaves of one inside the other."""

@@ -23,8 +23,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e) log n)",
-    source="T. Yang and A. Gerasoulis, DSC: scheduling parallel tasks on an unbounded number of "
-    "processors, IEEE TPDS 5(9), 1994",
+    source="Yang and Gerasoulis 1994",
 )
 def dominant_sequence_clustering(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None

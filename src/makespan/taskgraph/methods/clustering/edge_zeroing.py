@@ -24,8 +24,7 @@ NOT_GROWN = 1 + 1e-12
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O(e (n + e))",
-    source="paper 003 (PB165), Shlukování; V. Sarkar, Partitioning and scheduling parallel "
-    "programs for multiprocessors, MIT Press, 1989",
+    source="PB165, Shlukování; Sarkar 1989",
 )
 def edge_zeroing(
     problem: TaskGraph,

@@ -24,8 +24,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O(c (n + e)), c the clusters",
-    source="S. J. Kim and J. C. Browne, A general approach to mapping of parallel computations "
-    "upon multiprocessor architectures, ICPP 1988",
+    source="Kim and Browne 1988",
 )
 def linear_clustering(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None

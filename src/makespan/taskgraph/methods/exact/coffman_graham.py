@@ -30,8 +30,7 @@ from makespan.taskgraph.problem import TaskGraph
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "
     "processors (Coffman and Graham 1972, theorem 1)",
     complexity="O(n e / 64 + n²) for the reduction",
-    source="E. G. Coffman and R. L. Graham, Optimal scheduling for two-processor systems, Acta "
-    "Informatica 1, 1972",
+    source="Coffman and Graham 1972",
 )
 def coffman_graham(problem: TaskGraph, control: Control) -> Solution:
     """Highest label first: optimal for equal tasks on two machines without communication.

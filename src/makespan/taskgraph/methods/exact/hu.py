@@ -29,7 +29,7 @@ from makespan.taskgraph.problem import TaskGraph
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
     "an out-forest is one backwards in time",
     complexity="O(n log n)",
-    source="T. C. Hu, Parallel sequencing and assembly line problems, Operations Research 9, 1961",
+    source="Hu 1961",
 )
 def hu(problem: TaskGraph, control: Control) -> Solution:
     """Highest level first: optimal for forests of equal tasks without communication.

@@ -23,8 +23,7 @@ TIE = 1e-9
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_INSERTED,),
     complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task "
-    "scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002",
+    source="Topcuoglu, Hariri and Wu 2002",
 )
 def cpop(problem: TaskGraph, control: Control) -> Solution:
     """Puts a critical path on the machine that executes it first, other tasks where they end first.

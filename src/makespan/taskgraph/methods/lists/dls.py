@@ -20,8 +20,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n w + e) m), w the widest queue of ready tasks",
-    source="G. C. Sih and E. A. Lee, A compile-time scheduling heuristic for "
-    "interconnection-constrained heterogeneous processor architectures, IEEE TPDS 4(2), 1993",
+    source="Sih and Lee 1993",
 )
 def dls(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks on all machines, the pair of greatest dynamic level is next.

@@ -20,8 +20,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n w + e) m), w the widest queue of ready tasks",
-    source="J.-J. Hwang, Y.-C. Chow, F. D. Anger and C.-Y. Lee, Scheduling precedence graphs in "
-    "systems with interprocessor communication times, SIAM Journal on Computing 18(2), 1989",
+    source="Hwang, Chow, Anger and Lee 1989",
 )
 def etf(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks on all machines, the pair that can start first is next.

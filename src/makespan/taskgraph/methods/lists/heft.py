@@ -16,8 +16,7 @@ from makespan.taskgraph.problem import TaskGraph
     name="heft",
     needs=(NO_GIVEN_PLAN,),
     complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="H. Topcuoglu, S. Hariri and M.-Y. Wu, Performance-effective and low-complexity task "
-    "scheduling for heterogeneous computing, IEEE TPDS 13(3), 2002",
+    source="Topcuoglu, Hariri and Wu 2002",
 )
 def heft(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None

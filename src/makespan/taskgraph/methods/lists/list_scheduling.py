@@ -34,7 +34,7 @@ Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m + n log n)",
-    source="paper 003 (PB165), Plánování seznamem, corrected: C_j is updated with M(j); time "
+    source="PB165, Plánování seznamem, corrected: C_j is updated with M(j); time "
     "passes to the next completion where the queue is empty or no machine is free",
 )
 def list_scheduling(

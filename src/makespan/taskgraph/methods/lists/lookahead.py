@@ -18,8 +18,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m² g), g the gaps that are tried",
-    source="L. F. Bittencourt, R. Sakellariou and E. R. M. Madeira, DAG scheduling using a "
-    "lookahead variant of the heterogeneous earliest finish time algorithm, PDP 2010",
+    source="Bittencourt, Sakellariou and Madeira 2010",
 )
 def lookahead(problem: TaskGraph, control: Control) -> Solution:
     """Like ``heft``, but a task goes where the last of its successors can end first.

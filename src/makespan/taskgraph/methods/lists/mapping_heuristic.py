@@ -22,8 +22,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e h) m + n log n), h the hops of the longest route",
-    source="paper 003 (PB165), Heuristiky mapování; H. El-Rewini and T. G. Lewis, Scheduling "
-    "parallel program tasks onto arbitrary target machines, JPDC 9, 1990",
+    source="PB165, Heuristiky mapování; El-Rewini and Lewis 1990",
 )
 def mapping_heuristic(
     problem: TaskGraph, control: Control, *, w1: float | None = None, w2: float | None = None

@@ -22,8 +22,7 @@ from makespan.taskgraph.problem import TaskGraph
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_INSERTED,),
     complexity="O((n + e) log n + n m), compiled; O(n m g + e m h) under contention",
-    source="M.-Y. Wu and D. D. Gajski, Hypertool: a programming aid for message-passing systems, "
-    "IEEE TPDS 1(3), 1990",
+    source="Wu and Gajski 1990",
 )
 def mcp(problem: TaskGraph, control: Control) -> Solution:
     """By rising latest start, each task goes to the machine on which it starts first.

@@ -26,8 +26,7 @@ SLICE = 20_000_000
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_INSERTED,),
     complexity="O(n log n + (n + e) m), compiled; O(n m g + e m h) under contention",
-    source="H. Arabnejad and J. G. Barbosa, List scheduling algorithm for heterogeneous systems by "
-    "an optimistic cost table, IEEE TPDS 25(3), 2014",
+    source="Arabnejad and Barbosa 2014",
 )
 def peft(problem: TaskGraph, control: Control) -> Solution:
     """Each task goes where its end and the optimistic cost of all that follows are least.
