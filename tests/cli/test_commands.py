@@ -118,7 +118,7 @@ def test_no_command_is_a_usage_error(call: Outcome) -> None:
         (["solve", "STAR", "-O", "w1=1"], "has an option 'w1'"),
         (["solve", "STAR", "--time-limit", "nan"], "a limit is 0 or more seconds"),
         (["solve", "STAR", "--time-limit", "-1"], "a limit is 0 or more seconds"),
-        (["solve", "STAR", "--time-limit", "soon"], "'soon' is no time"),
+        (["solve", "STAR", "--time-limit", "soon"], "'soon' is not a time"),
         (["solve", "STAR", "--seed", "-1"], "Invalid value for '--seed'"),
         (["solve", "STAR", "-o", "plan.toml"], "allowed are .json"),
         (["solve", "STAR", "--plot", "plan.pdf"], "allowed are .svg, .png"),

@@ -133,7 +133,7 @@ def test_all_mistakes_are_reported_together():
     ("parts", "expected"),
     [
         ({"costs": []}, "costs: are empty; at least one resource is needed"),
-        ({"costs": 3}, "costs: 3 are no costs"),
+        ({"costs": 3}, "costs: 3 are not costs"),
         ({"costs": [[0.0]], "lower": [0, 0]}, "lower: holds 2 entries; there are 1 resources"),
         ({"costs": [[0.0]], "lower": 2, "upper": 1}, "lower: 2 is above the upper limit 1"),
         ({"costs": [[0.0]], "names": ["a", "b"]}, "names: holds 2 names"),

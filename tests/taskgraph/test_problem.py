@@ -63,7 +63,10 @@ def test_mistakes_in_graphs(tasks: Any, edges: Any, expected: str) -> None:
         ({"speeds": [1, 1], "message_setup": -1}, "network.machines[0].message_setup: -1.0 is neg"),
         ({"speeds": [1, 1], "names": ["a", "a"]}, "network.machines[1].name: 'a' is also"),
         ({"speeds": [1, 1], "names": ["a"]}, "network.names: there are 1 names for 2 machines"),
-        ({"speeds": [1, 1], "topology": "rng"}, "network.topology: 'rng' is no topology; did you"),
+        (
+            {"speeds": [1, 1], "topology": "rng"},
+            "network.topology: 'rng' is not a topology; did you",
+        ),
         ({"speeds": [1, 1], "topology": "mesh"}, "network.shape: is missing"),
         ({"speeds": [1, 1], "topology": "mesh", "shape": [3]}, "network.shape: [3] holds 3 mach"),
         ({"speeds": [1, 1], "shape": [2]}, "network.shape: means nothing for 'complete'"),

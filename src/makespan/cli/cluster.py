@@ -122,7 +122,7 @@ def write_results(results: Any, path: str) -> None:
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def connected(address: str) -> Iterator[Any]:
     Raises
     ------
     InputError
-        If that is no address.
+        If that is not an address.
     ExecutionError
         If it does not answer.
     """

@@ -27,7 +27,7 @@ class Seconds(click.ParamType[float]):
         except ValueError:
             number = math.nan
         if not number >= 0:
-            self.fail(f"{value!r} is no time; a limit is 0 or more seconds", param, ctx)
+            self.fail(f"{value!r} is not a time; a limit is 0 or more seconds", param, ctx)
         return number
 
 

@@ -30,7 +30,7 @@ def kind_named(name: object) -> Kind:
     """
     if not isinstance(name, str) or name not in KINDS:
         hint = did_you_mean(name, KINDS)
-        raise ProblemError(f"kind: {shown(name)} is no kind of problem{hint}")
+        raise ProblemError(f"kind: {shown(name)} is not a kind of problem{hint}")
     return KINDS[name]
 
 

@@ -30,7 +30,7 @@ def referee(kind: Kind, problem: Problem, schedule: Schedule) -> Report:
 
 
 def broken_rows(schedule: Schedule) -> list[Violation]:
-    """Return the rows that are no activities at all: NaN, negative, ending before they start."""
+    """Return the rows that are not activities at all: NaN, negative, ending before they start."""
     if _sound(schedule):
         return []
     count = len(schedule.machines)

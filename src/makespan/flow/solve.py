@@ -193,7 +193,7 @@ def _why_a_gap(ended: bool) -> str:
 
 
 def checked_limit(time_limit: float | None) -> float | None:
-    """Return the limit, refusing what is no number of seconds."""
+    """Return the limit, refusing what is not a number of seconds."""
     if time_limit is not None:
         fault = number_fault(time_limit, infinite=True)
         if fault is not None:

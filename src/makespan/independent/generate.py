@@ -99,7 +99,7 @@ def generate(
     known = (*DISTRIBUTIONS, TRIPLETS)
     if distribution not in known:
         hint = did_you_mean(distribution, known)
-        mistakes.add("distribution", f"{shown(distribution)} is no distribution{hint}")
+        mistakes.add("distribution", f"{shown(distribution)} is not a distribution{hint}")
     elif distribution == TRIPLETS and not mistakes:
         if machines > MAX_TASKS // 3:
             mistakes.add("machines", f"{machines} are too many; there are three tasks for each")

@@ -114,7 +114,7 @@ def generate(
     if not mistakes and resources * (tasks + 1) > MAX_ENTRIES:
         mistakes.add("tasks", f"tables of {resources * (tasks + 1)} costs are too large")
     if not isinstance(family, str) or family not in FAMILIES:
-        mistakes.add("family", f"{shown(family)} is none{did_you_mean(family, FAMILIES)}")
+        mistakes.add("family", f"{shown(family)} is not a family{did_you_mean(family, FAMILIES)}")
     if not isinstance(energy, bool):
         mistakes.add("energy", f"{shown(energy)} is not true or false")
     mistakes.raise_if_any()

@@ -148,7 +148,7 @@ class Partition:
         Raises
         ------
         ProblemError
-            If functions are no costs.
+            If functions are not costs.
         TooLarge
             If functions have too many counts for a table.
         """
@@ -179,7 +179,7 @@ class Partition:
             return build(costs, self.tasks, mistakes)
         if not isinstance(costs, (list, tuple, np.ndarray)):
             mistakes.add(
-                "costs", f"{shown(costs)} are no costs; give a row per resource, or {{name: row}}"
+                "costs", f"{shown(costs)} are not costs; give a row per resource, or {{name: row}}"
             )
             return None
         if not len(costs):
@@ -213,7 +213,7 @@ class Partition:
         if self.deadline is not None:
             mistakes.number("deadline", self.deadline, "a deadline is 0 or more seconds")
         if not isinstance(self.options, Mapping):
-            mistakes.add("options", f"{shown(self.options)} is no table of options")
+            mistakes.add("options", f"{shown(self.options)} is not a table of options")
 
     def _check_energy(self, mistakes: Mistakes) -> None:
         energies = self.costs.energies if isinstance(self.costs, Table) else None

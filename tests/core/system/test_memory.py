@@ -17,7 +17,7 @@ def test_what_fits_is_granted_and_what_does_not_is_refused() -> None:
 
 
 def test_the_environment_sets_another_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """MAKESPAN_MEMORY is in GB; what is no number is refused."""
+    """MAKESPAN_MEMORY is in GB; what is not a number is refused."""
     monkeypatch.setenv(memory.VARIABLE, "0.5")
     assert memory.allowed() == 0.5e9
     for wrong in ("much", "-1", "nan"):

@@ -25,7 +25,7 @@ def test_tables_of_the_same_keys_join():
 
 
 def test_lists_are_counted():
-    """Lists of one length join under an index; what is no number is written out."""
+    """Lists of one length join under an index; what is not a number is written out."""
     found = shapes({"machine_of": [1, 0], "start": [0.0, math.inf], "sets": [[1, 2], {"a": 1}]})
     assert found == [
         (

@@ -121,13 +121,16 @@ def test_what_json_lacks_is_replaced() -> None:
         (b"a = " + b"[" * 70 + b"]" * 70, "is nested too deeply; 64 levels are allowed"),
         (b"load = " + b"9" * 5000, "a number can't be read: Exceeds the limit"),
         (b"load = 1", "kind: is missing; it is 'divisible'"),
-        (b'kind = "divisble"', "kind: 'divisble' is no kind of problem; did you mean 'divisible'?"),
-        (b"kind = 3", "kind: 3 is no kind of problem"),
+        (
+            b'kind = "divisble"',
+            "kind: 'divisble' is not a kind of problem; did you mean 'divisible'?",
+        ),
+        (b"kind = 3", "kind: 3 is not a kind of problem"),
         (b'format = "makespan.problem/2"', "is newer than this makespan reads"),
         (b'format = "makespan.problem/9999999999"', "is newer than this makespan reads"),
         (b'format = "makespan.result/1"', "this is a result"),
-        (b'format = "other/1"', "format: 'other/1' is no format"),
-        (b"format = 1", "format: 1 is no format"),
+        (b'format = "other/1"', "format: 'other/1' is not a format"),
+        (b"format = 1", "format: 1 is not a format"),
     ],
 )
 def test_malformed_toml_is_refused(content: bytes, expected: str, tmp_path: Path) -> None:
@@ -365,15 +368,15 @@ def changed(**keys: Any) -> dict[str, Any]:
         ),
         (
             {"schedule__activities__0__kind": "sand"},
-            "schedule.activities[0].kind: 'sand' is no kind of activity; did you mean 'send'?",
+            "schedule.activities[0].kind: 'sand' is not a kind of activity; did you mean 'send'?",
         ),
         (
             {"schedule__activities__0__machine": "Q"},
-            "schedule.activities[0].machine: 'Q' is no machine of the schedule",
+            "schedule.activities[0].machine: 'Q' is not a machine of the schedule",
         ),
         (
             {"schedule__activities__0__peer": 2},
-            "schedule.activities[0].peer: 2 is no machine of the schedule",
+            "schedule.activities[0].peer: 2 is not a machine of the schedule",
         ),
         (
             {"schedule__activities__0__item": 1.5},

@@ -233,7 +233,7 @@ def test_names_without_glyphs_make_no_noise(tmp_path):
 
 def test_other_suffixes_are_refused(tmp_path):
     """A suffix that is no picture's is refused by name, and nothing is written."""
-    with pytest.raises(FileError, match=r"'\.gif' is no suffix of a picture"):
+    with pytest.raises(FileError, match=r"'\.gif' is not a suffix of a picture"):
         write_picture(plan(), tmp_path / "plan.gif")
     assert not list(tmp_path.iterdir())
 

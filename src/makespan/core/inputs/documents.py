@@ -71,7 +71,9 @@ def _refuse_half_characters(data: Any) -> None:
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise _FaultError("a text holds half of a surrogate pair, which is no character") from None
+        raise _FaultError(
+            "a text holds half of a surrogate pair, which is not a character"
+        ) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

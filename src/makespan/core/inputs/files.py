@@ -81,7 +81,7 @@ def shown_path(path: PathLike) -> str:
 def _refuse_special(mode: int, name: str, pipes: bool) -> None:
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
         return
-    what = next((word for is_it, word in SPECIAL if is_it(mode)), "no regular file")
+    what = next((word for is_it, word in SPECIAL if is_it(mode)), "something else")
     raise FileError(f"{name}: is {what}, not a file")
 
 
@@ -120,7 +120,7 @@ def _decoded(name: str, data: bytes) -> str:
 def write_whole(path: PathLike, content: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it: a temporary file beside it, then a rename.
 
-    A link is followed; what is no regular file (a pipe, a device) is written to as it is.
+    A link is followed; what is not a regular file (a pipe, a device) is written to as it is.
 
     Raises
     ------

@@ -38,7 +38,7 @@ Model = TypeVar("Model", bound="Form")
 
 
 class Form(BaseModel):
-    """The base of all forms: unknown keys are refused, nothing is converted, NaN is no number.
+    """The base of all forms: unknown keys are refused, nothing is converted, NaN is not a number.
 
     Every mistake is worded here, next to the form that it was found in; :func:`validated`
     collects them.

@@ -205,7 +205,7 @@ def save(
     FileError
         If the suffix is another, or the file can't be written.
     InputError
-        If there is something ``beside`` what is no page, or the schedule can't be drawn.
+        If there is something ``beside`` what is not a page, or the schedule can't be drawn.
     """
     suffix = refuse_suffix(path, *_suffixes(thing))
     if beside is not None and suffix != ".html":
@@ -316,7 +316,7 @@ def _check_format(data: Mapping[str, Any], expected: str) -> None:
         return
     name, _, version = found.partition("/") if isinstance(found, str) else ("", "", "")
     if name not in VERSIONS or not (version.isascii() and version.isdigit()):
-        raise FileError(f"format: {shown(found)} is no format; here it is '{expected}/1'")
+        raise FileError(f"format: {shown(found)} is not a format; here it is '{expected}/1'")
     if name != expected:
         what, wanted = name.rpartition(".")[2], expected.rpartition(".")[2]
         raise FileError(f"format: this is a {what} ({found!r}); a {wanted} is needed here")

@@ -268,14 +268,14 @@ def _row_faults(row: Any, machines: set[str]) -> Iterator[tuple[str, str]]:
             yield f".{key}", "is missing"
     if "kind" in row and row["kind"] not in WORDS:
         hint = did_you_mean(row["kind"], WORDS)
-        yield ".kind", f"{shown(row['kind'])} is no kind of activity{hint}"
+        yield ".kind", f"{shown(row['kind'])} is not a kind of activity{hint}"
     for key in ("machine", "peer"):
         name = row.get(key)
         if key not in row or (name is None and key == "peer"):
             continue
         if not isinstance(name, str) or name not in machines:
             hint = did_you_mean(name, sorted(machines)[:200])
-            yield f".{key}", f"{shown(name)} is no machine of the schedule{hint}"
+            yield f".{key}", f"{shown(name)} is not a machine of the schedule{hint}"
     item = row.get("item", -1)
     if isinstance(item, bool) or not isinstance(item, int) or not abs(item) < 2**63:
         yield ".item", f"{shown(item)} is not a whole number"

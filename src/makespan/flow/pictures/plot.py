@@ -57,7 +57,7 @@ def plot(
     Raises
     ------
     InputError
-        If the result has no schedule, or the schedule can't be drawn (times that are no finite
+        If the result has no schedule, or the schedule can't be drawn (times that are not finite
         numbers, machines that the problem does not have).
 
     >>> from makespan import DivisibleLoad, Star, Worker, solve

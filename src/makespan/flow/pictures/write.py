@@ -56,4 +56,4 @@ def write_picture(
         write_whole(path, json.dumps(events, allow_nan=False, separators=(",", ":")))
     else:
         hint = did_you_mean(suffix, (".svg", ".png", ".html", ".trace.json"))
-        raise FileError(f"{os.fspath(path)}: {suffix!r} is no suffix of a picture{hint}")
+        raise FileError(f"{os.fspath(path)}: {suffix!r} is not a suffix of a picture{hint}")

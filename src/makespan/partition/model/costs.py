@@ -191,7 +191,7 @@ def _count(value: Any, place: str, mistakes: Mistakes) -> int:
 
 
 def _counts(values: Any, place: str, mistakes: Mistakes) -> Integers:
-    """Return a list of counts as an array; note every entry that is no count."""
+    """Return a list of counts as an array; note every entry that is not a count."""
     whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
     if whole and (not len(values) or 0 <= values.min() <= values.max() <= LARGEST_COUNT):
         return np.asarray(values, dtype=np.int64)
@@ -362,7 +362,7 @@ def _check_energies(given: Sequence[Given], mistakes: Mistakes) -> None:
 
 
 def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats | None:
-    """Return a row of numbers as an array; note every entry that is no number at all."""
+    """Return a row of numbers as an array; note every entry that is not a number at all."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         if values.ndim != 1:
             mistakes.add(place, f"has {values.ndim} dimensions; a row of costs has 1")
@@ -373,7 +373,7 @@ def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats 
     if isinstance(values, np.ndarray):
         values = values.tolist()
     if not isinstance(values, (list, tuple, range)):
-        mistakes.add(place, f"{shown(values)} is no row of costs; {allowed}")
+        mistakes.add(place, f"{shown(values)} is not a row of costs; {allowed}")
         return None
     if set(map(type, values)) <= {int, float}:
         try:

@@ -211,7 +211,7 @@ class Validation:
         for row, column in np.argwhere(wrong)[:20].tolist():
             self.mistakes.add(
                 f"{place}[{row}][{column}]",
-                f"{table[row, column]} is no machine; they are counted from 1 to {machines}",
+                f"{table[row, column]} is not a machine; they are counted from 1 to {machines}",
             )
 
     def _check_trees(self, place: str, parents: Any) -> None:

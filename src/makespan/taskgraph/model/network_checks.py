@@ -75,7 +75,7 @@ def _topology(network: Network, mistakes: Mistakes) -> None:
     topology, shape = network.topology, network.shape
     if topology not in TOPOLOGIES:
         hint = did_you_mean(topology, TOPOLOGIES)
-        mistakes.add("network.topology", f"{shown(topology)} is no topology{hint}")
+        mistakes.add("network.topology", f"{shown(topology)} is not a topology{hint}")
         return
     if not isinstance(network.duplex, bool):
         mistakes.add("network.duplex", f"{shown(network.duplex)} is not true or false")
