@@ -38,7 +38,7 @@ GOOD: dict[str, Any] = {"machines": 3, "segments": 2, "latency": 1, "transfer": 
         ({"collective": "broadcast", "order": "greedy"}, "order", "collective = 'reduce'"),
         ({"destinations": [[1, 1], [1, 1]]}, "destinations", "3 rows of 2"),
         ({"destinations": [[1, 2], [1, 1], [1, 1]]}, "destinations[0][1]", "root keeps"),
-        ({"destinations": [[1, 1], [1, 4], [1, 1]]}, "destinations[1][1]", "no machine"),
+        ({"destinations": [[1, 1], [1, 4], [1, 1]]}, "destinations[1][1]", "not a machine"),
         ({"destinations": [[1, 1], [1, 2], [1, 1]]}, "destinations[1][1]", "to itself"),
         ({"destinations": [[1, 1], [1, 3], [1, 2]]}, "destinations[1][1]", "cycle"),
         ({"sequences": [[], [[1, 1]], [[1, 1], [2, 1]]]}, "sequences[1]", "1 to 2 once"),
