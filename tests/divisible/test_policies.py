@@ -120,7 +120,7 @@ def test_rumr_keeps_the_share_of_the_error():
 
 def test_the_limit_of_chunks(monkeypatch):
     """With fewer chunks than units the last one takes the rest."""
-    monkeypatch.setattr(policies, "MOST_CHUNKS", 5)
+    monkeypatch.setattr(policies, "MAX_CHUNKS", 5)
     plan = factoring(unequal()).plan()
     assert len(plan) == 5
     assert plan.total == pytest.approx(200.0)

@@ -23,8 +23,8 @@ from makespan import DivisibleLoad, Star, Tree
 from tests.oracles.divisible_any_tree import best_of_tree, covers_tree
 from tests.oracles.divisible_rules import splits
 
-MOST_CHUNKS = 3  # of continuous loads in any number of rounds: more might be better
-MOST_CHOICES = 700
+MAX_CHUNKS = 3  # of continuous loads in any number of rounds: more might be better
+MAX_CHOICES = 700
 
 Event = tuple[str, int]
 """What happens ("send", "compute", "return") to which chunk."""
@@ -41,7 +41,7 @@ def best(problem: DivisibleLoad) -> float | None:
     if problem.chooses_master:
         found = [best(problem.with_master(index)) for index in range(len(problem.star))]
     else:
-        found = [_value(problem, choice) for choice in islice(choices(problem), MOST_CHOICES)]
+        found = [_value(problem, choice) for choice in islice(choices(problem), MAX_CHOICES)]
     reached = [value for value in found if value is not None]
     if not reached:
         return None
@@ -60,7 +60,7 @@ def covers(problem: DivisibleLoad) -> bool:
         return False
     if problem.load is None and (_rounds(problem) is None or _has_free_units(problem)):
         return False
-    return sum(1 for _ in islice(choices(problem), MOST_CHOICES + 1)) <= MOST_CHOICES
+    return sum(1 for _ in islice(choices(problem), MAX_CHOICES + 1)) <= MAX_CHOICES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def _sequences(problem: DivisibleLoad) -> Iterator[tuple[int, ...]]:
             yield tuple(worker for worker, keep in zip(entries, kept, strict=True) if keep)
         return
     rounds = _rounds(problem)
-    longest = MOST_CHUNKS if rounds is None else rounds * count
+    longest = MAX_CHUNKS if rounds is None else rounds * count
     if problem.integral and rounds is None and problem.load is not None:
         longest = int(problem.load) + len(needed)
     for length in range(longest + 1):
@@ -435,10 +435,10 @@ def _has_free_units(problem: DivisibleLoad) -> bool:
 
 def _by(problem: DivisibleLoad, per_unit: float) -> int:
     assert problem.deadline is not None
-    return int(problem.deadline / per_unit + 1e-9) if per_unit else MOST_FREE_UNITS
+    return int(problem.deadline / per_unit + 1e-9) if per_unit else MAX_FREE_UNITS
 
 
-MOST_FREE_UNITS = 5
+MAX_FREE_UNITS = 5
 
 
 def _most_units(problem: DivisibleLoad, worker: int) -> int:

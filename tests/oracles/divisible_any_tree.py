@@ -10,17 +10,17 @@ from scipy.optimize import linprog
 
 from makespan import DivisibleLoad, Tree
 
-MOST_CHOICES = 700
+MAX_CHOICES = 700
 
 
 def covers_tree(problem: DivisibleLoad) -> bool:
     """Whether all choices are tried."""
-    return sum(1 for _ in islice(_choices(problem.platform), MOST_CHOICES + 1)) <= MOST_CHOICES
+    return sum(1 for _ in islice(_choices(problem.platform), MAX_CHOICES + 1)) <= MAX_CHOICES
 
 
 def best_of_tree(problem: DivisibleLoad) -> float | None:
     """Return the least makespan, or the most load by the deadline; None where there is no plan."""
-    tried = islice(_choices(problem.platform), MOST_CHOICES)
+    tried = islice(_choices(problem.platform), MAX_CHOICES)
     reached = [value for choice in tried if (value := _value(problem, *choice)) is not None]
     if not reached:
         return None

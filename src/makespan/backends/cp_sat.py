@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 LARGEST_SUM = 2**50
 SLACK = 1e-9  # share of a bound in seconds that may be rounding
-MOST_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
+MAX_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
 FINEST_EXPONENT = -1074  # all floats are multiples of two to this power
 POLL_SECONDS = 0.05
 WORKERS = 2
-MOST_MEGABYTES = 1_500  # of the process; the search stops there
+MAX_MEGABYTES = 1_500  # of the process; the search stops there
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def scaling_of(
     False
     """
     values = np.asarray(seconds, dtype=np.float64).ravel()
-    for decimals in range(MOST_DECIMALS + 1):
+    for decimals in range(MAX_DECIMALS + 1):
         power = 10.0**decimals
         with np.errstate(over="ignore"):
             scaled = np.rint(values * power)
@@ -249,7 +249,7 @@ def search(
         return Found(Outcome.UNKNOWN, None, None, _nothing)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = workers
-    solver.parameters.max_memory_in_mb = MOST_MEGABYTES
+    solver.parameters.max_memory_in_mb = MAX_MEGABYTES
     solver.parameters.cp_model_presolve = presolve
     solver.parameters.random_seed = _seed(control)
     solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's

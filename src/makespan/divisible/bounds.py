@@ -14,8 +14,8 @@ RELAXATION = "paper 002, mixed linear program for DL with latencies, choices rel
 
 
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
-MOST_WORKERS_TO_RELAX = 16
-MOST_WORKERS_TO_START = 20_000
+MAX_WORKERS_TO_RELAX = 16
+MAX_WORKERS_TO_START = 20_000
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
@@ -37,7 +37,7 @@ def _has_start_up(problem: DivisibleLoad, known: float) -> bool:
     return (
         problem.is_star
         and not problem.chooses_master
-        and 0 < len(problem.star) <= MOST_WORKERS_TO_START
+        and 0 < len(problem.star) <= MAX_WORKERS_TO_START
         and problem.rounds != 1
         and problem.ports in (1, 2)
         and problem.loads is None
@@ -53,7 +53,7 @@ def _has_relaxation(problem: DivisibleLoad) -> bool:
     return (
         problem.is_star
         and not problem.chooses_master
-        and 0 < len(problem.star) <= MOST_WORKERS_TO_RELAX
+        and 0 < len(problem.star) <= MAX_WORKERS_TO_RELAX
         and problem.rounds == 1
         and problem.ports in (1, 2)
         and problem.loads is None

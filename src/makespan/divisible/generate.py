@@ -13,7 +13,7 @@ from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 
 TOPOLOGIES = ("star", "bus", "tree")
-MOST_WORKERS = 10**7
+MAX_WORKERS = 10**7
 
 
 def generate(
@@ -69,8 +69,8 @@ def generate(
     [10.0, 10.0, 10.0]
     """
     mistakes = Mistakes()
-    _whole(mistakes, "workers", workers, MOST_WORKERS)
-    _whole(mistakes, "children", children, MOST_WORKERS)
+    _whole(mistakes, "workers", workers, MAX_WORKERS)
+    _whole(mistakes, "children", children, MAX_WORKERS)
     mistakes.number("load", load, "a load is 0 or more units")
     mistakes.number("heterogeneity", heterogeneity, "heterogeneity is 1 or more", low=1.0)
     mistakes.number("ratio", ratio, "a ratio is above 0", strictly=True)

@@ -29,7 +29,7 @@ from makespan.divisible.rounds.serving import (
 from makespan.divisible.rounds.uniform import uniform_rounds
 
 UNITS = 1000
-MOST_CHUNKS = 1_000_000
+MAX_CHUNKS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +78,7 @@ class Policy:
         first = 0 if self.head is None else len(self.head)
         smallest = max(self.grain, self.size) if self.rule == FIXED else self.grain
         rest = self.load / smallest if smallest else 0.0
-        return first + int(min(MOST_CHUNKS, math.ceil(rest) + 1))
+        return first + int(min(MAX_CHUNKS, math.ceil(rest) + 1))
 
     def __post_init__(self) -> None:
         cut = number_fault(self.grain, strictly=True)

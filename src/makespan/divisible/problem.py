@@ -20,7 +20,7 @@ from makespan.divisible.model.tree import Tree
 Transfer = tuple[Literal["send", "return"], str]
 
 MASTER = 0
-MOST_UNITS = 2.0**53
+MAX_UNITS = 2.0**53
 STAR_ONLY = {
     "rounds": 1,
     "ports": 1,
@@ -289,7 +289,7 @@ class _Validation:
         problem, number = self.problem, self.mistakes.number
         if problem.load is not None:
             load = number("load", problem.load, "a load is 0 or more units")
-            if problem.integral is True and load > MOST_UNITS:
+            if problem.integral is True and load > MAX_UNITS:
                 allowed = "of whole units there are at most 2^53, as floats count no further"
                 self.mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
         elif problem.deadline is None and problem.loads is None:

@@ -125,7 +125,7 @@ def test_an_item_that_kills_workers_is_given_up(
     cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After so many deaths it is a failure like any other; the rest is kept."""
-    monkeypatch.setattr(runner, "MOST_LOSSES", 2)
+    monkeypatch.setattr(runner, "MAX_LOSSES", 2)
     data = [0, 1, 13, 3, 4]
     with pytest.raises(ItemsFailed, match="2 workers died while they had it") as caught:
         dask.map(functions.suicidal, data, killable, progress=False)

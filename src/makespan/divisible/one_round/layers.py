@@ -23,8 +23,8 @@ from makespan.divisible.one_round.newton import Found
 from makespan.divisible.one_round.remainder import Remainder
 from makespan.divisible.one_round.sequence import Costs
 
-MOST_WORKERS = 62
-MOST_STATES = 6_000_000
+MAX_WORKERS = 62
+MAX_STATES = 6_000_000
 PLAIN_SLICE = 50
 SLICE = 20_000
 COLUMNS = {
@@ -52,7 +52,7 @@ class _States:
         return len(self.columns["members"])
 
     def grow(self) -> None:
-        size = min(2 * len(self), MOST_STATES)
+        size = min(2 * len(self), MAX_STATES)
         for name, column in self.columns.items():
             self.columns[name] = np.resize(column, size)
 
@@ -131,7 +131,7 @@ class Layers:
         """Expand the states up to ``stop``, as far as time and memory allow."""
         while numbers[NEXT] < stop and not self.control.expired():
             if len(states) - numbers[COUNT] <= len(self.costs):
-                if len(states) >= MOST_STATES:
+                if len(states) >= MAX_STATES:
                     return
                 states.grow()
             current = int(numbers[NEXT])

@@ -14,7 +14,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 
 Run = Callable[..., Solution]
-MOST_RANKED = 200
+MAX_RANKED = 200
 
 
 def tries_masters(run: Run) -> Run:
@@ -68,10 +68,10 @@ def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
     Of many machines the fastest come first, with a bound for all of them.
     """
     count = len(problem.star)
-    if problem.load is None or count > MOST_RANKED:
+    if problem.load is None or count > MAX_RANKED:
         every = max((bound.value for bound in quick_bounds(problem)), default=0.0)
         order = sorted_by(problem.star.compute_per_unit)
-        for index in range(count) if count <= MOST_RANKED else order.tolist():
+        for index in range(count) if count <= MAX_RANKED else order.tolist():
             yield every, problem.with_master(index)
         return
     each = [problem.with_master(index) for index in range(count)]

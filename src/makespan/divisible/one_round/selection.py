@@ -13,7 +13,7 @@ from makespan.divisible.one_round.newton import Found
 from makespan.divisible.one_round.remainder import CELLS, Remainder
 from makespan.divisible.one_round.sequence import Costs
 
-MOST_STATES = 1_000_000
+MAX_STATES = 1_000_000
 TABLE_ENTRIES = 65_536
 MANY = 3_000
 
@@ -60,7 +60,7 @@ class Chain:
     def __call__(self, horizon: float, target: float, width: int) -> Found:
         """Search with at most ``width`` choices at a time; see :class:`newton.Search`."""
         remainder = Remainder.within(self.costs, horizon, self.cells)
-        width = min(width, MOST_STATES)
+        width = min(width, MAX_STATES)
         states = _States(np.array([horizon]), np.zeros(1), np.array([np.inf]))
         trail: list[Integers] = []  # per worker: the row each choice came from, -1 - row if taken
         best: tuple[int, int] | None = None

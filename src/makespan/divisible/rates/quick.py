@@ -21,7 +21,7 @@ TREE = "equivalent processors (Cheng and Robertazzi 1990), without the fixed cos
 BANDWIDTH_CENTRIC = (
     "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"
 )
-MOST_MASTERS = 200
+MAX_MASTERS = 200
 
 
 def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
@@ -31,7 +31,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform).rate
         return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
-    if problem.chooses_master and problem.has_returns and len(problem.star) > MOST_MASTERS:
+    if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
         return quick_bounds(_with_a_machine_more(problem))
     if problem.chooses_master:
         every = (quick_bounds(problem.with_master(index)) for index in _masters(problem))

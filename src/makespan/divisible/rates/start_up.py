@@ -7,7 +7,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
 
-MOST_STAGGERED = 200
+MAX_STAGGERED = 200
 """Workers up to which the order of the first chunks is looked at: it costs O(n^2)."""
 PRICES = 24
 ZOOMS = 3
@@ -84,7 +84,7 @@ def _most_load(problem: DivisibleLoad, prices: Floats, end: Floats) -> Floats:
     if problem.master_computes:
         own = star.master_cost
         done = done + np.maximum(0.0, end - own.fixed) / own.per_unit
-    if len(star) > MOST_STAGGERED:
+    if len(star) > MAX_STAGGERED:
         alone: Floats = np.maximum(0.0, paid - worth * star.send_fixed).sum(axis=1)
         return np.asarray(done + alone)
     sums = np.concatenate([[0.0], np.cumsum(np.sort(star.send_fixed))])

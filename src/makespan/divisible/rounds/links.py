@@ -11,7 +11,7 @@ from makespan.divisible.model.platform import Star
 from makespan.divisible.rounds.chain import Costs, coefficients
 
 STEPS = 100
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,9 @@ STEP = 150  # chunks that the rest of a step costs as much as
 PHASES = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)
 """By how much a neighbour may be worse and still be taken, in turn."""
 SEEDS = 3
-MOST_CHUNKS = 20_000
+MAX_CHUNKS = 20_000
 WORSE_ROUNDS = 4
-MOST_HEADS = 10
+MAX_HEADS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,7 +125,7 @@ def _round_robins(
         phases = _best(
             _best_rounds(task, order[:few].tolist() * heads, order[:more].tolist(), control)
             for few, more in _phases(task, order)
-            for heads in range(1, MOST_HEADS + 1)
+            for heads in range(1, MAX_HEADS + 1)
         )
         yield from (found for found in (plain, phases) if found is not None)
 
@@ -159,7 +159,7 @@ def _best_rounds(
     """Return the best number of rounds after a head: until more are worse a few times."""
     best: tuple[float, list[int]] | None = None
     worse = 0
-    most = MOST_CHUNKS // len(workers)
+    most = MAX_CHUNKS // len(workers)
     rounds = 1
     while rounds <= most and worse < WORSE_ROUNDS and not control.expired():
         trial = head + workers * rounds
@@ -248,7 +248,7 @@ def _improved(
     from makespan.divisible.rounds.search_kernels import improve
 
     value, first = seed
-    sequence = np.zeros(min(2 * len(first), MOST_CHUNKS) + 8 * task.workers + 100, dtype=np.int64)
+    sequence = np.zeros(min(2 * len(first), MAX_CHUNKS) + 8 * task.workers + 100, dtype=np.int64)
     sequence[: len(first)] = first
     best, length = sequence.copy(), len(first)
     best_length, best_value = length, value

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import kernel
-from makespan.divisible.rounds.sequences import MOST_CANCELLED
+from makespan.divisible.rounds.sequences import MAX_CANCELLED
 
 REPAIRS = 3
 """Negative chunks that are dropped from a trial before it is given up."""
@@ -35,7 +35,7 @@ def end_of_chain(
         until[0, worker] = 0.0
         until[1, worker] = -1.0
     after, after_slope, placed, placed_slope = 0.0, 0.0, 0.0, 0.0
-    most = MOST_CANCELLED * load
+    most = MAX_CANCELLED * load
     for position in range(length - 1, -1, -1):
         worker = sequence[position]
         rate = columns[3, worker]

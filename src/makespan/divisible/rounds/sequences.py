@@ -17,7 +17,7 @@ from makespan.divisible.rounds.chain import Costs, chain, coefficients, is_optim
 from makespan.divisible.timing import timed
 
 COMPILE_FROM = 2_000  # chunks
-MOST_CANCELLED = 1e5
+MAX_CANCELLED = 1e5
 """How many times the load the parts of an amount may be that cancel out: beyond that, a chain
 in floats has too few digits left to be trusted."""
 
@@ -76,7 +76,7 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
 def is_sound(load: float, sequence: list[int], costs: Costs) -> bool:
     """Whether the chain of a sequence keeps enough digits in floats."""
     constant, _ = coefficients(sequence, costs)
-    return max(map(abs, constant), default=0.0) <= MOST_CANCELLED * load
+    return max(map(abs, constant), default=0.0) <= MAX_CANCELLED * load
 
 
 def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
@@ -100,7 +100,7 @@ def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | Non
     master = (makespan - own.fixed) / own.per_unit if computes else 0.0
     if not (np.isfinite(makespan) and tail >= 0 and master >= 0 and amounts.min() >= 0):
         return None
-    if max(constant.max(), -constant.min()) > MOST_CANCELLED * problem.load:
+    if max(constant.max(), -constant.min()) > MAX_CANCELLED * problem.load:
         return None
     negative = prices_are_negative(
         sequence, star.send_per_unit, star.compute_per_unit, own.per_unit if computes else np.inf

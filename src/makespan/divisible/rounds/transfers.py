@@ -22,7 +22,7 @@ from makespan.divisible.rounds.sequences import next_of_worker
 from makespan.divisible.timing import timed
 from makespan.divisible.timing.receptions import Behind, Receptions, Sequence, at_once
 
-MOST_AT_ONCE = 6_000
+MAX_AT_ONCE = 6_000
 """Transfers up to which the linear programme is tried however little time is left."""
 SECONDS = 1e-3
 """A transfer, of what has to be left for longer ones: HiGHS looks at the clock late in them."""
@@ -54,7 +54,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     """
     sequence = sequence_of(problem)
     transfers, left = len(sequence.transfers), control.remaining
-    if transfers > MOST_AT_ONCE and left is not None and left < SECONDS * transfers:
+    if transfers > MAX_AT_ONCE and left is not None and left < SECONDS * transfers:
         return _equal_chunks(problem, sequence)
     search = _Search(problem, control)
     for own in search.terms.own_choices():

@@ -15,11 +15,11 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import Star
 
-MOST_ROUNDS = 10_000
+MAX_ROUNDS = 10_000
 WORSE_ROUNDS = 20
 
 
-def uniform_rounds(star: Star, load: float, most: int = MOST_ROUNDS) -> Plan | None:
+def uniform_rounds(star: Star, load: float, most: int = MAX_ROUNDS) -> Plan | None:
     """Return the plan with the number of rounds that the model predicts to be best.
 
     Parameters
@@ -37,7 +37,7 @@ def uniform_rounds(star: Star, load: float, most: int = MOST_ROUNDS) -> Plan | N
     order = _selected(star)
     best: tuple[float, Floats] | None = None
     worse = 0
-    for rounds in range(1, min(most, MOST_ROUNDS) + 1):
+    for rounds in range(1, min(most, MAX_ROUNDS) + 1):
         times = _round_times(star, order, load, rounds)
         end = np.inf if times is None else _predicted(star, order, times)
         if times is not None and (best is None or end < best[0]):

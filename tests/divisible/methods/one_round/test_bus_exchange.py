@@ -160,7 +160,7 @@ def test_small_widths_keep_a_valid_bound(monkeypatch):
     for width in (1, 4, 32):
         narrow = Chain(costs, rank, Control())(80.0, 0.0, width)
         assert narrow.load <= wide.load * (1 + 1e-12) <= narrow.upper * (1 + 1e-11)
-    monkeypatch.setattr(selection, "MOST_STATES", 4)
+    monkeypatch.setattr(selection, "MAX_STATES", 4)
     assert Chain(costs, rank, Control())(80.0, 0.0, 10**9).upper >= wide.load * (1 - 1e-12)
 
 

@@ -281,7 +281,7 @@ def test_small_widths_keep_a_valid_bound():
 
 def test_full_memory_keeps_a_valid_bound(monkeypatch):
     """Where the states do not fit, what was given up is in the bound."""
-    monkeypatch.setattr(layers, "MOST_STATES", 1024)
+    monkeypatch.setattr(layers, "MAX_STATES", 1024)
     generator = np.random.default_rng(9)
     workers = random_workers(generator, 30, small_integers=False)
     problem = DivisibleLoad(load=1000.0, platform=star_of(workers))

@@ -77,7 +77,7 @@ def test_rounding(seed, monkeypatch):
     workers = random_workers(generator, 3)
     problem = DivisibleLoad(load=40, platform=star_of(workers), integral=True)
     best = solve(problem, method="whole-units")
-    monkeypatch.setattr(whole_units, "MOST_WORK", 0)
+    monkeypatch.setattr(whole_units, "MAX_WORK", 0)
     result = solve(problem, method="whole-units")
     assert result.makespan >= best.makespan * (1 - 1e-12)
     assert result.makespan <= best.makespan * 1.1

@@ -28,7 +28,7 @@ from makespan.divisible.needs import (
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.links import (
-    MOST_ROUNDS,
+    MAX_ROUNDS,
     Alone,
     alone,
     least_end,
@@ -38,7 +38,7 @@ from makespan.divisible.rounds.links import (
 from makespan.divisible.timing import timed
 
 PASSES = 20
-MOST_SWAPPED = 40
+MAX_SWAPPED = 40
 
 
 def _few_ports(problem: DivisibleLoad) -> str | None:
@@ -136,7 +136,7 @@ def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
         return _once_each(problem)
     ways: list[list[Alone]] = []
     for worker in range(len(star)):
-        ways.append(_ways(problem, worker, MOST_ROUNDS))
+        ways.append(_ways(problem, worker, MAX_ROUNDS))
         if control.expired():
             return _once_each(problem)
     flat = [way for each in ways for way in each]
@@ -249,7 +249,7 @@ def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
                 moved = port.copy()
                 moved[worker] = other
                 yield moved
-    if len(port) > MOST_SWAPPED:
+    if len(port) > MAX_SWAPPED:
         return
     for first in range(len(port)):
         for second in range(first):

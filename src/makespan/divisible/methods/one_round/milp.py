@@ -27,14 +27,14 @@ from makespan.divisible.rates.scale import seconds_scale, units_scale
 from makespan.divisible.referee import violations
 from makespan.divisible.timing import timed
 
-MOST_PAIRS = 20_000
+MAX_PAIRS = 20_000
 NO_PLAN = "the search found no plan in the time that it had, or was not begun with so little"
 
 
 def _many_pairs(problem: DivisibleLoad) -> str | None:
     count = len(problem.star)
     pairs = count**2 if problem.order is None else count
-    return f"there are {pairs:,}" if pairs > MOST_PAIRS else None
+    return f"there are {pairs:,}" if pairs > MAX_PAIRS else None
 
 
 @register(
@@ -48,7 +48,7 @@ def _many_pairs(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_LOADS,
         NO_GIVEN_SEQUENCE,
     ),
-    reach=(Need(f"at most {MOST_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
+    reach=(Need(f"at most {MAX_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the workers",
     source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",

@@ -7,7 +7,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import AFFINE_ONE_ROUND, at_most
-from makespan.divisible.one_round.layers import MOST_WORKERS, Layers
+from makespan.divisible.one_round.layers import MAX_WORKERS, Layers
 from makespan.divisible.one_round.newton import Search
 from makespan.divisible.one_round.selection import Chain
 from makespan.divisible.one_round.sequence import Costs
@@ -17,7 +17,7 @@ from makespan.divisible.problem import DivisibleLoad
 
 def _too_many(problem: DivisibleLoad) -> str | None:
     count = len(problem.star)
-    if problem.order is not None or count <= MOST_WORKERS:
+    if problem.order is not None or count <= MAX_WORKERS:
         return None
     return f"platform.workers has {count}"
 
@@ -27,7 +27,7 @@ def _too_many(problem: DivisibleLoad) -> str | None:
     name="subset-dp",
     needs=(
         *AFFINE_ONE_ROUND,
-        Need(f"at most {MOST_WORKERS} workers, or an order", _too_many),
+        Need(f"at most {MAX_WORKERS} workers, or an order", _too_many),
     ),
     reach=(at_most(3_000),),
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",

@@ -35,9 +35,9 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
 
-MOST_ORDERED = 5  # workers up to which every order is tried
-MOST_WORK = 200_000_000  # steps of the dynamic programme, over all orders
-MOST_MOVED = 60  # machines between which single units are moved
+MAX_ORDERED = 5  # workers up to which every order is tried
+MAX_WORK = 200_000_000  # steps of the dynamic programme, over all orders
+MAX_MOVED = 60  # machines between which single units are moved
 
 
 def _fractions(problem: DivisibleLoad) -> str | None:
@@ -83,14 +83,14 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     costs = Costs.of(problem)
     count = len(costs)
     own_time = costs.own is not None and costs.own.per_unit == 0
-    exact = problem.order is not None or count <= MOST_ORDERED
+    exact = problem.order is not None or count <= MAX_ORDERED
     orders = _orders(problem, exact=exact)
     work = len(orders) * count * float(units) ** 2
-    if work <= MOST_WORK and not own_time:
+    if work <= MAX_WORK and not own_time:
         found = _by_programme(costs, orders, units, control)
         proved = exact and found is not None and not control.expired()
     else:
-        found, proved = _by_rounding(costs, orders[:MOST_MOVED], units, control), False
+        found, proved = _by_rounding(costs, orders[:MAX_MOVED], units, control), False
     if found is None:
         return Solution(schedule=None)
     order, loads = found
@@ -153,6 +153,6 @@ def _whole(costs: Costs, order: Integers, units: int) -> Found:
         loads[plan.worker] = plan.amount
         loads[-1] = min(plan.master, float(units))
     whole = rounded(costs, order, loads, units)
-    if len(costs) <= MOST_MOVED:
+    if len(costs) <= MAX_MOVED:
         whole = moved_units(costs, order, whole)
     return order, whole

@@ -16,7 +16,7 @@ from makespan.divisible.methods.returns.fifo import another_order
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.needs import RETURNS_ONE_ROUND
-from makespan.divisible.one_round.layers import MOST_WORKERS, Layers
+from makespan.divisible.one_round.layers import MAX_WORKERS, Layers
 from makespan.divisible.one_round.linear import as_optimal, linear_plan
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.newton import Search
@@ -31,12 +31,12 @@ from makespan.divisible.returns.plans import (
 )
 from makespan.divisible.timing import timed
 
-MOST_SEARCHED = 2_000
+MAX_SEARCHED = 2_000
 
 
 def _many(problem: DivisibleLoad) -> str | None:
     count = len(problem.star)
-    if count <= MOST_SEARCHED or (_is_plain(problem) and not problem.has_latencies):
+    if count <= MAX_SEARCHED or (_is_plain(problem) and not problem.has_latencies):
         return None
     return f"there are {count:,}"
 
@@ -89,7 +89,7 @@ def _is_plain(problem: DivisibleLoad) -> bool:
         return False
     if not (star.send_per_unit + star.compute_per_unit + star.return_per_unit).all():
         return False
-    return problem.order is not None or not problem.has_latencies or len(star) <= MOST_WORKERS
+    return problem.order is not None or not problem.has_latencies or len(star) <= MAX_WORKERS
 
 
 def _plain(problem: DivisibleLoad) -> DivisibleLoad:

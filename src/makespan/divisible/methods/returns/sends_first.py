@@ -21,7 +21,7 @@ from makespan.divisible.rounds.channel_programme import sized_transfers
 from makespan.divisible.rounds.sequences import Sized
 from makespan.divisible.timing import timed
 
-MOST_CHUNKS = 400
+MAX_CHUNKS = 400
 WORSE_ROUNDS = 2
 Transfers = Callable[[int], Integers]
 
@@ -91,7 +91,7 @@ def _scanned(
     problem: DivisibleLoad, workers: Integers, transfers: Transfers, control: Control
 ) -> Iterator[Sized]:
     """Yield the plans for more and more rounds, until more are worse a few times."""
-    most = MOST_CHUNKS // len(workers) if problem.rounds == "auto" else int(problem.rounds)
+    most = MAX_CHUNKS // len(workers) if problem.rounds == "auto" else int(problem.rounds)
     least, worse = np.inf, 0
     for rounds in range(1, most + 1):
         if worse >= WORSE_ROUNDS or control.expired():

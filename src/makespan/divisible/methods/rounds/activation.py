@@ -17,7 +17,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.sequences import Sized, chained, only_costs, programmed
 from makespan.divisible.timing import timed
 
-MOST_PROGRAMMED = 30_000
+MAX_PROGRAMMED = 30_000
 """Chunks up to which the linear programme is solved; HiGHS looks at the clock late in longer ones.
 """
 
@@ -47,7 +47,7 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
         return _by_the_master(problem)
     sized = chained(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
-        if len(sequence) > MOST_PROGRAMMED:
+        if len(sequence) > MAX_PROGRAMMED:
             return _filled(problem, sequence, sized)
         programme, verdict = programmed(problem, sequence, control)
         if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):

@@ -28,8 +28,8 @@ from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rounds.sequences import Sized, programmed
 from makespan.divisible.timing import timed
 
-MOST_CHUNKS = 3_000_000
-MOST_PROGRAMMED = 30_000
+MAX_CHUNKS = 3_000_000
+MAX_PROGRAMMED = 30_000
 FEWER = 1_500
 """Chunks up to which more of them are tried."""
 FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
@@ -80,7 +80,7 @@ def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
             best, schedule = _filled(problem, sequence)
         if worse >= WORSE or control.expired():
             break
-        if len(sequence) > MOST_PROGRAMMED:
+        if len(sequence) > MAX_PROGRAMMED:
             stopped = True
             continue
         sized, _ = programmed(problem, sequence, control)
@@ -130,7 +130,7 @@ def _nothing(problem: DivisibleLoad) -> Solution:
         if room < problem.load * (1 - 1e-12):
             why = f"{problem.rounds} rounds have room for {room:.12g}, but the load is "
             return Solution(schedule=None, infeasible=f"{why}{problem.load:.12g}")
-    note = f"no sequence of at most {MOST_CHUNKS:,} chunks that was tried has room for the load"
+    note = f"no sequence of at most {MAX_CHUNKS:,} chunks that was tried has room for the load"
     return Solution(schedule=None, notes=(note,), stopped=True)
 
 
@@ -142,13 +142,13 @@ def _sequences(problem: DivisibleLoad) -> Iterator[Integers]:
         able = order[star.memory[order] > 0]
         rounds = int(problem.rounds)
         counts = sorted({len(able), max(1, len(able) - 1), max(1, len(able) // 2)}, reverse=True)
-        yield from (np.tile(able[:n], rounds) for n in counts if n * rounds <= MOST_CHUNKS)
+        yield from (np.tile(able[:n], rounds) for n in counts if n * rounds <= MAX_CHUNKS)
         return
     loads = _steady_loads(problem)
     for number, factor in enumerate(FACTORS):
         chunks = np.where(loads > 0, np.ceil(factor * loads / _largest(problem, loads)), 0)
         chunks = np.maximum(chunks, np.where(loads > 0, math.ceil(factor), 0))
-        if chunks.sum() > (FEWER if number else MOST_CHUNKS):
+        if chunks.sum() > (FEWER if number else MAX_CHUNKS):
             return
         yield _interleaved(chunks.astype(np.int64), order)
 

@@ -26,8 +26,8 @@ from makespan.divisible.rounds.sequences import Sized, chained
 from makespan.divisible.timing import timed
 
 EQUAL = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
-MOST_ROUNDS = 100_000
-MOST_CHUNKS = 1_000_000
+MAX_ROUNDS = 100_000
+MAX_CHUNKS = 1_000_000
 
 
 def _differing_workers(problem: DivisibleLoad) -> str | None:
@@ -81,7 +81,7 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
         return _given_rounds(problem, int(problem.rounds), control)
     best: Sized | None = None
     worse = 0
-    for rounds in range(1, MOST_ROUNDS):
+    for rounds in range(1, MAX_ROUNDS):
         sized = chained(problem, _round_robin(problem, rounds))
         if sized is None:
             break
@@ -97,7 +97,7 @@ def _is_done(problem: DivisibleLoad, best: Sized, rounds: int) -> bool:
     from makespan.divisible.rates.quick import quick_bounds
 
     bound = max(bound.value for bound in quick_bounds(problem))
-    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MOST_CHUNKS
+    return best.makespan <= bound * (1 + 1e-9) or rounds * len(problem.star) > MAX_CHUNKS
 
 
 def _round_robin(problem: DivisibleLoad, rounds: int) -> np.ndarray:
@@ -114,7 +114,7 @@ def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solu
     """
     sized = chained(problem, _round_robin(problem, 1))
     used, high = 1, 2
-    most = max(1, min(rounds, MOST_CHUNKS // len(problem.star)))
+    most = max(1, min(rounds, MAX_CHUNKS // len(problem.star)))
     while sized is not None and used < most and not control.expired():
         trial = min(high, most)
         found = chained(problem, _round_robin(problem, trial))
@@ -127,7 +127,7 @@ def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solu
     notes: tuple[str, ...] = ()
     if sized is not None and used < rounds:
         why = (
-            "would need a negative chunk" if used < MOST_CHUNKS // len(problem.star) else "are many"
+            "would need a negative chunk" if used < MAX_CHUNKS // len(problem.star) else "are many"
         )
         notes = (f"{rounds} rounds {why}: {used} are used",)
     return _solution(problem, sized, notes)

@@ -26,7 +26,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.output import OutputRounds, output_rounds, output_transfers
 from makespan.divisible.timing import timed
 
-MOST_CHUNKS = 2_000
+MAX_CHUNKS = 2_000
 ENOUGH = 1e-4  # the relative gain below which no further round is tried
 COLUMNS = (
     "send_fixed",
@@ -64,7 +64,7 @@ def _too_many(problem: DivisibleLoad) -> str | None:
     if problem.rounds == "auto":
         return None
     count = int(problem.rounds) * len(problem.star)
-    return f"there are {count}" if count > MOST_CHUNKS else None
+    return f"there are {count}" if count > MAX_CHUNKS else None
 
 
 MANY_WITH_RETURNS = (
@@ -92,7 +92,7 @@ MANY_WITH_RETURNS = (
         *MANY_WITH_RETURNS,
         Need("one port", _two_channels),
         Need("equal workers", _differing),
-        Need(f"at most {MOST_CHUNKS} chunks", _too_many),
+        Need(f"at most {MAX_CHUNKS} chunks", _too_many),
     ),
     published=True,
     complexity="a dense system of the chunks",
@@ -107,7 +107,7 @@ def multi_installment_output(problem: DivisibleLoad, control: Control) -> Soluti
     """
     found: tuple[int, OutputRounds] | None = None
     if problem.rounds == "auto":
-        for rounds in range(1, MOST_CHUNKS // len(problem.star) + 1):
+        for rounds in range(1, MAX_CHUNKS // len(problem.star) + 1):
             trial = _solved(problem, rounds)
             if not trial.is_plan or control.expired():
                 break

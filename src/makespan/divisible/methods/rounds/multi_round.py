@@ -27,7 +27,7 @@ from makespan.divisible.rounds.sequences import (
 )
 from makespan.divisible.timing import timed
 
-MOST_CHUNKS_TO_PROGRAMME = 1_500
+MAX_CHUNKS_TO_PROGRAMME = 1_500
 
 
 def _one_round(problem: DivisibleLoad) -> str | None:
@@ -121,7 +121,7 @@ def _sized(problem: DivisibleLoad, control: Control, effort: float) -> Sized | N
         return None
     sequence, stopped = found
     sized = None
-    if len(sequence) <= MOST_CHUNKS_TO_PROGRAMME and not control.expired():
+    if len(sequence) <= MAX_CHUNKS_TO_PROGRAMME and not control.expired():
         sized = best_amounts(problem, sequence, control)
     sized = sized or chained(problem, sequence)
     return None if sized is None else replace(sized, stopped=stopped)

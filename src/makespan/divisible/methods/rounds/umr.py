@@ -16,7 +16,7 @@ from makespan.divisible.needs import (
     SOME_LOAD,
 )
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.uniform import MOST_ROUNDS, uniform_rounds
+from makespan.divisible.rounds.uniform import MAX_ROUNDS, uniform_rounds
 from makespan.divisible.timing import timed
 
 
@@ -61,7 +61,7 @@ def umr(problem: DivisibleLoad, control: Control) -> Solution:
     Workers are taken by increasing send cost as long as rounds can grow.
     """
     assert problem.load is not None
-    most = MOST_ROUNDS if problem.rounds == "auto" else int(problem.rounds)
+    most = MAX_ROUNDS if problem.rounds == "auto" else int(problem.rounds)
     plan = uniform_rounds(problem.star, problem.load, most)
     if plan is None:
         return Solution(schedule=None, notes=("uniform rounds would need a negative chunk",))

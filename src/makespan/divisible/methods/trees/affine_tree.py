@@ -14,7 +14,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.affine import EqualFinish, equal_finish
 
-MOST_TRIED = 400  # nodes up to which leaving each one out is tried
+MAX_TRIED = 400  # nodes up to which leaving each one out is tried
 
 
 def _no_fixed_costs(problem: DivisibleLoad) -> str | None:
@@ -56,7 +56,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     if not used.any():
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     found = _without_negative(tree, used, problem.load, control)
-    if len(tree) <= MOST_TRIED:
+    if len(tree) <= MAX_TRIED:
         found = _thinned(tree, used, found, problem.load, control)
     schedule = timed_tree(problem, np.maximum(found.amount, 0.0))
     return with_deadline(problem, Solution(schedule=schedule))
@@ -74,7 +74,7 @@ def _without_negative(tree: Tree, used: np.ndarray, load: float, control: Contro
         worst = int(np.argmin(amount))
         if amount[worst] > 0 or np.count_nonzero(used) == 1:
             return found
-        if len(tree) <= MOST_TRIED and not control.expired():
+        if len(tree) <= MAX_TRIED and not control.expired():
             used[worst] = False
             continue
         kept = used & (found.amount > 0)

@@ -18,7 +18,7 @@ from makespan.partition.problem import Partition
 
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
-LEAST_COST = 1e-12  # seconds a unit: nothing computes in no time
+MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
 RETURNS_MATTER_FROM = 0.02  # of what sending and computing a unit cost together
 
 
@@ -140,7 +140,7 @@ class Calibration:
             send=worker.send.cost,
             compute=Affine(
                 compute.fixed + worker.between + waits * share,
-                max(LEAST_COST, compute.per_unit)
+                max(MIN_COST, compute.per_unit)
                 + (0.0 if self.returns else worker.return_.cost.per_unit),
             ),
             return_=worker.return_.cost if self.returns else None,

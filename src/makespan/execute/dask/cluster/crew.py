@@ -21,7 +21,7 @@ LOOK_EVERY = 0.25  # seconds between looks at who is there
 SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
 LISTEN_EVERY = 5.0  # seconds at most between looks at the heartbeats
 PATIENCE = 10.0  # seconds to wait for a worker when all are gone
-MOST_TRIES = 3  # to measure while workers get lost
+MAX_TRIES = 3  # to measure while workers get lost
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
@@ -286,12 +286,12 @@ async def measured_again(
         If there is no worker, none comes after all have left, or workers are lost every time.
     """
     refuse_no_worker(crew)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         await crew.wait_for_one()
         with suppress(WorkerLost):
             return await measure()
         tell(0.0, "workers were lost; measuring again")
-    raise ExecutionError(f"workers left while they were measured, {MOST_TRIES} times in a row")
+    raise ExecutionError(f"workers left while they were measured, {MAX_TRIES} times in a row")
 
 
 class _Heard:

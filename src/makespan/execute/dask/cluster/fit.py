@@ -12,8 +12,8 @@ from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats
 
 DEVIATIONS = 5.0  # beyond so many median deviations a measurement is rejected
-LEAST_DEVIATION = 0.05  # of the median of its size: nearer is never rejected
-LEAST_SECONDS = 2e-3  # nor is what differs by less than this
+MIN_DEVIATION = 0.05  # of the median of its size: nearer is never rejected
+MIN_SECONDS = 2e-3  # nor is what differs by less than this
 T_QUANTILES = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 """Student's t, 97.5 %, for 1 to 10 degrees of freedom."""
 
@@ -116,7 +116,7 @@ def _undisturbed(size: Floats, time: Floats) -> np.ndarray:
     relative = [d / max(middle, 1e-9) for d, middle in zip(distances, middles, strict=True)]
     usual = DEVIATIONS * float(np.median(np.concatenate(relative)))
     for rows, middle, distance in zip(groups, middles, distances, strict=True):
-        far = distance > max(max(usual, LEAST_DEVIATION) * middle, LEAST_SECONDS)
+        far = distance > max(max(usual, MIN_DEVIATION) * middle, MIN_SECONDS)
         worst = rows[far][np.argsort(-distance[far], kind="stable")]
         keep[worst[: (len(rows) - 1) // 2]] = False
     return keep

@@ -26,10 +26,10 @@ SIZES = (1.0, 0.5, 0.125)
 GROWTH = 8  # how much larger the next chunk is at most, while a good size is sought
 WAITING_TASKS = 4
 OVERLAP_REPEATS = 3
-LEAST_OVERLAP = 0.15  # seconds that each of the concurrent sends takes
+MIN_OVERLAP = 0.15  # seconds that each of the concurrent sends takes
 AHEAD = 2  # chunks that wait on the worker while one is computed
 IN_A_ROW = 5  # chunks at least that a worker computes without a pause
-MOST_IN_A_ROW = 32
+MAX_IN_A_ROW = 32
 
 
 @dataclass(slots=True)
@@ -251,7 +251,7 @@ class Probe:
         each = max(1e-4, *(_fit(of).cost.of(units) for of in (samples.compute, samples.send)))
         if each > self.budget / 2:
             return
-        count = max(IN_A_ROW, min(MOST_IN_A_ROW, round(self.budget / each)))
+        count = max(IN_A_ROW, min(MAX_IN_A_ROW, round(self.budget / each)))
         batches = []
         for rank in range(count):
             async with self.port if shared.kind == "one-port" else nullcontext():
@@ -273,7 +273,7 @@ class Probe:
     def _equal_lengths(self, members: list[Member], sends: dict[str, Fit]) -> list[int]:
         whole = self.items.load
         costs = [sends[member.name].cost for member in members]
-        enough = max(LEAST_OVERLAP, self.budget / 6)
+        enough = max(MIN_OVERLAP, self.budget / 6)
         seconds = min([enough, *(cost.fixed + cost.per_unit * whole for cost in costs)])
         lengths = []
         for cost in costs:

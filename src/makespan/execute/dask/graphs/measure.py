@@ -22,8 +22,8 @@ from makespan.taskgraph.problem import TaskGraph
 Tell = Callable[[float, str], None]
 Members = tuple[Member, ...]  # those that are measured; others may join meanwhile
 
-MOST_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
-LEAST_SECONDS = 2e-3  # what takes less tells nothing about speeds
+MAX_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
+MIN_SECONDS = 2e-3  # what takes less tells nothing about speeds
 
 _WIRES: WeakKeyDictionary[Any, dict[Any, Wires]] = WeakKeyDictionary()
 
@@ -179,10 +179,10 @@ class _Measurement:
 
         totals = []
         for sample, members in zip(samples, kinds.values(), strict=True):
-            if seconds(sample) >= LEAST_SECONDS:
+            if seconds(sample) >= MIN_SECONDS:
                 totals.append((sum(map(seconds, members)), sample))
         totals.sort(key=lambda entry: (-entry[0], number[entry[1]]))
-        return [sample for _, sample in totals[:MOST_KINDS]]
+        return [sample for _, sample in totals[:MAX_KINDS]]
 
     def _durations(
         self,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 MEASURED: dict[tuple[str, str], dict[int, Taken]] = {}
 """What the tasks of measuring runs took, by run and address of the worker, and by task."""
-MOST_KEPT = 64
+MAX_KEPT = 64
 
 
 class Taken(NamedTuple):
@@ -56,7 +56,7 @@ def note(run: str, task: int, start: float, value: Any) -> None:
     end = time.time()
     place = run, str(get_worker().address)
     MEASURED.setdefault(place, {})[task] = Taken(start, end, size_of(value))
-    while len(MEASURED) > MOST_KEPT:  # runs that ended before they were asked for
+    while len(MEASURED) > MAX_KEPT:  # runs that ended before they were asked for
         MEASURED.pop(next(iter(MEASURED)), None)
 
 

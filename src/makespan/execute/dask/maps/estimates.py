@@ -13,9 +13,9 @@ from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 
 OVERHEADS = 4.0  # a piece of the pool computes this many times as long as it costs to start
-LEAST_SECONDS = 0.02  # and not less than this
-LEAST_BAND = 0.15  # relative: nearer to the expected time nothing is in doubt
-LEAST_DIFFERENCE = 0.05  # seconds: nor where it is off by less than this,
+MIN_SECONDS = 0.02  # and not less than this
+MIN_BAND = 0.15  # relative: nearer to the expected time nothing is in doubt
+MIN_DIFFERENCE = 0.05  # seconds: nor where it is off by less than this,
 SHARE_OF_END = 0.05  # or by less than this share of the makespan
 WIDENING = 1.5  # of the bands when costs changed: they may change again
 RECENT = 3  # observations that count
@@ -26,8 +26,8 @@ class Known:
     """One worker: its costs, how far off they may be, and how far off they lately were."""
 
     worker: Worker
-    band: float = LEAST_BAND
-    difference: float = LEAST_DIFFERENCE
+    band: float = MIN_BAND
+    difference: float = MIN_DIFFERENCE
     recent: dict[Activity, list[tuple[float, float]]] = field(default_factory=dict)
 
     def factor(self, activity: Activity) -> float:
@@ -65,11 +65,9 @@ class Estimates:
         end: float = 0.0,
     ) -> None:
         bands = bands or {}
-        self.difference = max(LEAST_DIFFERENCE, SHARE_OF_END * end)
+        self.difference = max(MIN_DIFFERENCE, SHARE_OF_END * end)
         self.known = {
-            worker.name: Known(
-                worker, max(LEAST_BAND, bands.get(worker.name, 0.0)), self.difference
-            )
+            worker.name: Known(worker, max(MIN_BAND, bands.get(worker.name, 0.0)), self.difference)
             for worker in workers
         }
         self.farthest = 0.0
@@ -119,7 +117,7 @@ class Estimates:
         known = self.known.get(name)
         worker = known.worker if known is not None else self._typical(name)
         start = _cost(worker, Activity.SEND).fixed + _cost(worker, Activity.COMPUTE).fixed
-        return max(LEAST_SECONDS, OVERHEADS * start) * self.speed(name)
+        return max(MIN_SECONDS, OVERHEADS * start) * self.speed(name)
 
     def star(self, names: Sequence[str], master: Master) -> Star:
         """Return the platform of these workers with the costs observed."""

@@ -27,9 +27,9 @@ from makespan.execute.dask.maps.runner import Replan
 from makespan.flow.result import Result
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
-LEAST_ITEMS = 8  # a worker: with fewer items there is nothing to plan
-LEAST_TAIL = 0.1  # uncertainty from which the end of the load is dealt out
-MOST_TAIL = 0.4
+MIN_ITEMS = 8  # a worker: with fewer items there is nothing to plan
+MIN_TAIL = 0.1  # uncertainty from which the end of the load is dealt out
+MAX_TAIL = 0.4
 CALIBRATION_SECONDS = 1.0  # a worker; see calibrate
 SENDS = {"one-port": 1, "shared-link": 2, "own-links": None}  # at a time, of what is dealt out
 ROUNDS_AGAIN = (4, 8)  # for what is planned again in haste
@@ -97,7 +97,7 @@ def map(  # noqa: A001
         made = None
         if len(items) > 1:
             there = on_loop(used, lambda: present(used))
-            if len(items) >= LEAST_ITEMS * max(1, len(there)):
+            if len(items) >= MIN_ITEMS * max(1, len(there)):
                 key = _key(there, sent, items, batched)
                 calibration = calibration or _calibrated(used, key, function, items, batched, tell)
                 made = _planned(used, key, calibration, items, len(there))
@@ -166,7 +166,7 @@ def _planned(client: Any, key: Any, calibration: Calibration, items: Items, work
 
 def _tail(uncertainty: float) -> float:
     """Return the share of the load that is dealt out at the end."""
-    return min(MOST_TAIL, uncertainty) if uncertainty >= LEAST_TAIL else 0.0
+    return min(MAX_TAIL, uncertainty) if uncertainty >= MIN_TAIL else 0.0
 
 
 def _replanner(estimates: Estimates, problem: Any) -> Replan:

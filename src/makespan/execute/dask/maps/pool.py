@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from makespan.execute.dask.cluster.items import Items
 
-LEAST_PIECES = 2.0  # a worker gets at most its share of the rest divided by this
-MOST_LOSSES = 3  # after so many workers died on it, an item is given up
+MIN_PIECES = 2.0  # a worker gets at most its share of the rest divided by this
+MAX_LOSSES = 3  # after so many workers died on it, an item is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +75,4 @@ def piece(rest: float, speed: float, speeds: float, least: float) -> float:
     >>> piece(100.0, 1.0, 4.0, 2.0), piece(4.0, 1.0, 4.0, 2.0)
     (12.5, 2.0)
     """
-    return max(least, rest * speed / speeds / LEAST_PIECES)
+    return max(least, rest * speed / speeds / MIN_PIECES)

@@ -17,7 +17,7 @@ from makespan.execute.dask.cluster.transfers import Traffic, Window
 from makespan.execute.dask.maps.backlog import Backlog, next_piece
 from makespan.execute.dask.maps.estimates import Estimates
 from makespan.execute.dask.maps.order import FewSends, Order
-from makespan.execute.dask.maps.pool import MOST_LOSSES, Pool, Range
+from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
 from makespan.execute.dask.maps.record import Computed, Record
 
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
@@ -331,7 +331,7 @@ class Run:
         one = chunk.range
         losses = one.losses + chunk.sent
         log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
-        if losses < MOST_LOSSES:
+        if losses < MAX_LOSSES:
             self.pool.put(Range(one.low, one.high, losses))
             return
         error = ExecutionError(f"{losses} workers died while they had it")
