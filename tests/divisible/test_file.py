@@ -194,7 +194,7 @@ def test_many_nodes_are_written_as_columns() -> None:
         (star(ports=True), "ports: True is not allowed; ports are 1, 2 or 'many'"),
         (star(ports=3), "ports: 3 is not allowed; it is 1, 2 or 'many'"),
         (star(order=["A", 2]), "order[1]: 2 is not a text"),
-        (star(order=["A", "C"]), "order[1]: 'C' is no worker; known are A, B"),
+        (star(order=["A", "C"]), "order[1]: 'C' is not a worker; known are A, B"),
         (star(loads={"A": "x"}), "loads.A: 'x' is not a number; a load is 0 or more units"),
         (star(deadline=math.inf), "deadline: inf is infinite; a deadline is 0 or more seconds"),
         (star(front_end=1), "front_end: 1 is not true or false"),
@@ -207,7 +207,7 @@ def test_many_nodes_are_written_as_columns() -> None:
         (on({}), "platform.topology: is missing; it is 'star', 'bus', 'tree'"),
         (
             on({"topology": "tre"}),
-            "platform.topology: 'tre' is no topology of divisible loads; did you mean 'tree'?",
+            "platform.topology: 'tre' is not a topology of divisible loads; did you mean 'tree'?",
         ),
         (
             on({"topology": "star"}),
@@ -252,7 +252,7 @@ def test_many_nodes_are_written_as_columns() -> None:
         ),
         (
             on({"topology": "tree", "columns": {"parent": [-1, 5]}}),
-            "platform.columns.parent[1]: 5 is no node",
+            "platform.columns.parent[1]: 5 is not a node",
         ),
     ],
 )

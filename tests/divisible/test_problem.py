@@ -42,7 +42,7 @@ def test_all_mistakes_at_once():
         "platform.master.compute.fixed: inf is infinite",
         "rounds: 0 is not allowed",
         "ports: 3 is not allowed",
-        "order[1]: 'B' is no worker",
+        "order[1]: 'B' is not a worker",
     ):
         assert place in text
 
@@ -67,7 +67,7 @@ def test_arrays_of_different_lengths():
         ({}, "load: is missing"),
         ({"load": 1, "order": ("P1",)}, "order: lacks P2"),
         ({"load": 1, "order": ("P1", "P1")}, "order[1]: 'P1' stands twice"),
-        ({"load": 1, "activation": ("P1", "P3")}, "activation[1]: 'P3' is no worker"),
+        ({"load": 1, "activation": ("P1", "P3")}, "activation[1]: 'P3' is not a worker"),
         ({"load": 1, "loads": {"P1": 2}}, "loads: add up to 2.0, but load is 1"),
         ({"load": 1, "loads": {"P9": 1}}, "loads.P9: no such machine computes"),
         ({"load": 1, "transfers": (("push", "P1"),)}, "transfers[0]: ('push', 'P1')"),

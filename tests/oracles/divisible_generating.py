@@ -1,9 +1,9 @@
-"""The closed form of many rounds on equal workers, by generating functions (paper 004, section 4).
+"""The closed form of many rounds on equal workers, by generating functions.
 
 Chunks are numbered backwards, g is their computation in seconds, N workers, ratio R, latencies
 alpha (computation) and beta (transfer). With e_i = g_0 + i beta for i < N and N beta - alpha
 after that, g_i = (g_{i-1} + ... + g_{i-N})/R + e_i. Multiplied by (1 - x), the generating function
-is ``numerator / denominator`` below; equation 14 with -alpha x^N (corrected).
+is ``numerator / denominator`` below: Yang and Casanova 2003, eq. 14 with -alpha x^N (corrected).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def one_round(
 ) -> tuple[float, list[float]]:
     """Return the least makespan for workers served in ``order``, and the loads in that order.
 
-    Every worker of the order pays its fixed costs. Paper 002, main constraint of the MILP with
+    Every worker of the order pays its fixed costs. Benoit 2016, main constraint of the MILP with
     the order fixed.
     """
     count = len(order)

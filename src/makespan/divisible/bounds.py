@@ -10,7 +10,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rates.scale import seconds_scale, units_scale
 
-RELAXATION = "paper 002, mixed linear program for DL with latencies, choices relaxed"
+RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
 
 
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"

@@ -77,7 +77,7 @@ def generate(
     mistakes.number("latency", latency, "a latency is 0 or more")
     mistakes.number("returns", returns, "returns are a share of the cost of sending, 0 or more")
     if topology not in TOPOLOGIES:
-        mistakes.add("topology", f"{shown(topology)} is none of {', '.join(TOPOLOGIES)}")
+        mistakes.add("topology", f"{shown(topology)} must be one of {', '.join(TOPOLOGIES)}")
     if topology == "tree" and not mistakes and returns:
         mistakes.add("returns", "nothing returns on a tree; leave it out")
     if not isinstance(master_computes, bool):

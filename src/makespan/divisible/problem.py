@@ -90,7 +90,9 @@ class DivisibleLoad:
     ProblemError
         With every mistake found, each with its place.
 
-    Source: paper 002 (A. Benoit, 2016); paper 004 for many rounds and returns.
+    Source: A. Benoit, Divisible load scheduling, lecture CR02, ENS Lyon, 2016 (Benoit 2016); for
+    many rounds and returns Y. Yang and H. Casanova, Extensions to the Multi-Installment Algorithm:
+    Affine Costs and Output Data Transfers, UC San Diego, 2003 (Yang and Casanova 2003).
 
     >>> from makespan import Star, Worker
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -348,7 +350,7 @@ class _Validation:
         for index, name in unknown:
             where = place if one else f"{place}[{index}]"
             hint = did_you_mean(name, list(self.known)[:200])
-            self.mistakes.add(where, f"{shown(name)} is no worker{hint}")
+            self.mistakes.add(where, f"{shown(name)} is not a worker{hint}")
         return not unknown
 
     def _permutation(self, place: str, names: tuple[str, ...]) -> None:

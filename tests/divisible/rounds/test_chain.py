@@ -34,7 +34,7 @@ def exact(value):
 
 
 def equal_workers(inputs, number=float):
-    """The columns of a case of paper 004: compute cost 1 a unit, send cost 1/R."""
+    """The columns of a case of Yang and Casanova 2003: compute cost 1 a unit, send cost 1/R."""
     count = inputs["N"]
     return Costs(
         send_fixed=[number(inputs.get("beta", 0))] * count,

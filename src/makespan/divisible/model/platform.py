@@ -152,7 +152,7 @@ class Star:
         try:
             crew = tuple(workers)
         except TypeError:
-            found = f"{shown(workers)} is no list of workers"
+            found = f"{shown(workers)} is not a list of workers"
             raise ProblemError((Mistake("platform.workers", found),)) from None
         self.master = Master() if master is None else master
         first = 0 if self.master == "choose" else 1

@@ -254,7 +254,9 @@ def _checked_topology(value: Any) -> Any:
     found = value["topology"]
     if not isinstance(found, str) or found not in TOPOLOGIES:
         hint = did_you_mean(found, TOPOLOGIES)
-        raise mistake_at(("topology",), f"{shown(found)} is no topology of divisible loads{hint}")
+        raise mistake_at(
+            ("topology",), f"{shown(found)} is not a topology of divisible loads{hint}"
+        )
     return value
 
 

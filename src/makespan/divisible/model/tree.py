@@ -124,7 +124,7 @@ class Tree:
             if node.parent is not None and node.parent not in position:
                 hint = did_you_mean(node.parent, position)
                 self._mistakes.add(
-                    f"platform.nodes[{index}].parent", f"{shown(node.parent)} is no node{hint}"
+                    f"platform.nodes[{index}].parent", f"{shown(node.parent)} is not a node{hint}"
                 )
             parents.append(ROOT if node.parent is None else position.get(node.parent, ROOT))
         table = {
@@ -174,7 +174,9 @@ class Tree:
                 columns[name] = np.asarray(values, dtype=np.float64)
             except (TypeError, ValueError):
                 columns[name] = np.zeros(())
-                tree._mistakes.add(f"platform.{name}", f"{shown(values)} is no array of numbers")
+                tree._mistakes.add(
+                    f"platform.{name}", f"{shown(values)} is not an array of numbers"
+                )
             if columns[name].shape not in ((), indices.shape):
                 tree._mistakes.add(
                     f"platform.{name}", f"has shape {np.shape(values)}; parent has {indices.shape}"
@@ -289,7 +291,7 @@ class Tree:
         count = len(self)
         wrong = np.flatnonzero((self.parent < ROOT) | (self.parent >= count))
         for index in wrong[:20].tolist():
-            mistakes.add(f"platform.nodes[{index}].parent", f"{self.parent[index]} is no node")
+            mistakes.add(f"platform.nodes[{index}].parent", f"{self.parent[index]} is not a node")
         if len(roots) != 1 and not self._mistakes:
             mistakes.add(
                 "platform.nodes", f"has {len(roots)} nodes without a parent; a tree has one root"

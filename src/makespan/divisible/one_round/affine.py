@@ -32,7 +32,7 @@ def equal_finish(
     The load of each is affine in the common end T, and so is the time ``left * T - spent`` that
     is left when its transfer starts.
 
-    Source: paper 002, latencies: all participating workers finish together in some optimum.
+    Source: Benoit 2016, latencies: all participating workers finish together in some optimum.
     """
     star = problem.star
     assert problem.load is not None

@@ -52,7 +52,7 @@ def bus(
     ValueError
         If a cost or the load is negative, or there is a load and no machine.
 
-    Source: paper 002 (A. Benoit, 2016), bus-shaped platforms. Complexity: O(n) fractions.
+    Source: Benoit 2016, bus-shaped platforms. Complexity: O(n) fractions.
 
     >>> plan = bus(10000, 1, [3, 5, "3/2"], master=3)
     >>> plan.makespan, plan.loads[0]
@@ -84,7 +84,7 @@ def star(
     ValueError
         If a cost or the load is negative, or there is a load and no machine.
 
-    Source: paper 002 (A. Benoit, 2016), star-shaped platforms. Complexity: O(n log n) fractions.
+    Source: Benoit 2016, star-shaped platforms. Complexity: O(n log n) fractions.
 
     >>> star(1, [2, 1, 4, 3], [5, 8, 2, 6]).makespan
     Fraction(567, 215)
@@ -119,7 +119,7 @@ def fixed_order(
     ValueError
         If a cost or the load is negative, or there is a load and no machine.
 
-    Source: paper 002 (A. Benoit, 2016), star recursion, corrected: workers may be dropped.
+    Source: Benoit 2016, star recursion, corrected: workers may be dropped.
 
     >>> fixed_order(1, [4, 3, 2, 1], [2, 6, 5, 8]).makespan
     Fraction(27, 7)
@@ -167,7 +167,7 @@ def affine_order(
     Each load is affine in the end T: worker j gets ``(r - C - W)/(c + w)`` where r is the time
     that is left when its transfer starts.
 
-    Source: paper 002 (A. Benoit, 2016), latencies. Complexity: O(n) fractions.
+    Source: Benoit 2016, latencies. Complexity: O(n) fractions.
 
     >>> affine_order(2, [1, 4], [2, 1], [4, 1], [3, 6]).makespan
     Fraction(25, 2)

@@ -86,7 +86,7 @@ def least_time(costs: Costs, load: float, search: Search, control: Control, star
     start
         A sequence to start from and its end, which may be that of a plan outside the search.
 
-    Source: paper 002, latencies; the iteration is Newton's (Dinkelbach's) on L(T) = load.
+    Source: Benoit 2016, latencies; the iteration is Newton's (Dinkelbach's) on L(T) = load.
     """
     end, sequence, bound, states = start.value, start.sequence, start.bound, start.states
     for width in WIDTHS:

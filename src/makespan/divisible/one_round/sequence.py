@@ -79,7 +79,7 @@ def lines(costs: Costs, sequence: list[int] | Integers) -> tuple[Floats, Floats]
     """Return ``slope`` and ``offset``: the load of each worker is ``slope * T - offset``.
 
     The time that is left when a worker's transfer starts is affine in the end T, and so is its
-    load ``(left - C - W)/(c + w)`` (002, latencies: all that take part end together).
+    load ``(left - C - W)/(c + w)`` (Benoit 2016, latencies: all that take part end together).
     """
     workers = np.asarray(sequence, dtype=np.int64)
     slope, offset = np.zeros(len(workers)), np.zeros(len(workers))

@@ -1,6 +1,6 @@
 """The mixed-integer programme of one round: who is served in which slot, with how much.
 
-Paper 002, "Mixed linear program for DL with latencies", made linear without big-M (corrected,
+Benoit 2016, "Mixed linear program for DL with latencies", made linear without big-M (corrected,
 constraint 8 is bilinear): ``x[k,j]`` says that slot k serves worker j, and the amount ``a[k,j]``
 is at most a cap times ``x[k,j]``. Slots are filled from the first. The sends up to slot k end at
 

@@ -27,7 +27,7 @@ def best_units(costs: Costs, order: Integers, units: int) -> tuple[float, Intege
     The master, who needs no port, then takes what is best left to it. The last entry of the loads
     is the master's.
 
-    Complexity: O(n units^2). Source: paper 002, bus-shaped platforms, the dynamic programme of
+    Complexity: O(n units^2). Source: Benoit 2016, bus-shaped platforms, the dynamic programme of
     the slide "Recursion and Dynamic Programming", with sends and start-ups.
 
     >>> costs = Costs(send_fixed=np.zeros(2), send=np.ones(2), compute_fixed=np.zeros(2),

@@ -16,7 +16,7 @@ from makespan.divisible.rates.returns import RETURNS, rate_with_returns
 from makespan.divisible.rates.shares import BLOCK, equal_finish_shares
 from makespan.divisible.trees.equivalent import equivalent_tree
 
-STAR = "paper 002, star theorem, on the problem without fixed costs, limits and returns"
+STAR = "Benoit 2016, star theorem, on the problem without fixed costs, limits and returns"
 TREE = "equivalent processors (Cheng and Robertazzi 1990), without the fixed costs"
 BANDWIDTH_CENTRIC = (
     "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"

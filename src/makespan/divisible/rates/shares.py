@@ -28,7 +28,7 @@ def equal_finish_shares(send: Floats, compute: Floats) -> Floats:
     ``prod_{k<j} w_k/(c_k + w_k)``. Those to whom less is left than any float can tell from nothing
     get 0.
 
-    Source: paper 002, theorems on buses and stars. Complexity: O(workers with a share).
+    Source: Benoit 2016, theorems on buses and stars. Complexity: O(workers with a share).
 
     >>> equal_finish_shares(np.array([1.0, 2.0]), np.array([3.0, 6.0])).tolist()
     [0.25, 0.09375]
@@ -55,7 +55,7 @@ def best_shares(send: Floats, compute: Floats) -> Floats:
     Backwards over the order, with rate s of the workers after k: worker k is used iff
     ``c_k s < 1``, and then ``s = (1 + s w_k)/(c_k + w_k)``.
 
-    Source: paper 002, bus and star theorems, corrected (a given order that is not sorted may
+    Source: Benoit 2016, bus and star theorems, corrected (a given order that is not sorted may
     drop workers). Complexity: O(n).
 
     >>> best_shares(np.array([4.0, 1.0]), np.array([2.0, 2.0])).tolist()

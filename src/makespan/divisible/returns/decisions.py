@@ -3,7 +3,7 @@
 With one port and room for everything that arrives it loses nothing to send all chunks first and
 return all results last: sends can be moved before the returns that precede them, and returns
 behind. So a plan is a set of workers with an order of sends, an order of returns, and amounts
-(errata of paper 004, section 5). The same holds with two ports.
+(errata of Yang and Casanova 2003, section 5). The same holds with two ports.
 """
 
 from __future__ import annotations

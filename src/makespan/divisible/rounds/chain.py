@@ -6,8 +6,8 @@ For a given sequence of chunks, chunk k of worker j ends the plan no earlier tha
 
 Where all these hold with equality, a worker computes chunk k for as long as the sends last that
 come after k up to its next chunk. Read backwards, every amount is then affine in one unknown,
-``tail``: the time from the end of the last send to the end of the plan. Papers 002 and 004 state
-this for equal workers (004, equations 11 to 13); it holds as well for any star.
+``tail``: the time from the end of the last send to the end of the plan. Benoit 2016 and Yang and
+Casanova 2003, eqs. 11 to 13, state this for equal workers; it holds as well for any star.
 
 All of this works on floats and on fractions alike.
 """
@@ -64,8 +64,8 @@ def chain(load: Number, sequence: Sequence[int], costs: Costs) -> Chain:
     after the same worker's next chunk (``-tail`` where there is none),
     ``amount = (after - until - W) / w``.
 
-    Complexity: O(chunks). Source: paper 002, "No non-initial idle time", with +W on the right of
-    "All workers finish at the same time" (corrected); paper 004, equations 11 to 13.
+    Complexity: O(chunks). Source: Benoit 2016, "No non-initial idle time", with +W on the right of
+    "All workers finish at the same time" (corrected); Yang and Casanova 2003, eqs. 11 to 13.
 
     >>> costs = Costs(send_fixed=[0.0, 0.0], send_per_unit=[1.0, 1.0],
     ...               compute_fixed=[0.0, 0.0], compute_per_unit=[3.0, 3.0])

@@ -35,7 +35,7 @@ def sized_transfers(
     waits for the one before it on its channel, a computation for its send and for the chunk
     before it on the same worker, a return for its computation. Sparse.
 
-    Source: paper 004, section 5, for a given order; the optimum that equation 17 misses.
+    Source: Yang and Casanova 2003, section 5, for a given order; the optimum that eq. 17 misses.
     """
     assert problem.load is not None
     workers = np.asarray(sequence, dtype=np.int64)

@@ -26,7 +26,7 @@ def merge_rounds(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     schedule
         A schedule of it, in any number of rounds.
 
-    Source: paper 002, multi-round scheduling, "An interesting theoretical result".
+    Source: Benoit 2016, multi-round scheduling, "An interesting theoretical result".
 
     >>> from makespan import Star, Worker, solve
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=1.0, compute=3.0)])

@@ -1,4 +1,4 @@
-"""Installments with output on equal workers and one channel: paper 004, section 5.
+"""Installments with output on equal workers and one channel: Yang and Casanova 2003, section 5.
 
 After the first round, the master sends a worker its next chunk just before it has computed the
 last one, and takes that one's results right after; after the last send the channel is idle for
@@ -64,12 +64,12 @@ def output_rounds(
         Start-ups: alpha, beta and beta'.
 
     Chunk i is computed while min(i, N) chunks are sent and the results of min(N, MN - 1 - i)
-    come, each with its start-up; the last N chunks also while the channel is idle. (Paper 004 has
-    other constants in section 5.3: corrected.)
+    come, each with its start-up; the last N chunks also while the channel is idle. (The
+    source has other constants in section 5.3: corrected.)
 
     Complexity: O((MN)^3), a dense system.
 
-    Source: paper 004, equations 17 and 18, and section 5.3, corrected.
+    Source: Yang and Casanova 2003, eqs. 17 and 18, and section 5.3, corrected.
 
     >>> found = output_rounds(3, 1, 1.0, sends=1 / 8, returns=1 / 8)
     >>> round(found.gap, 12), round(found.makespan, 12)
@@ -116,7 +116,7 @@ class Threshold:
     Parameters
     ----------
     positive
-        Above it no chunk is negative: what paper 004 plots in figure 6.
+        Above it no chunk is negative: what Yang and Casanova 2003 plot in figure 6.
     feasible
         From it on Δ >= 0 as well: only then is the solution a schedule.
     """
@@ -126,7 +126,7 @@ class Threshold:
 
 
 def threshold(workers: int, rounds: int) -> Threshold:
-    """Return R* of paper 004, section 5.2, in both readings.
+    """Return R* of Yang and Casanova 2003, section 5.2, in both readings.
 
     Parameters
     ----------

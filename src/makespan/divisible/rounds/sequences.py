@@ -148,7 +148,7 @@ def _programmed(
     plus the computations of this and all later chunks of j; both sums are variables, so that the
     programme is sparse. Memory limits and release times are constraints.
 
-    Source: paper 002, multi-round scheduling, for a given order of chunks.
+    Source: Benoit 2016, multi-round scheduling, for a given order of chunks.
     """
     from makespan.divisible.rates.scale import seconds_scale, units_scale
 

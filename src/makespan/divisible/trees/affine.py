@@ -41,7 +41,7 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     offset the load is ``(slope (r - C) - offset)/(1 + slope c)``. All of it is affine in r.
 
     Complexity: O(n). Source: equivalent processors (Cheng and Robertazzi 1990) with the
-    start-ups of paper 002, latencies.
+    start-ups of Benoit 2016, latencies.
     """
     levels = tree.levels
     filled = np.zeros((7, len(tree)))

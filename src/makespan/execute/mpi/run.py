@@ -152,7 +152,9 @@ def _check_arguments(comm: Any, own: NDArray[Any], operation: str, repetitions: 
         if type_ not in TYPES:
             raise InputError(f"array: is of {type_} on rank {rank}; allowed is {', '.join(TYPES)}")
         if name not in OPERATIONS:
-            raise InputError(f"operation: there is no {name!r}{did_you_mean(name, OPERATIONS)}")
+            raise InputError(
+                f"operation: {name!r} is not an operation{did_you_mean(name, OPERATIONS)}"
+            )
         if not isinstance(times, int) or times < 1:
             raise InputError(f"repetitions: {times!r} is not a whole number from 1")
         if (type_, shape) != given[0][:2]:

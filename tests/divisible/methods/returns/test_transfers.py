@@ -37,7 +37,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_interleavings_of_many_rounds(case):
-    """The orders of transfers of 004, equation 17, give the makespans of the cases."""
+    """The transfers of Yang and Casanova 2003, eq. 17, give the makespans of the cases."""
     given, expected = case["inputs"], case["expected"]
     count, rounds = given["N"], given["M"]
     worker = Worker(

@@ -224,8 +224,8 @@ def test_refusals():
 
 def test_figures(tmp_path):
     """The example redraws the paper's figures from plans."""
-    path = ROOT.parent / "examples" / "paper_004_figures.py"
-    spec = importlib.util.spec_from_file_location("paper_004_figures", path)
+    path = ROOT.parent / "examples" / "yang_casanova_2003.py"
+    spec = importlib.util.spec_from_file_location("yang_casanova_2003", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     example.main(str(tmp_path), most_workers=6, most_rounds=4)

@@ -119,7 +119,7 @@ def test_nodes_that_only_forward():
         ([("A", None), ("B", None)], "has 2 nodes without a parent"),
         ([("A", None), ("B", "C"), ("C", "B")], "'B' is its own ancestor"),
         ([("A", None), ("A", "A")], "also the name of platform.nodes[0]"),
-        ([("A", None), ("B", "Z")], "platform.nodes[1].parent: 'Z' is no node"),
+        ([("A", None), ("B", "Z")], "platform.nodes[1].parent: 'Z' is not a node"),
     ],
 )
 def test_mistakes_in_trees(nodes, expected):

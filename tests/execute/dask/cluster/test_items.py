@@ -51,7 +51,7 @@ def test_files_are_measured_in_bytes(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """Files that are not there are refused before anything is sent."""
-    with pytest.raises(InputError, match="nowhere is no file"):
+    with pytest.raises(InputError, match="nowhere is not a file"):
         Files([tmp_path / "nowhere"])
 
 

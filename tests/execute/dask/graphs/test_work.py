@@ -69,10 +69,10 @@ def test_edges_go_from_inputs_to_tasks() -> None:
 @pytest.mark.parametrize(
     ("collection", "keys", "message"),
     [
-        (3, None, "no Dask collection"),
-        ([], None, "no Dask collection"),
+        (3, None, "not a Dask collection"),
+        ([], None, "not a Dask collection"),
         ({"a": 1}, None, "keys: are missing"),
-        ({"a": 1}, "b", "'b' is no key"),
+        ({"a": 1}, "b", "'b' is not a key"),
         (delayed(1), "a", "keys: belong to a graph"),
     ],
 )

@@ -16,9 +16,9 @@ from makespan.divisible.problem import DivisibleLoad
     "divisible",
     name="bus",
     needs=(*LINEAR_ONE_ROUND, A_BUS),
-    proves="all machines finish together, in any order, the fastest as master (002, theorem)",
+    proves="all machines finish together, in any order, the fastest as master (theorem)",
     complexity="O(n)",
-    source="paper 002 (A. Benoit, 2016), bus-shaped platforms, overall theorem",
+    source="Benoit 2016, bus-shaped platforms, overall theorem",
 )
 def bus(problem: DivisibleLoad, control: Control) -> Solution:
     """Closed form on a bus: all machines finish together; the fastest is the best master.

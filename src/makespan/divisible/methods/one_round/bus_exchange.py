@@ -35,7 +35,7 @@ def _rates_differ(problem: DivisibleLoad) -> str | None:
     reach=(at_most(3_000),),
     proves="exchange of neighbours orders the workers; every subset is tried or beaten",
     complexity="exponential in the worst case, polynomial in the unbeaten subsets",
-    source="exchange argument on paper 002 (A. Benoit, 2016), latencies; lists of unbeaten pairs "
+    source="exchange argument on Benoit 2016, latencies; lists of unbeaten pairs "
     "after G. Nemhauser and Z. Ullmann, Discrete dynamic programming and capital allocation, "
     "Management Science 15 (1969)",
 )

@@ -18,7 +18,7 @@ AN_ORDER = Need("an order", lambda problem: None if problem.order else "order is
     needs=(*LINEAR_ONE_ROUND, A_MASTER, ANY_WORKERS, AN_ORDER),
     proves="exchange of port time, backwards over the order (equal to the linear programme)",
     complexity="O(n)",
-    source="paper 002 (A. Benoit, 2016), star recursion, corrected: workers may be dropped",
+    source="Benoit 2016, star recursion, corrected: workers may be dropped",
 )
 def fixed_order(problem: DivisibleLoad, control: Control) -> Solution:
     """Optimum for the given order: workers not worth their port time are dropped.

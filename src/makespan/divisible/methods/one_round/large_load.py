@@ -24,7 +24,7 @@ from makespan.divisible.problem import DivisibleLoad
     name="large-load",
     needs=(*SPLIT_ONE_ROUND, FINITE_RATES, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
     complexity="O(n log n + n log k) for k workers dropped",
-    source="paper 002 (A. Benoit, 2016), latencies, known results for large loads",
+    source="Benoit 2016, latencies, known results for large loads",
 )
 def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     """All by non-decreasing send cost, ending together; right for large loads with latencies.

@@ -51,7 +51,7 @@ def _many_pairs(problem: DivisibleLoad) -> str | None:
     reach=(Need(f"at most {MAX_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the workers",
-    source="paper 002 (A. Benoit, 2016), mixed linear program for DL with latencies, corrected",
+    source="Benoit 2016, mixed linear program for DL with latencies, corrected",
 )
 @tries_masters
 def milp(problem: DivisibleLoad, control: Control) -> Solution:

@@ -14,9 +14,9 @@ from makespan.divisible.problem import DivisibleLoad
     "divisible",
     name="star",
     needs=(*LINEAR_ONE_ROUND, A_MASTER, NO_GIVEN_ORDER),
-    proves="serve by non-decreasing send cost, finish together (002, theorem)",
+    proves="serve by non-decreasing send cost, finish together (theorem)",
     complexity="O(n log n)",
-    source="paper 002 (A. Benoit, 2016), star-shaped platforms, overall theorem",
+    source="Benoit 2016, star-shaped platforms, overall theorem",
 )
 def star(problem: DivisibleLoad, control: Control) -> Solution:
     """Closed form on a star: serve by non-decreasing send cost, all finish together."""

@@ -32,7 +32,7 @@ def _too_many(problem: DivisibleLoad) -> str | None:
     reach=(at_most(3_000),),
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",
     complexity="exponential in the workers",
-    source="paper 002 (A. Benoit, 2016), latencies, corrected (all that take part end together in "
+    source="Benoit 2016, latencies, corrected (all that take part end together in "
     "some optimum); lists of unbeaten pairs after G. Nemhauser and Z. Ullmann, Discrete dynamic "
     "programming and capital allocation, Management Science 15 (1969); W. Dinkelbach, On "
     "nonlinear fractional programming, Management Science 13 (1967)",

@@ -69,8 +69,8 @@ def _nobody(problem: DivisibleLoad) -> str | None:
     reach=(at_most(300),),
     proves="dynamic programme for a given order, or for every order of up to five workers",
     complexity="O(n units^2) an order; O(n^2) a pass where that is too much",
-    source="paper 002, bus-shaped platforms, the dynamic programme; order matters for whole units "
-    "even on a bus",
+    source="Benoit 2016, bus-shaped platforms, the dynamic programme; order matters for whole "
+    "units even on a bus",
 )
 def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     """Whole units: dynamic programme for the order, or rounding and moves of single units.

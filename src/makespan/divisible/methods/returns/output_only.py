@@ -45,7 +45,7 @@ def _two_way(problem: DivisibleLoad) -> str | None:
     ),
     reach=(at_most(10_000),),
     complexity="that of multi-round",
-    source="paper 004, section 5 and figure 4: the input-only schedule, flipped",
+    source="Yang and Casanova 2003, section 5 and figure 4: the input-only schedule, flipped",
 )
 def output_only(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
     """Results only: plan the same star with sends in place of results, and reverse time."""

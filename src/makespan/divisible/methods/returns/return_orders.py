@@ -28,7 +28,7 @@ def _given(problem: DivisibleLoad) -> str | None:
     complexity="exponential in the workers; above 6 the proof is given up early",
     source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "
     "heterogeneous master-worker platforms, HiPC 2005 (the programme for given orders); "
-    "paper 002, return messages: neither FIFO nor LIFO is optimal",
+    "Benoit 2016, return messages: neither FIFO nor LIFO is optimal",
 )
 @tries_masters
 def return_orders(problem: DivisibleLoad, control: Control) -> Solution:

@@ -49,8 +49,8 @@ ROUNDS_WITH_RETURNS = (
     needs=(*ROUNDS_WITH_RETURNS, Need("one port", _two_channels)),
     reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
-    source="linear programme for the order of paper 004, section 5, that loses nothing on one "
-    "port with room for all chunks: sends first, results last",
+    source="linear programme for the order of Yang and Casanova 2003, section 5, that loses "
+    "nothing on one port with room for all chunks: sends first, results last",
 )
 def sends_first(problem: DivisibleLoad, control: Control) -> Solution:
     """Round-robin sends, then all results in the same order; amounts by linear programme.

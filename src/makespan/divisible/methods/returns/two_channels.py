@@ -28,7 +28,8 @@ def _one_channel(problem: DivisibleLoad) -> str | None:
     needs=(*ROUNDS_WITH_RETURNS, Need("two ports", _one_channel)),
     reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
-    source="paper 004, section 5.4, an open question there: linear programme for given orders",
+    source="Yang and Casanova 2003, section 5.4, an open question there: linear programme for "
+    "given orders",
 )
 def two_channels(problem: DivisibleLoad, control: Control) -> Solution:
     """Round-robin sends on one channel, results in the same order on the other.

@@ -37,7 +37,7 @@ def _no_activation(problem: DivisibleLoad) -> str | None:
     ),
     proves="linear programme of the sequence, or its chain with non-negative prices",
     complexity="a sparse linear programme; O(chunks) where the chain is proved",
-    source="paper 002 (A. Benoit, 2016), multi-round scheduling, for a given order of chunks",
+    source="Benoit 2016, multi-round scheduling, for a given order of chunks",
 )
 def activation(problem: DivisibleLoad, control: Control) -> Solution:
     """Best amounts for the given sequence of chunks, empty chunks paying their fixed costs."""

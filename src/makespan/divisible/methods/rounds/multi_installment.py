@@ -69,7 +69,8 @@ SEQUENCE_OF_CHUNKS = (
         ANY_WORKERS,
     ),
     complexity="O(chunks) for given rounds; a scan over the rounds for 'auto'",
-    source="paper 004, equations 11 to 13; paper 002, homogeneous bus, given number of rounds",
+    source="Yang and Casanova 2003, eqs. 11 to 13; Benoit 2016, homogeneous bus, given number of "
+    "rounds",
 )
 def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
     """Rounds on equal workers by recursion, no idle time; the best number of rounds for 'auto'.

@@ -96,7 +96,7 @@ MANY_WITH_RETURNS = (
     ),
     published=True,
     complexity="a dense system of the chunks",
-    source="paper 004, equations 17 and 18, and section 5.3, corrected",
+    source="Yang and Casanova 2003, eqs. 17 and 18, and section 5.3, corrected",
 )
 def multi_installment_output(problem: DivisibleLoad, control: Control) -> Solution:
     """Rounds with returns on equal workers and one channel, by the published equations.

@@ -56,8 +56,8 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
     ),
     reach=(at_most(10_000),),
     complexity="a fixed number of sequences, each sized in O(chunks)",
-    source="heuristic; sequences are sized as in paper 002, 'No non-initial idle time', and "
-    "paper 004, equations 11 to 13, for any star",
+    source="heuristic; sequences are sized as in Benoit 2016, 'No non-initial idle time', and "
+    "Yang and Casanova 2003, eqs. 11 to 13, for any star",
 )
 def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
     """Round-robin over the first workers of several orders, then local search on the sequence.

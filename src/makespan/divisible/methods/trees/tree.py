@@ -34,7 +34,7 @@ def _fixed_costs(problem: DivisibleLoad) -> str | None:
     proves="a subtree acts as one processor; children by non-decreasing link cost finish together",
     complexity="O(n log n)",
     source="Y. C. Cheng, T. G. Robertazzi, Distributed computation for a tree network with "
-    "communication delays, IEEE Trans. Aerosp. Electron. Syst. 26 (1990); paper 002, star theorem",
+    "communication delays, IEEE Trans. Aerosp. Electron. Syst. 26 (1990); Benoit 2016, theorem",
 )
 def tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""

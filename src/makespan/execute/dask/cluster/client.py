@@ -42,11 +42,11 @@ def checked_client(client: Any) -> Any:
     Raises
     ------
     InputError
-        If it is no synchronous ``distributed.Client``, or closed.
+        If it is not a synchronous ``distributed.Client``, or closed.
     """
     package = distributed()
     if not isinstance(client, package.Client):
-        raise InputError(f"client: {client!r} is no distributed.Client")
+        raise InputError(f"client: {client!r} is not a distributed.Client")
     if client.asynchronous:
         raise InputError("client: is asynchronous; a Client made outside an event loop is needed")
     if client.status != "running":

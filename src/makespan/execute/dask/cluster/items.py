@@ -29,14 +29,14 @@ class Files(Sequence[Path]):
     Raises
     ------
     InputError
-        If a file is missing or no file.
+        If a file is missing or not a file.
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         self.paths = tuple(Path(path) for path in paths)
         missing = [path for path in self.paths if not path.is_file()]
         if missing:
-            raise InputError(f"data: {missing[0]} is no file (and {len(missing) - 1} more)")
+            raise InputError(f"data: {missing[0]} is not a file (and {len(missing) - 1} more)")
         self.sizes = tuple(path.stat().st_size for path in self.paths)
 
     def __len__(self) -> int:

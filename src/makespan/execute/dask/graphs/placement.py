@@ -81,7 +81,7 @@ def pins_of(plan: Result) -> Pins:
     Raises
     ------
     InputError
-        If it is no plan of a task graph that Dask can run.
+        If it is not a plan of a task graph that Dask can run.
     """
     problem, schedule = plan.problem, plan.schedule
     if not isinstance(problem, TaskGraph):
@@ -117,7 +117,7 @@ def refuse_other_tasks(pins: Pins, names: list[str]) -> None:
     for name in pins.problem.dag.names:
         if name not in given:
             hint = did_you_mean(name, names)
-            raise InputError(f"plan: has a task {name!r}, which is no key of the graph{hint}")
+            raise InputError(f"plan: has a task {name!r}, which is not a key of the graph{hint}")
 
 
 def _carried(plan: Result, machine: list[int]) -> tuple[Carried, ...]:

@@ -90,7 +90,7 @@ def work_of(collection: Any, keys: Any = None) -> Work:
     many = [collection] if single else collection
     if not isinstance(many, (list, tuple)) or not many or not all(map(is_dask_collection, many)):
         raise InputError(
-            f"collection: {shown(collection)} is no Dask collection, no list of them, and no graph"
+            f"collection: {shown(collection)} is not a Dask collection, a list of them or a graph"
         )
     from dask._expr import FinalizeCompute
     from dask.core import flatten
@@ -122,7 +122,7 @@ def _of_graph(nodes: dict[Any, Any], keys: Any) -> Work:
     wanted = tuple(flatten([keys]))
     missing = [key for key in wanted if key not in nodes]
     if missing:
-        raise InputError(f"keys: {shown(missing[0])} is no key of the graph")
+        raise InputError(f"keys: {shown(missing[0])} is not a key of the graph")
 
     def packed(results: Mapping[Any, Any]) -> Any:
         return _nested(keys, results)

@@ -1,10 +1,10 @@
-"""Redraw figures of a paper on installments with affine costs and output, from plans.
+"""Redraw figures of a report on installments with affine costs and output, from plans.
 
 Y. Yang and H. Casanova, Extensions to the Multi-Installment Algorithm: Affine Costs and Output
 Data Transfers, 2003: figures 2 and 3 (chunks without and with latencies), 5 (input and output on
 one channel), 6 (threshold of full use), 7 (chunks of many rounds), 8 (two channels).
 
-    python examples/paper_004_figures.py FOLDER
+    python examples/yang_casanova_2003.py FOLDER
 """
 
 from __future__ import annotations
@@ -86,4 +86,4 @@ def main(folder: str, *, most_workers: int = 10, most_rounds: int = 20) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "paper_004_figures")
+    main(sys.argv[1] if len(sys.argv) > 1 else "yang_casanova_2003")
