@@ -10,7 +10,7 @@ import pytest
 from makespan import DivisibleLoad, Star, solve
 from makespan.core.errors import TooLarge
 from makespan.divisible.one_round import selection
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.rates.shares import equal_finish_shares
 
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, check, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
-from makespan.divisible.rounds import sequences
-from makespan.divisible.rounds.chain import Costs, chain, coefficients, is_optimal
+from makespan.divisible.rounds import sizing
+from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from makespan.divisible.rounds.chain_kernels import coefficients_kernel, prices_are_negative
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
 from tests.oracles.divisible_sequence import best_of_sequence
@@ -36,7 +36,7 @@ def exact(value):
 def equal_workers(inputs, number=float):
     """The columns of a case of Yang and Casanova 2003: compute cost 1 a unit, send cost 1/R."""
     count = inputs["N"]
-    return Costs(
+    return ChainCosts(
         send_fixed=[number(inputs.get("beta", 0))] * count,
         send_per_unit=[1 / number(inputs["R"])] * count,
         compute_fixed=[number(inputs.get("alpha", 0))] * count,
@@ -63,7 +63,7 @@ def star_of(workers, master=None):
 
 def costs_of(workers, master=None):
     columns = [list(column) for column in zip(*workers, strict=True)]
-    return Costs(
+    return ChainCosts(
         send_fixed=columns[0],
         send_per_unit=columns[1],
         compute_fixed=columns[2],
@@ -265,13 +265,13 @@ def test_long_sequences_compile(monkeypatch):
     problem = DivisibleLoad(load=500.0, platform=star, rounds="auto")
     sequence = np.tile([0, 2, 1], 20)
     monkeypatch.setattr(jit, "forced", False)
-    plain = sequences.chained(problem, sequence)
+    plain = sizing.chained(problem, sequence)
     monkeypatch.setattr(jit, "forced", True)
-    compiled = sequences.chained(problem, sequence)
+    compiled = sizing.chained(problem, sequence)
     assert compiled.makespan == pytest.approx(plain.makespan, rel=1e-12)
     assert compiled.optimal == plain.optimal
     assert compiled.plan.amount == pytest.approx(plain.plan.amount, rel=1e-9)
-    programme = sequences.programmed(problem, sequence, Control())[0]
+    programme = sizing.programmed(problem, sequence, Control())[0]
     assert programme.makespan <= plain.makespan * (1 + 1e-9)
 
 
@@ -289,7 +289,7 @@ def test_the_generating_function(workers, rounds, ratio, alpha, beta, first):
 
     R = N, with its double root, is among the examples.
     """
-    costs = Costs(
+    costs = ChainCosts(
         send_fixed=[beta] * workers,
         send_per_unit=[Fraction(1, ratio)] * workers,
         compute_fixed=[alpha] * workers,

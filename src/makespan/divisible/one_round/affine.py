@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.one_round.sequence import Costs, lines
+from makespan.divisible.one_round.ending_together import Costs, lines
 from makespan.divisible.problem import DivisibleLoad
 
 

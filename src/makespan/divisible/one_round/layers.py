@@ -10,7 +10,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.divisible.one_round.kernels import (
+from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.layer_loop import (
     BEATS,
     BEST_PARENT,
     BEST_WORKER,
@@ -21,7 +22,6 @@ from makespan.divisible.one_round.kernels import (
 )
 from makespan.divisible.one_round.newton import Found
 from makespan.divisible.one_round.remainder import Remainder
-from makespan.divisible.one_round.sequence import Costs
 
 MAX_WORKERS = 62
 MAX_STATES = 6_000_000
@@ -39,7 +39,7 @@ COLUMNS = {
 
 
 @dataclass(slots=True)
-class _States:
+class _StateColumns:
     """Growing columns of states."""
 
     columns: dict[str, np.ndarray] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Layers:
         """Search by layers of at most ``width`` states; see :class:`newton.Search`."""
         remainder = Remainder.within(self.costs, horizon)
         tables = (remainder.place, remainder.gain, remainder.keep, remainder.usable)
-        states = _States()
+        states = _StateColumns()
         root = remainder.per_second(np.ones(len(self.costs), dtype=bool))[-1] * horizon
         for name, value in zip(COLUMNS, (0, horizon, 0.0, root, -1, -1, -1), strict=True):
             states.columns[name][0] = value
@@ -122,7 +122,7 @@ class Layers:
         self,
         tables: tuple[np.ndarray, ...],
         horizon: float,
-        states: _States,
+        states: _StateColumns,
         table: Integers,
         numbers: Integers,
         goal: np.ndarray,
@@ -155,7 +155,7 @@ class Layers:
         return expand.compiled, current + SLICE
 
 
-def _shrink(states: _States, numbers: Integers, goal: float, width: int) -> float:
+def _shrink(states: _StateColumns, numbers: Integers, goal: float, width: int) -> float:
     """Drop beaten states and all but the best ``width`` of the new layer, best first.
 
     Returns the highest bound of those that were given up.
@@ -170,7 +170,7 @@ def _shrink(states: _States, numbers: Integers, goal: float, width: int) -> floa
     return lost
 
 
-def _sequence(states: _States, numbers: Integers) -> list[int]:
+def _sequence(states: _StateColumns, numbers: Integers) -> list[int]:
     """Return the workers of the best sequence, in the order of service."""
     if numbers[BEST_WORKER] < 0:
         return []

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from makespan.core.control import Control
-from makespan.divisible.one_round.kernels import BEATS
-from makespan.divisible.one_round.sequence import Costs, least_end
+from makespan.divisible.one_round.ending_together import Costs, least_end
+from makespan.divisible.one_round.layer_loop import BEATS
 
 WIDTHS = (16, 512, 16384, 10**9)
 PROVED = 1e-11

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.ending_together import Costs
 
 CELLS = 256
 

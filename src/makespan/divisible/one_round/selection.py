@@ -8,10 +8,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.one_round.kernels import BEATS
+from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.layer_loop import BEATS
 from makespan.divisible.one_round.newton import Found
 from makespan.divisible.one_round.remainder import CELLS, Remainder
-from makespan.divisible.one_round.sequence import Costs
 
 MAX_STATES = 1_000_000
 TABLE_ENTRIES = 65_536
@@ -19,7 +19,7 @@ MANY = 3_000
 
 
 @dataclass(slots=True)
-class _States:
+class _Choices:
     """Choices among the workers so far: the time left for the port, the load done, a bound."""
 
     left: Floats
@@ -29,11 +29,11 @@ class _States:
     def __len__(self) -> int:
         return len(self.left)
 
-    def some(self, rows: np.ndarray) -> _States:
-        return _States(self.left[rows], self.load[rows], self.upper[rows])
+    def some(self, rows: np.ndarray) -> _Choices:
+        return _Choices(self.left[rows], self.load[rows], self.upper[rows])
 
 
-class Chain:
+class Selection:
     """Seeks the subset that does the most load by a given time, served in a given order.
 
     Every worker in turn is taken or left out. Of all choices only those are kept that no other
@@ -61,7 +61,7 @@ class Chain:
         """Search with at most ``width`` choices at a time; see :class:`newton.Search`."""
         remainder = Remainder.within(self.costs, horizon, self.cells)
         width = min(width, MAX_STATES)
-        states = _States(np.array([horizon]), np.zeros(1), np.array([np.inf]))
+        states = _Choices(np.array([horizon]), np.zeros(1), np.array([np.inf]))
         trail: list[Integers] = []  # per worker: the row each choice came from, -1 - row if taken
         best: tuple[int, int] | None = None
         goal, lost, made = target, -np.inf, 1
@@ -94,7 +94,7 @@ class Chain:
             states=made,
         )
 
-    def _taken_or_not(self, states: _States, position: int) -> tuple[_States, Integers]:
+    def _taken_or_not(self, states: _Choices, position: int) -> tuple[_Choices, Integers]:
         """Return the states with the worker left out, then those with it, and their origins."""
         costs = self.costs
         rows = np.arange(len(states))
@@ -102,7 +102,7 @@ class Chain:
         room = states.left[able]
         amount = (room - costs.start_up[position]) / costs.total[position]
         left = room - costs.send_fixed[position] - costs.send[position] * amount
-        both = _States(
+        both = _Choices(
             np.concatenate([states.left, left]),
             np.concatenate([states.load, states.load[able] + amount]),
             np.concatenate([states.upper, states.upper[able]]),
@@ -125,7 +125,7 @@ class Chain:
             origin = int(trail[position][origin])
 
 
-def _unbeaten(states: _States, rows: Integers, rate: float) -> Integers:
+def _unbeaten(states: _Choices, rows: Integers, rate: float) -> Integers:
     """Return those of ``rows`` that no other one beats, by falling time left."""
     rows = rows[np.lexsort((-states.load[rows], -states.left[rows]))]
     load = states.load[rows]

@@ -13,10 +13,12 @@ from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
+from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
 from makespan.divisible.one_round.everyone import with_everyone
+from makespan.divisible.one_round.layers import Layers
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
-from makespan.divisible.one_round.sequence import Costs, least_end, plan_of
+from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
@@ -36,7 +38,14 @@ class _Planned:
     best: Best
 
 
-def solve_latencies(problem: DivisibleLoad, control: Control, search_of: SearchOf) -> Solution:
+def complete_search(costs: Costs, order: Integers | None, control: Control) -> Search:
+    """Return the search over subsets of the workers, and over their orders where none is given."""
+    return Layers(costs, control) if order is None else Selection(costs, order, control)
+
+
+def solve_latencies(
+    problem: DivisibleLoad, control: Control, search_of: SearchOf = complete_search
+) -> Solution:
     """Return the best one-round plan that the search finds, and what it proves.
 
     Where the master is to be chosen, every machine is tried, the fastest first; what the others

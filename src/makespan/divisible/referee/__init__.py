@@ -14,12 +14,12 @@ import numpy as np
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, sequences, times
+from makespan.divisible.referee import amounts, chunks, resources, times, turns
 from makespan.divisible.referee.one_pass import WITHIN, read_in_one_pass
 from makespan.divisible.referee.reading import Reading
 from makespan.divisible.referee.trees import tree_violations
 
-STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *amounts.RULES, *sequences.RULES)
+STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *amounts.RULES, *turns.RULES)
 
 
 def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation]:

@@ -17,7 +17,7 @@ from makespan.core.numeric.jit import compiles
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.referee import amounts, chunks, resources, sequences, times
+from makespan.divisible.referee import amounts, chunks, resources, times, turns
 from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
 MANY = 100_000
@@ -30,7 +30,7 @@ WITHIN = (
     *resources.RULES,
     *times.RULES,
     *(amounts.conservation, amounts.memory),
-    *(sequences.rounds, sequences.discipline, sequences.use),
+    *(turns.rounds, turns.discipline, turns.use),
 )
 """The rules that a schedule keeps in which the pass finds no fault."""
 

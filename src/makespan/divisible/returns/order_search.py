@@ -29,7 +29,7 @@ Node = tuple[float, int, Orders, tuple[int, ...], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Best:
+class BestOrders:
     """The best orders known, and how good any can be.
 
     ``value`` is the end, or minus the load by a given end; no orders have less than ``bound``.
@@ -69,7 +69,7 @@ class OrderSearch:
         self.rule = rule
         self.control = control
         self.optional = terms.optional
-        self.best = Best()
+        self.best = BestOrders()
         self.programme = OrderProgramme(terms, horizon)
 
     def tighten(self) -> None:

@@ -18,7 +18,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
 from makespan.divisible.returns.order_programme import claim_sparse, solve_sparse
 from makespan.divisible.returns.order_rules import Rule
-from makespan.divisible.returns.order_search import PROVED, Best, OrderSearch
+from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch
 from makespan.divisible.timing import timed
 
 DENSE = 80  # workers; above, programmes are sparse and orders are not searched
@@ -99,7 +99,7 @@ def _starts(problem: DivisibleLoad, terms: Terms, rule: Rule, control: Control) 
 
 def _searched(
     terms: Terms, rule: Rule, starts: list[Orders], control: Control, *, in_passing: bool
-) -> Best:
+) -> BestOrders:
     search = OrderSearch(terms, rule, control, np.inf)
     if terms.everyone:
         whole = range(len(terms))
@@ -126,20 +126,20 @@ def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing
         search.prove(10**12 if exact else PROGRAMMES_ABOVE)
 
 
-def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> Best:
+def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> BestOrders:
     """Return the best of some orders, each without those who get nothing in it."""
-    best = Best()
+    best = BestOrders()
     for orders in dict.fromkeys(starts):
         answer, amount, own = solve_sparse(terms, orders, control)
         if answer.verdict is Verdict.OPTIMAL and answer.value < best.value:
-            best = Best(value=answer.value, orders=orders, amount=amount, own=own)
+            best = BestOrders(value=answer.value, orders=orders, amount=amount, own=own)
         if control.expired():
             break
     return best
 
 
 def solution_of(
-    problem: DivisibleLoad, terms: Terms, best: Best, *, of_class: bool = False
+    problem: DivisibleLoad, terms: Terms, best: BestOrders, *, of_class: bool = False
 ) -> Solution:
     """Return the solution with the best orders, and what is proved of it.
 
@@ -176,7 +176,7 @@ def _most(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> 
     return Solution(schedule=schedule, optimal=optimal, objective=objective)
 
 
-def _fitting(problem: DivisibleLoad, terms: Terms, best: Best) -> tuple[Floats, float]:
+def _fitting(problem: DivisibleLoad, terms: Terms, best: BestOrders) -> tuple[Floats, float]:
     """Return the amounts in units of the problem; they add up to its load."""
     amount, own = best.amount * terms.unit, best.own * terms.unit
     total = float(amount.sum()) + own

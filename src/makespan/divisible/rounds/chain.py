@@ -22,7 +22,7 @@ Number = Any  # float or Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class ChainCosts:
     """What sending and computing cost for each worker, and for the master (None: it doesn't)."""
 
     send_fixed: Sequence[Number]
@@ -47,7 +47,7 @@ class Chain:
         return self.master >= 0 and self.tail >= 0 and min(self.amounts, default=0) >= 0
 
 
-def chain(load: Number, sequence: Sequence[int], costs: Costs) -> Chain:
+def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
     """Return the amounts with which every chunk of the sequence is critical.
 
     Parameters
@@ -67,7 +67,7 @@ def chain(load: Number, sequence: Sequence[int], costs: Costs) -> Chain:
     Complexity: O(chunks). Source: Benoit 2016, "No non-initial idle time", with +W on the right of
     "All workers finish at the same time" (corrected); Yang and Casanova 2003, eqs. 11 to 13.
 
-    >>> costs = Costs(send_fixed=[0.0, 0.0], send_per_unit=[1.0, 1.0],
+    >>> costs = ChainCosts(send_fixed=[0.0, 0.0], send_per_unit=[1.0, 1.0],
     ...               compute_fixed=[0.0, 0.0], compute_per_unit=[3.0, 3.0])
     >>> found = chain(103.0, [0, 1, 0, 1], costs)
     >>> [round(amount) for amount in found.amounts], round(found.makespan)
@@ -94,7 +94,7 @@ def chain(load: Number, sequence: Sequence[int], costs: Costs) -> Chain:
     )
 
 
-def coefficients(sequence: Sequence[int], costs: Costs) -> tuple[list[Number], list[Number]]:
+def coefficients(sequence: Sequence[int], costs: ChainCosts) -> tuple[list[Number], list[Number]]:
     """Return amounts as ``constant + slope * tail`` for every chunk."""
     zero = costs.compute_per_unit[0] * 0 if len(costs.compute_per_unit) else 0.0
     after, after_slope = zero, zero
@@ -113,7 +113,7 @@ def coefficients(sequence: Sequence[int], costs: Costs) -> tuple[list[Number], l
     return constant, slope
 
 
-def is_optimal(sequence: Sequence[int], costs: Costs, tolerance: Number = 0) -> bool:
+def is_optimal(sequence: Sequence[int], costs: ChainCosts, tolerance: Number = 0) -> bool:
     """Whether the chain of a sequence, where it is a plan, is the best plan for the sequence.
 
     It is, if the prices of the critical constraints (the dual of the linear programme) are not

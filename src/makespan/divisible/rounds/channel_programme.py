@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.scale import seconds_scale, units_scale
-from makespan.divisible.rounds.sequences import Sized, next_of_worker
+from makespan.divisible.rounds.sizing import Sized, next_of_worker
 from makespan.divisible.timing import timed
 
 

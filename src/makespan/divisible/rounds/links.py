@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.platform import Star
-from makespan.divisible.rounds.chain import Costs, coefficients
+from makespan.divisible.rounds.chain import ChainCosts, coefficients
 
 STEPS = 100
 MAX_ROUNDS = 100
@@ -39,7 +39,7 @@ class Alone:
 
 def alone(star: Star, worker: int, rounds: int) -> Alone | None:
     """Return what a worker does in a number of chunks without idle time; None where it can't."""
-    costs = Costs(
+    costs = ChainCosts(
         send_fixed=[float(star.send_fixed[worker])],
         send_per_unit=[float(star.send_per_unit[worker] + _back(star, worker)[1])],
         compute_fixed=[float(star.compute_fixed[worker] + _back(star, worker)[0])],

@@ -18,7 +18,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.rounds.sequences import next_of_worker
+from makespan.divisible.rounds.sizing import next_of_worker
 from makespan.divisible.timing import timed
 from makespan.divisible.timing.receptions import Behind, Receptions, Sequence, at_once
 

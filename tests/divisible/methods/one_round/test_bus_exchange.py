@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.core.control import Control
 from makespan.divisible.one_round import selection
-from makespan.divisible.one_round.selection import Chain
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.ending_together import Costs
+from makespan.divisible.one_round.selection import Selection
 from tests.oracles.divisible_affine import least_makespan, most_load
 
 
@@ -155,13 +155,13 @@ def test_small_widths_keep_a_valid_bound(monkeypatch):
         send_fixed=columns[0], send=columns[1], compute_fixed=columns[2], compute=columns[3]
     )
     rank = np.argsort(columns[0] * columns[3] - columns[1] * columns[2])
-    wide = Chain(costs, rank, Control())(80.0, 0.0, 10**9)
+    wide = Selection(costs, rank, Control())(80.0, 0.0, 10**9)
     assert wide.upper <= wide.load * (1 + 1e-11)
     for width in (1, 4, 32):
-        narrow = Chain(costs, rank, Control())(80.0, 0.0, width)
+        narrow = Selection(costs, rank, Control())(80.0, 0.0, width)
         assert narrow.load <= wide.load * (1 + 1e-12) <= narrow.upper * (1 + 1e-11)
     monkeypatch.setattr(selection, "MAX_STATES", 4)
-    assert Chain(costs, rank, Control())(80.0, 0.0, 10**9).upper >= wide.load * (1 - 1e-12)
+    assert Selection(costs, rank, Control())(80.0, 0.0, 10**9).upper >= wide.load * (1 - 1e-12)
 
 
 def test_no_time_gives_a_plan_and_a_bound():

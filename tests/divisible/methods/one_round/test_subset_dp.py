@@ -15,9 +15,9 @@ from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, c
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.divisible.one_round import layers, newton
+from makespan.divisible.one_round.ending_together import Costs, least_end, lines
 from makespan.divisible.one_round.layers import Layers
 from makespan.divisible.one_round.remainder import Remainder
-from makespan.divisible.one_round.sequence import Costs, least_end, lines
 from tests.oracles.divisible_affine import least_makespan, most_load
 
 CASES = [

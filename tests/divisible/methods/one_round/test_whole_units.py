@@ -10,7 +10,7 @@ import pytest
 
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.divisible.methods.one_round import whole_units
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.units import best_units, end_of_units, rounded
 from tests.oracles.divisible_units import least, least_of_order
 

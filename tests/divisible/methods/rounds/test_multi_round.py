@@ -14,11 +14,11 @@ from hypothesis import given, settings, strategies as st
 from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
 from makespan.divisible.bounds import bounds
 from makespan.divisible.file import read
-from makespan.divisible.rounds.chain import Costs, chain
+from makespan.divisible.rounds.chain import ChainCosts, chain
 from makespan.divisible.rounds.merging import merge_rounds
 from makespan.divisible.rounds.search import Task
 from makespan.divisible.rounds.search_kernels import end_of_chain, rounds_in
-from makespan.divisible.rounds.sequences import costs_of
+from makespan.divisible.rounds.sizing import costs_of
 from tests.numbers import amounts
 from tests.oracles.divisible_sequence import best_of_all, best_of_sequence
 
@@ -212,7 +212,7 @@ def test_counting_rounds(sequence, ordered):
     place = np.array([2, 0, 3, 1])
     seen = np.empty(4, dtype=np.int64)
     number = rounds_in(np.array(sequence), len(sequence), place, ordered, seen)
-    costs = Costs(send_fixed=[0] * 4, send_per_unit=[1] * 4, compute_fixed=[0] * 4,
+    costs = ChainCosts(send_fixed=[0] * 4, send_per_unit=[1] * 4, compute_fixed=[0] * 4,
                   compute_per_unit=[1] * 4)  # fmt: skip
     for most in range(1, 13):
         task = Task(load=1.0, costs=costs, most_rounds=most, place=place, ordered=ordered)

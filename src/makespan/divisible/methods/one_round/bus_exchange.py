@@ -9,9 +9,9 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most
+from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.newton import Search
-from makespan.divisible.one_round.selection import Chain
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 
@@ -50,4 +50,4 @@ def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
 
 def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
     rank = costs.send_fixed * costs.compute - costs.send * costs.compute_fixed
-    return Chain(costs, np.argsort(rank, kind="stable"), control)
+    return Selection(costs, np.argsort(rank, kind="stable"), control)

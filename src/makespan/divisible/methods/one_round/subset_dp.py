@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import AFFINE_ONE_ROUND, at_most
-from makespan.divisible.one_round.layers import MAX_WORKERS, Layers
-from makespan.divisible.one_round.newton import Search
-from makespan.divisible.one_round.selection import Chain
-from makespan.divisible.one_round.sequence import Costs
+from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 
@@ -44,8 +40,4 @@ def subset_dp(problem: DivisibleLoad, control: Control) -> Solution:
     at a time; those of the same set compete in the time left and the load done. Newton's method
     finds the end at which the best sequence does just the load.
     """
-    return solve_latencies(problem, control, _search)
-
-
-def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
-    return Layers(costs, control) if order is None else Chain(costs, order, control)
+    return solve_latencies(problem, control)

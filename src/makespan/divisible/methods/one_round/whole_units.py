@@ -28,8 +28,8 @@ from makespan.divisible.needs import (
     WHOLE_LOAD,
     at_most,
 )
+from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
 from makespan.divisible.one_round.linear import with_deadline
-from makespan.divisible.one_round.sequence import Costs, least_end, plan_of
 from makespan.divisible.one_round.units import best_units, end_of_units, moved_units, rounded
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Activity
@@ -16,12 +15,9 @@ from makespan.divisible.methods.returns.fifo import another_order
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.needs import RETURNS_ONE_ROUND
-from makespan.divisible.one_round.layers import MAX_WORKERS, Layers
+from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.linear import as_optimal, linear_plan
 from makespan.divisible.one_round.masters import tries_masters
-from makespan.divisible.one_round.newton import Search
-from makespan.divisible.one_round.selection import Chain
-from makespan.divisible.one_round.sequence import Costs
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.plans import (
@@ -64,7 +60,7 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
     if not _is_plain(problem):
         return solve_orders(problem, control, discipline="lifo")
     if problem.has_latencies:
-        plain = solve_latencies(_plain(problem), control, _search)
+        plain = solve_latencies(_plain(problem), control)
         solution = _with_returns(problem, plain)
     else:
         solution = _linear(problem)
@@ -101,10 +97,6 @@ def _plain(problem: DivisibleLoad) -> DivisibleLoad:
         columns[f"return_{part}"] = 0.0
     plain = Star.from_arrays(names=star.names, master=star.master, **columns)
     return replace(problem, platform=plain, discipline=None, ports=1)
-
-
-def _search(costs: Costs, order: Integers | None, control: Control) -> Search:
-    return Layers(costs, control) if order is None else Chain(costs, order, control)
 
 
 def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:

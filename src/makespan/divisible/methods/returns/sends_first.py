@@ -18,7 +18,7 @@ from makespan.divisible.model.plan import sends_then_returns
 from makespan.divisible.needs import SOME_LOAD, at_most
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.channel_programme import sized_transfers
-from makespan.divisible.rounds.sequences import Sized
+from makespan.divisible.rounds.sizing import Sized
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 400

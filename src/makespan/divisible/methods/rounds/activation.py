@@ -14,7 +14,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.sequences import Sized, chained, only_costs, programmed
+from makespan.divisible.rounds.sizing import Sized, chained, only_costs, programmed
 from makespan.divisible.timing import timed
 
 MAX_PROGRAMMED = 30_000

@@ -25,7 +25,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
-from makespan.divisible.rounds.sequences import Sized, programmed
+from makespan.divisible.rounds.sizing import Sized, programmed
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 3_000_000

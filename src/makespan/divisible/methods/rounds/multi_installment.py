@@ -22,7 +22,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.sequences import Sized, chained
+from makespan.divisible.rounds.sizing import Sized, chained
 from makespan.divisible.timing import timed
 
 EQUAL = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")

@@ -18,7 +18,7 @@ from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rounds.search import Task, search
-from makespan.divisible.rounds.sequences import (
+from makespan.divisible.rounds.sizing import (
     Sized,
     best_amounts,
     chained,

@@ -13,7 +13,7 @@ from makespan.core.numeric.jit import pays
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Master, Star
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.chain import Costs, chain, coefficients, is_optimal
+from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from makespan.divisible.timing import timed
 
 COMPILE_FROM = 2_000  # chunks
@@ -34,11 +34,11 @@ class Sized:
     stopped: bool = False
 
 
-def costs_of(problem: DivisibleLoad) -> Costs:
+def costs_of(problem: DivisibleLoad) -> ChainCosts:
     """Return what the workers and the master cost."""
     star = problem.star
     own = star.master_cost
-    return Costs(
+    return ChainCosts(
         send_fixed=star.send_fixed.tolist(),
         send_per_unit=star.send_per_unit.tolist(),
         compute_fixed=star.compute_fixed.tolist(),
@@ -73,7 +73,7 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
     )
 
 
-def is_sound(load: float, sequence: list[int], costs: Costs) -> bool:
+def is_sound(load: float, sequence: list[int], costs: ChainCosts) -> bool:
     """Whether the chain of a sequence keeps enough digits in floats."""
     constant, _ = coefficients(sequence, costs)
     return max(map(abs, constant), default=0.0) <= MAX_CANCELLED * load
