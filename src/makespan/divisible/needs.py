@@ -26,7 +26,7 @@ def is_set(*names: str) -> Unmet:
     return unmet
 
 
-def _nonzero(*columns: str) -> Unmet:
+def nonzero(*columns: str) -> Unmet:
     """Return a test that names the first worker with a positive entry in one of the columns."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
@@ -61,14 +61,16 @@ def _finite(column: str) -> Unmet:
 
 
 def _fixed_costs(problem: DivisibleLoad) -> str | None:
-    obstacle = _nonzero("send_fixed", "compute_fixed", "return_fixed")(problem)
+    obstacle = nonzero("send_fixed", "compute_fixed", "return_fixed")(problem)
     if obstacle is not None:
         return obstacle
     fixed = problem.star.master_cost.fixed
     return f"platform.master.compute.fixed is {fixed!r}" if fixed else None
 
 
-def _says(name: str, *allowed: object) -> Unmet:
+def says(name: str, *allowed: object) -> Unmet:
+    """Return a test that names the value of a field, where it is not an allowed one."""
+
     def unmet(problem: DivisibleLoad) -> str | None:
         value = getattr(problem, name)
         return None if value in allowed else f"{name} is {value!r}"
@@ -92,13 +94,13 @@ def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
 A_STAR = Need("a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True)
 A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
-NO_RETURNS = Need("no return costs", _nonzero("return_fixed", "return_per_unit"))
-ONE_ROUND = Need("one round", _says("rounds", 1))
-ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", _says("ports", 1, 2))
-DIVISIBLE = Need("a load that can be cut anywhere", _says("integral", False))
-ANY_WORKERS = Need("use = 'any'", _says("use", "any"))
+NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))
+ONE_ROUND = Need("one round", says("rounds", 1))
+ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", says("ports", 1, 2))
+DIVISIBLE = Need("a load that can be cut anywhere", says("integral", False))
+ANY_WORKERS = Need("use = 'any'", says("use", "any"))
 NO_MEMORY = Need("no memory limits", _finite("memory"))
-NO_RELEASE = Need("no release times", _nonzero("release"))
+NO_RELEASE = Need("no release times", nonzero("release"))
 NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
 NO_BUDGET = Need("no budget", is_set("budget"))
 NO_GIVEN_LOADS = Need("loads that are not given", is_set("loads"))
@@ -117,6 +119,22 @@ A_BUS = Need(
 )
 RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
 
+A_FRONT_END = Need(
+    "a front end", lambda problem: None if problem.front_end else "front_end is false"
+)
+A_WORKER = Need("a worker", lambda problem: None if len(problem.star) else "there is no worker")
+IDLE_MASTER = Need(
+    "a master that does not compute",
+    lambda problem: "the master computes" if problem.master_computes else None,
+)
+ONE_PORT = Need("one port", says("ports", 1))
+SEVERAL_ROUNDS = Need(
+    "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
+)
+FINITE_SPEED = Need(
+    "a finite speed",
+    lambda problem: None if problem.star.compute_per_unit.all() else "compute.per_unit is 0",
+)
 SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
 NO_UPLINK = Need(
     "no shared uplink",
@@ -201,6 +219,16 @@ ORDERED_ONE_ROUND = (
     NO_WORKER_DEADLINES,
     NO_BUDGET,
 )
+SEQUENCE_OF_CHUNKS = (
+    A_STAR,
+    A_MASTER,
+    A_LOAD,
+    NO_RETURNS,
+    ONE_SEND_AT_A_TIME,
+    DIVISIBLE,
+    NO_GIVEN_LOADS,
+    A_FRONT_END,
+)
 OPEN_ROUNDS = Need(
     "rounds = 'auto'", lambda problem: None if problem.rounds == "auto" else "rounds are given"
 )
@@ -218,8 +246,8 @@ POLICY = (
     ANY_WORKERS,
     NO_GIVEN_LOADS,
     NO_GIVEN_ORDER,
-    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
-    Need("a worker", lambda problem: None if len(problem.star) else "there is no worker"),
+    A_FRONT_END,
+    A_WORKER,
     *NO_WINDOWS,
 )
 
@@ -232,3 +260,18 @@ def at_most(most: int) -> Need:
         return f"there are {count:,}" if count > most else None
 
     return Need(f"at most {most:,} workers", unmet)
+
+
+def equal_workers(*columns: str) -> Need:
+    """Need that all workers have the same entry in each of these columns."""
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        for name in columns:
+            column = getattr(problem.star, name)
+            other = np.flatnonzero(column != column[:1])
+            if len(other):
+                place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
+                return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
+        return A_WORKER.unmet(problem)
+
+    return Need("equal workers", unmet)

@@ -170,11 +170,6 @@ class DivisibleLoad:
         return self.rounds == 1 if sent is None else len(set(sent)) == len(sent)
 
     @property
-    def maximises_load(self) -> bool:
-        """Whether the most load by the deadline is sought."""
-        return self.load is None
-
-    @property
     def star(self) -> Star:
         """The platform, where it is a star.
 

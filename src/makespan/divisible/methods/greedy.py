@@ -15,12 +15,7 @@ from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.platform import NUMBERS
-from makespan.divisible.needs import (
-    A_STAR,
-    NO_GIVEN_LOADS,
-    NO_GIVEN_SEQUENCE,
-    ONE_SEND_AT_A_TIME,
-)
+from makespan.divisible.needs import A_STAR, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE, ONE_SEND_AT_A_TIME
 from makespan.divisible.one_round.filling import Filling
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds

@@ -16,6 +16,7 @@ from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import Master
 from makespan.divisible.needs import (
+    A_FRONT_END,
     A_LOAD,
     A_MASTER,
     A_STAR,
@@ -24,6 +25,7 @@ from makespan.divisible.needs import (
     NO_GIVEN_LOADS,
     NO_GIVEN_ORDER,
     NO_WINDOWS,
+    says,
 )
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
@@ -39,10 +41,6 @@ from makespan.divisible.timing import timed
 
 PASSES = 20
 MAX_SWAPPED = 40
-
-
-def _few_ports(problem: DivisibleLoad) -> str | None:
-    return None if problem.ports == "many" else f"ports is {problem.ports}"
 
 
 def _limits(problem: DivisibleLoad) -> tuple[int | None, float | None]:
@@ -64,10 +62,6 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
     return "results return" if _limits(problem) != (None, None) else None
 
 
-def _given_rounds(problem: DivisibleLoad) -> str | None:
-    return None if problem.rounds in (1, "auto") else f"rounds is {problem.rounds}"
-
-
 def _free_work(problem: DivisibleLoad) -> str | None:
     star = problem.star
     free = np.flatnonzero(star.send_per_unit + star.compute_per_unit == 0)
@@ -83,7 +77,7 @@ def _free_work(problem: DivisibleLoad) -> str | None:
     name="independent-links",
     needs=(
         A_STAR,
-        Need("links of their own (ports = 'many')", _few_ports),
+        Need("links of their own (ports = 'many')", says("ports", "many")),
         A_MASTER,
         A_LOAD,
         DIVISIBLE,
@@ -91,8 +85,8 @@ def _free_work(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_LOADS,
         NO_GIVEN_ORDER,
         *NO_WINDOWS,
-        Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
-        Need("one round, or rounds = 'auto'", _given_rounds),
+        A_FRONT_END,
+        Need("one round, or rounds = 'auto'", says("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),
         Need("positive costs per unit", _free_work),
     ),

@@ -18,6 +18,7 @@ from makespan.divisible.needs import (
     A_LOAD,
     A_MASTER,
     A_STAR,
+    A_WORKER,
     ANY_WORKERS,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
@@ -44,10 +45,6 @@ def _fractions(problem: DivisibleLoad) -> str | None:
     return None if problem.integral else "integral is false"
 
 
-def _nobody(problem: DivisibleLoad) -> str | None:
-    return None if len(problem.star) else "there is no worker"
-
-
 @register(
     "divisible",
     name="whole-units",
@@ -64,7 +61,7 @@ def _nobody(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_LOADS,
         NO_GIVEN_SEQUENCE,
         *NO_WINDOWS,
-        Need("a worker", _nobody),
+        A_WORKER,
     ),
     reach=(at_most(300),),
     proves="dynamic programme for a given order, or for every order of up to five workers",

@@ -14,24 +14,9 @@ from makespan.divisible.methods.returns.sends_first import ROUNDS_WITH_RETURNS
 from makespan.divisible.methods.rounds.multi_round import multi_round
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.platform import Star
-from makespan.divisible.needs import at_most
+from makespan.divisible.needs import at_most, nonzero, says
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
-
-
-def _input(problem: DivisibleLoad) -> str | None:
-    star = problem.star
-    for name in ("send_fixed", "send_per_unit"):
-        places = np.flatnonzero(getattr(star, name))
-        if len(places):
-            place = int(places[0])
-            part = name.replace("_", ".", 1)
-            return f"platform.workers[{place}].{part} is {float(getattr(star, name)[place])!r}"
-    return None
-
-
-def _two_way(problem: DivisibleLoad) -> str | None:
-    return None if problem.ports in (1, 2) else f"ports is {problem.ports!r}"
 
 
 @register(
@@ -39,8 +24,8 @@ def _two_way(problem: DivisibleLoad) -> str | None:
     name="output-only",
     needs=(
         *ROUNDS_WITH_RETURNS,
-        Need("sends without any cost", _input),
-        Need("one result at a time (ports 1 or 2)", _two_way),
+        Need("sends without any cost", nonzero("send_fixed", "send_per_unit")),
+        Need("one result at a time (ports 1 or 2)", says("ports", 1, 2)),
         Need("no given order", lambda problem: problem.order and "order is given"),
     ),
     reach=(at_most(10_000),),

@@ -10,12 +10,9 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment_output import (
-    MANY_WITH_RETURNS,
-    _two_channels,
-)
+from makespan.divisible.methods.rounds.multi_installment_output import MANY_WITH_RETURNS
 from makespan.divisible.model.plan import sends_then_returns
-from makespan.divisible.needs import SOME_LOAD, at_most
+from makespan.divisible.needs import ONE_PORT, SEVERAL_ROUNDS, SOME_LOAD, at_most
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.channel_programme import sized_transfers
 from makespan.divisible.rounds.sizing import Sized
@@ -31,14 +28,10 @@ def _partial_returns(problem: DivisibleLoad) -> str | None:
     return f"platform.workers[{without[0]}].return is 0" if len(without) else None
 
 
-def _one_round(problem: DivisibleLoad) -> str | None:
-    return "rounds is 1" if problem.rounds == 1 else None
-
-
 ROUNDS_WITH_RETURNS = (
     *MANY_WITH_RETURNS,
     SOME_LOAD,
-    Need("several rounds", _one_round),
+    SEVERAL_ROUNDS,
     Need("returns from every worker", _partial_returns),
 )
 
@@ -46,7 +39,7 @@ ROUNDS_WITH_RETURNS = (
 @register(
     "divisible",
     name="sends-first",
-    needs=(*ROUNDS_WITH_RETURNS, Need("one port", _two_channels)),
+    needs=(*ROUNDS_WITH_RETURNS, ONE_PORT),
     reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="linear programme for the order of Yang and Casanova 2003, section 5, that loses "

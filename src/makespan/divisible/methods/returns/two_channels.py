@@ -13,19 +13,15 @@ from makespan.divisible.methods.returns.sends_first import (
     _all_sends_first,
     best_rounds,
 )
-from makespan.divisible.needs import at_most
+from makespan.divisible.needs import at_most, says
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
-
-
-def _one_channel(problem: DivisibleLoad) -> str | None:
-    return None if problem.ports == 2 else f"ports is {problem.ports!r}"
 
 
 @register(
     "divisible",
     name="two-channels",
-    needs=(*ROUNDS_WITH_RETURNS, Need("two ports", _one_channel)),
+    needs=(*ROUNDS_WITH_RETURNS, Need("two ports", says("ports", 2))),
     reach=(at_most(2_000),),
     complexity="a sparse linear programme for each number of rounds and workers tried",
     source="Yang and Casanova 2003, section 5.4, an open question there: linear programme for "

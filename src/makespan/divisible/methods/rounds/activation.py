@@ -9,9 +9,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES
+from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES, SEQUENCE_OF_CHUNKS
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.sizing import Sized, chained, only_costs, programmed

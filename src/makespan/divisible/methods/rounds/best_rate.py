@@ -12,7 +12,6 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import (
     ANY_WORKERS,
@@ -20,6 +19,8 @@ from makespan.divisible.needs import (
     NO_GIVEN_ORDER,
     NO_RELEASE,
     NO_WORKER_DEADLINES,
+    SEQUENCE_OF_CHUNKS,
+    SEVERAL_ROUNDS,
     SOME_LOAD,
     at_most,
 )
@@ -42,10 +43,6 @@ def _no_limit(problem: DivisibleLoad) -> str | None:
     return None if np.isfinite(problem.star.memory).any() else "no memory is limited"
 
 
-def _one_round(problem: DivisibleLoad) -> str | None:
-    return "rounds is 1" if problem.rounds == 1 else None
-
-
 @register(
     "divisible",
     name="best-rate",
@@ -58,7 +55,7 @@ def _one_round(problem: DivisibleLoad) -> str | None:
         ANY_WORKERS,
         NO_RELEASE,
         Need("a memory limit", _no_limit),
-        Need("several rounds", _one_round),
+        SEVERAL_ROUNDS,
     ),
     reach=(at_most(10_000_000),),
     complexity="a sparse linear programme for each number of chunks tried",

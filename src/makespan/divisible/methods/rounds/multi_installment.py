@@ -5,20 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import (
-    A_LOAD,
-    A_MASTER,
-    A_STAR,
     ANY_WORKERS,
-    DIVISIBLE,
-    NO_GIVEN_LOADS,
+    FINITE_SPEED,
     NO_GIVEN_SEQUENCE,
-    NO_RETURNS,
     NO_WINDOWS,
-    ONE_SEND_AT_A_TIME,
+    SEQUENCE_OF_CHUNKS,
     SOME_LOAD,
+    equal_workers,
 )
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
@@ -30,32 +26,6 @@ MAX_ROUNDS = 100_000
 MAX_CHUNKS = 1_000_000
 
 
-def _differing_workers(problem: DivisibleLoad) -> str | None:
-    for name in EQUAL:
-        column = getattr(problem.star, name)
-        other = np.flatnonzero(column != column[:1])
-        if len(other):
-            place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
-            return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
-    return None if len(problem.star) else "there is no worker"
-
-
-def _infinite_speed(problem: DivisibleLoad) -> str | None:
-    return None if problem.star.compute_per_unit.all() else "compute.per_unit is 0"
-
-
-SEQUENCE_OF_CHUNKS = (
-    A_STAR,
-    A_MASTER,
-    A_LOAD,
-    NO_RETURNS,
-    ONE_SEND_AT_A_TIME,
-    DIVISIBLE,
-    NO_GIVEN_LOADS,
-    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
-)
-
-
 @register(
     "divisible",
     name="multi-installment",
@@ -64,8 +34,8 @@ SEQUENCE_OF_CHUNKS = (
         NO_GIVEN_SEQUENCE,
         SOME_LOAD,
         *NO_WINDOWS,
-        Need("equal workers", _differing_workers),
-        Need("a finite speed", _infinite_speed),
+        equal_workers(*EQUAL),
+        FINITE_SPEED,
         ANY_WORKERS,
     ),
     complexity="O(chunks) for given rounds; a scan over the rounds for 'auto'",

@@ -7,20 +7,23 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment import _infinite_speed
-from makespan.divisible.methods.rounds.umr import _master_computes
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import (
+    A_FRONT_END,
     A_LOAD,
     A_MASTER,
     A_STAR,
     ANY_WORKERS,
     DIVISIBLE,
+    FINITE_SPEED,
+    IDLE_MASTER,
     NO_DEADLINE,
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     NO_WINDOWS,
+    ONE_PORT,
     RETURNS,
+    equal_workers,
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.output import OutputRounds, output_rounds, output_transfers
@@ -36,20 +39,6 @@ COLUMNS = (
     "return_fixed",
     "return_per_unit",
 )
-
-
-def _differing(problem: DivisibleLoad) -> str | None:
-    for name in COLUMNS:
-        column = getattr(problem.star, name)
-        other = np.flatnonzero(column != column[:1])
-        if len(other):
-            place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
-            return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
-    return None if len(problem.star) else "there is no worker"
-
-
-def _two_channels(problem: DivisibleLoad) -> str | None:
-    return None if problem.ports == 1 else f"ports is {problem.ports!r}"
 
 
 def _other_returns(problem: DivisibleLoad) -> str | None:
@@ -78,10 +67,10 @@ MANY_WITH_RETURNS = (
     NO_GIVEN_LOADS,
     NO_GIVEN_SEQUENCE,
     *NO_WINDOWS,
-    Need("a master that does not compute", _master_computes),
-    Need("a front end", lambda problem: None if problem.front_end else "front_end is false"),
+    IDLE_MASTER,
+    A_FRONT_END,
     Need("results in the order of sending", _other_returns),
-    Need("a finite speed", _infinite_speed),
+    FINITE_SPEED,
 )
 
 
@@ -90,8 +79,8 @@ MANY_WITH_RETURNS = (
     name="multi-installment-output",
     needs=(
         *MANY_WITH_RETURNS,
-        Need("one port", _two_channels),
-        Need("equal workers", _differing),
+        ONE_PORT,
+        equal_workers(*COLUMNS),
         Need(f"at most {MAX_CHUNKS} chunks", _too_many),
     ),
     published=True,

@@ -11,9 +11,16 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.needs import ANY_WORKERS, NO_GIVEN_SEQUENCE, NO_WINDOWS, at_most
+from makespan.divisible.needs import (
+    A_WORKER,
+    ANY_WORKERS,
+    NO_GIVEN_SEQUENCE,
+    NO_WINDOWS,
+    SEQUENCE_OF_CHUNKS,
+    SEVERAL_ROUNDS,
+    at_most,
+)
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
@@ -30,17 +37,13 @@ from makespan.divisible.timing import timed
 MAX_CHUNKS_TO_PROGRAMME = 1_500
 
 
-def _one_round(problem: DivisibleLoad) -> str | None:
-    return "rounds is 1" if problem.rounds == 1 else None
-
-
 def _free_computing(problem: DivisibleLoad) -> str | None:
     fast = np.flatnonzero(problem.star.compute_per_unit == 0)
     if len(fast):
         return f"platform.workers[{fast[0]}].compute.per_unit is 0"
     if problem.master_computes and problem.star.master_cost.per_unit == 0:
         return "platform.master.compute.per_unit is 0"
-    return None if len(problem.star) else "there is no worker"
+    return A_WORKER.unmet(problem)
 
 
 @register(
@@ -51,7 +54,7 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_SEQUENCE,
         *NO_WINDOWS,
         ANY_WORKERS,
-        Need("several rounds", _one_round),
+        SEVERAL_ROUNDS,
         Need("a finite speed", _free_computing),
     ),
     reach=(at_most(10_000),),

@@ -7,12 +7,13 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.divisible.methods.rounds.multi_installment import SEQUENCE_OF_CHUNKS
 from makespan.divisible.needs import (
     ANY_WORKERS,
+    IDLE_MASTER,
     NO_DEADLINE,
     NO_GIVEN_ORDER,
     NO_WINDOWS,
+    SEQUENCE_OF_CHUNKS,
     SOME_LOAD,
 )
 from makespan.divisible.problem import DivisibleLoad
@@ -30,10 +31,6 @@ def _zero_cost(problem: DivisibleLoad) -> str | None:
     return None
 
 
-def _master_computes(problem: DivisibleLoad) -> str | None:
-    return "the master computes" if problem.master_computes else None
-
-
 UNIFORM = (
     *SEQUENCE_OF_CHUNKS,
     NO_DEADLINE,
@@ -41,7 +38,7 @@ UNIFORM = (
     SOME_LOAD,
     *NO_WINDOWS,
     ANY_WORKERS,
-    Need("a master that does not compute", _master_computes),
+    IDLE_MASTER,
     Need("positive costs per unit", _zero_cost),
 )
 
