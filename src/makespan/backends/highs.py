@@ -11,6 +11,7 @@ tolerance of mixed-integer programmes below HiGHS' own cut off optima, so it sta
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -285,26 +286,45 @@ class Programme:
         return _answer(highs, highspy, integer)
 
     def _model(self, highspy: Any) -> Any:
-        model = highspy.HighsLp()
-        model.num_col_ = self._count
-        lengths = np.concatenate([*self._length, []])
-        model.num_row_ = len(lengths)
-        model.col_cost_ = np.concatenate(self._cost)
-        model.col_lower_ = np.concatenate(self._lower)
-        model.col_upper_ = np.concatenate(self._upper)
-        model.row_lower_ = np.concatenate([*self._low, []])
-        model.row_upper_ = np.concatenate([*self._high, []])
-        matrix = model.a_matrix_
-        matrix.format_ = highspy.MatrixFormat.kRowwise
-        matrix.num_col_, matrix.num_row_ = self._count, len(lengths)
-        matrix.start_ = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
-        matrix.index_ = np.concatenate([*self._index, []]).astype(np.int32)
-        matrix.value_ = np.concatenate([*self._value, []])
+        model = linear_model(
+            highspy,
+            columns=[np.concatenate(each) for each in (self._cost, self._lower, self._upper)],
+            sides=[np.concatenate([*each, []]) for each in (self._low, self._high)],
+            lengths=np.concatenate([*self._length, []]),
+            index=np.concatenate([*self._index, []]),
+            value=np.concatenate([*self._value, []]),
+        )
         integer = np.concatenate(self._integer)
         if integer.any():
             kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
             model.integrality_ = [kinds[int(flag)] for flag in integer]
         return model
+
+
+def linear_model(
+    highspy: Any,
+    *,
+    columns: Sequence[Floats],
+    sides: Sequence[Floats],
+    lengths: ArrayLike,
+    index: Integers,
+    value: Floats,
+) -> Any:
+    """Return a minimisation as HiGHS takes it, its rows one after another.
+
+    ``columns`` are the costs of the variables and their limits, ``sides`` those of the rows;
+    ``lengths`` says how many entries each row has.
+    """
+    model = highspy.HighsLp()
+    model.col_cost_, model.col_lower_, model.col_upper_ = columns
+    model.row_lower_, model.row_upper_ = sides
+    model.num_col_, model.num_row_ = len(columns[0]), len(sides[0])
+    matrix = model.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.num_col_, matrix.num_row_ = model.num_col_, model.num_row_
+    matrix.start_ = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
+    matrix.index_, matrix.value_ = index.astype(np.int32), value
+    return model
 
 
 def beside(*columns: ArrayLike) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.backends.highs import linear_model
 from makespan.core.numeric.arrays import Floats
 from makespan.core.system.startup import startup
 
@@ -76,18 +77,15 @@ class Repeated:
             ("dual_feasibility_tolerance", TOLERANCE),
         ):
             highs.setOptionValue(option, value)
-        model = highspy.HighsLp()
-        model.num_row_, model.num_col_ = matrix.shape
-        model.col_cost_ = self.cost
-        model.col_lower_, model.col_upper_ = np.zeros(len(self.cost)), upper
-        model.row_lower_, model.row_upper_ = self.low, high
-        rows, columns = np.nonzero(matrix)
-        inner = model.a_matrix_
-        inner.format_ = highspy.MatrixFormat.kRowwise
-        inner.num_row_, inner.num_col_ = matrix.shape
-        inner.start_ = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32)
-        inner.index_ = columns.astype(np.int32)
-        inner.value_ = matrix[rows, columns]
+        held = matrix != 0
+        model = linear_model(
+            highspy,
+            columns=(self.cost, np.zeros(len(self.cost)), upper),
+            sides=(self.low, high),
+            lengths=held.sum(axis=1),
+            index=held.nonzero()[1],
+            value=matrix[held],
+        )
         highs.passModel(model)
         self._highs, self._statuses = highs, highspy.HighsModelStatus
         self._matrix, self._high, self._upper = matrix.copy(), high.copy(), upper.copy()

@@ -17,6 +17,7 @@ from makespan.execute.dask.cluster.crew import Crew, measured_again
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.progress import Tell
 
 REPEATS = 3
 SECONDS = 1.5
@@ -30,7 +31,7 @@ def calibrate(
     batched: bool = False,
     repeats: int = REPEATS,
     seconds: float = SECONDS,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Tell | None = None,
 ) -> Calibration:
     """Measure what sending to, computing on and returning from each worker costs.
 

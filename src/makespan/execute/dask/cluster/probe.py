@@ -18,8 +18,7 @@ from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.remote import Outcome
 from makespan.execute.dask.cluster.transfers import Traffic
-
-Tell = Callable[[float, str], None]
+from makespan.execute.dask.progress import Tell
 
 SIZES = (1.0, 0.5, 0.125)
 """The sizes of the chunks, relative to the largest."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,12 +12,12 @@ from makespan.execute.dask.cluster.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
-from makespan.execute.dask.graphs.measure import Tell, forget_wires, measured
+from makespan.execute.dask.graphs.measure import forget_wires, measured
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.plan import SECONDS, planned
 from makespan.execute.dask.graphs.runner import GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.execute.dask.progress import bar
+from makespan.execute.dask.progress import Tell, shown
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
@@ -88,9 +86,7 @@ def compute(
     5
     """
     work = work_of(collection, keys)
-    shown: AbstractContextManager[Tell]
-    shown = bar() if progress is True else nullcontext(progress or _silent)
-    with client_or_local(client) as own, shown as tell:
+    with client_or_local(client) as own, shown(progress) as tell:
         pins, result = _pins(work, own, plan, seconds, tell)
         refuse_other_tasks(pins, list(work.names.values()))
         execution = on_loop(own, lambda: _carried_out(own, work, pins, result, tell))
@@ -128,9 +124,7 @@ def _known_plan(work: Work, client: Any, seconds: float, tell: Tell) -> Result:
     return known[key]
 
 
-async def _carried_out(
-    client: Any, work: Work, pins: Pins, plan: Result, tell: Callable[[float, str], None]
-) -> Execution:
+async def _carried_out(client: Any, work: Work, pins: Pins, plan: Result, tell: Tell) -> Execution:
     run, started, ended = None, time.perf_counter(), None
 
     def execution(run: GraphRun) -> Execution:
@@ -160,7 +154,3 @@ async def _carried_out(
             error.execution = execution(run)
         raise
     return execution(run)
-
-
-def _silent(share: float, what: str) -> None:
-    """Say nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +16,7 @@ import numpy as np
 
 from makespan.execute.dask.cluster.crew import Crew, Member
 from makespan.execute.dask.cluster.fit import Fit, fit
+from makespan.execute.dask.progress import Tell
 from makespan.taskgraph.model.network import Network
 
 FIRST = 1 << 18  # bytes of the first transfer of each pair
@@ -135,9 +136,7 @@ class Probe:
         Called with the share done, and what is measured now.
     """
 
-    def __init__(
-        self, crew: Crew, members: tuple[Member, ...], tell: Callable[[float, str], None]
-    ) -> None:
+    def __init__(self, crew: Crew, members: tuple[Member, ...], tell: Tell) -> None:
         self.crew, self.client = crew, crew.client
         self.members = members
         self.tell = tell

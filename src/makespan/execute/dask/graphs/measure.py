@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,10 +16,10 @@ from makespan.execute.dask.graphs.failures import raise_failed
 from makespan.execute.dask.graphs.links import Probe, Wires
 from makespan.execute.dask.graphs.steps import Taken
 from makespan.execute.dask.graphs.work import Work, work_of
+from makespan.execute.dask.progress import Tell, silent
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 
-Tell = Callable[[float, str], None]
 Members = tuple[Member, ...]  # those that are measured; others may join meanwhile
 
 MAX_KINDS = 8  # of tasks that are tried on every worker: those that take longest in all
@@ -66,7 +66,7 @@ def measure(
     ExecutionError
         If there is no worker, a task fails, or workers are lost again and again.
     """
-    return measured(work_of(collection, keys), checked_client(client), progress or _silent)
+    return measured(work_of(collection, keys), checked_client(client), progress or silent)
 
 
 def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
@@ -230,7 +230,3 @@ class _Measurement:
 
 def _middle(row: dict[str, float]) -> float:
     return float(np.exp(np.mean(np.log(list(row.values())))))
-
-
-def _silent(share: float, what: str) -> None:
-    """Say nothing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.execute.dask.graphs.placement import chains
+from makespan.execute.dask.progress import Tell
 from makespan.flow.result import Result
 from makespan.flow.solve import refereed, solve
 from makespan.taskgraph.problem import TaskGraph
@@ -29,7 +29,7 @@ def planned(
     *,
     seconds: float = SECONDS,
     rng: int | np.random.Generator | None = None,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Tell | None = None,
 ) -> Result:
     """Plan a task graph for :func:`makespan.execute.dask.compute`.
 
@@ -127,7 +127,7 @@ def _search(
     machine_of: list[int],
     seconds: float,
     generator: np.random.Generator,
-    progress: Callable[[float, str], None] | None,
+    progress: Tell | None,
 ) -> tuple[list[int], list[int]]:
     """Move tasks for so many seconds; return the best order and machines."""
     count, machines = forecast.count, forecast.machines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -19,6 +18,7 @@ from makespan.execute.dask.graphs.on_worker import begin, end, loosen
 from makespan.execute.dask.graphs.placement import Pins
 from makespan.execute.dask.graphs.record import Seens
 from makespan.execute.dask.graphs.release import unpinned
+from makespan.execute.dask.progress import Tell
 
 log = logging.getLogger("makespan")
 
@@ -38,9 +38,7 @@ class GraphRun:
         Called with the share done and what is done now.
     """
 
-    def __init__(
-        self, crew: Crew, batch: Batch, pins: Pins, tell: Callable[[float, str], None]
-    ) -> None:
+    def __init__(self, crew: Crew, batch: Batch, pins: Pins, tell: Tell) -> None:
         self.crew, self.batch, self.pins, self.tell = crew, batch, pins, tell
         self.client = crew.client
         self.events: list[str] = []

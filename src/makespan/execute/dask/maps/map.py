@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,8 +21,9 @@ from makespan.execute.dask.graphs.compute import forget_graphs
 from makespan.execute.dask.maps.estimates import Estimates
 from makespan.execute.dask.maps.order import Order, planned_transfers
 from makespan.execute.dask.maps.rounds import Ports, Shares, best_plan, plan
-from makespan.execute.dask.maps.run import Job, Tell, carried_out
+from makespan.execute.dask.maps.run import Job, carried_out
 from makespan.execute.dask.maps.runner import Replan
+from makespan.execute.dask.progress import Tell, shown
 from makespan.flow.result import Result
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
@@ -93,7 +93,7 @@ def map(  # noqa: A001
     """
     items = Items(data)
     sent = pickled(function)
-    with client_or_local(client) as used, _shown(progress) as tell:
+    with client_or_local(client) as used, shown(progress) as tell:
         made = None
         if len(items) > 1:
             there = on_loop(used, lambda: present(used))
@@ -212,12 +212,3 @@ def _renumbered(
     }
     renumbered = [replace(transfer, item=number[transfer.item]) for transfer in transfers]
     return [(send.worker, amounts[send.item]) for send in sends], Order(renumbered, problem)
-
-
-def _shown(progress: bool | Tell) -> AbstractContextManager[Tell]:
-    """Give a function that shows the progress."""
-    from makespan.execute.dask.progress import bar, silent
-
-    if callable(progress):
-        return nullcontext(progress)
-    return bar() if progress else nullcontext(silent)

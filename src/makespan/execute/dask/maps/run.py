@@ -30,10 +30,10 @@ from makespan.execute.dask.maps.order import Order, overlapping, planned_transfe
 from makespan.execute.dask.maps.pool import Range
 from makespan.execute.dask.maps.record import Record
 from makespan.execute.dask.maps.runner import Chunk, Leg, Replan, Run
+from makespan.execute.dask.progress import Tell, silent
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
 
-Tell = Callable[[float, str], None]
 LOADS_AGREE = 1e-6
 
 
@@ -123,7 +123,7 @@ def run(
             plan=plan,
             estimates=_estimates(plan),
             sends=_sends(plan.problem),
-            tell=progress or _silent,
+            tell=progress or silent,
         ),
         keep_going=keep_going,
     )
@@ -279,7 +279,3 @@ def _estimates(plan: Result) -> Estimates:
 def _sends(problem: object) -> int | None:
     """Return how many sends may go on at a time where the plan does not say."""
     return 1 if isinstance(problem, DivisibleLoad) and problem.ports != "many" else None
-
-
-def _silent(share: float, what: str) -> None:
-    """Say nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from makespan.execute.dask.maps.estimates import Estimates
 from makespan.execute.dask.maps.order import FewSends, Order
 from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
 from makespan.execute.dask.maps.record import Computed, Record
+from makespan.execute.dask.progress import Tell
 
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
 
@@ -103,7 +104,7 @@ class Run:
         *,
         sends: int | None = None,
         replan: Replan | None = None,
-        tell: Callable[[float, str], None] = lambda share, what: None,
+        tell: Tell = lambda share, what: None,
     ) -> None:
         self.crew = crew
         self.traffic = traffic
