@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tests.execute.graphs.graphs import Slept
 
 from benchmarks.table import Table
 from makespan import Dag, Result
 from makespan.execute import dask
 from makespan.execute.dask import Execution
 from makespan.taskgraph.generate import graphs as generators
+from tests.execute.dask.graphs.graphs import Slept
 from tests.execute.stars import Link, star_of
 
 REPEATS = 5
