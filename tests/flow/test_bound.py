@@ -15,7 +15,7 @@ def test_a_deadline_alone():
         lower_bound(DivisibleLoad(deadline=5.0, platform=Star([WORKER])))
 
 
-def test_one_worker_is_no_list():
+def test_one_worker_is_not_a_list():
     """A star of a worker in place of a list is refused by its place."""
-    with pytest.raises(ProblemError, match=r"platform\.workers: .*no list"):
+    with pytest.raises(ProblemError, match=r"platform\.workers: .*not a list"):
         Star(WORKER)
