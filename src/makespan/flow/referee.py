@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.kind import Kind
 from makespan.core.names import Numbered
+from makespan.core.numeric.arrays import condensed
 from makespan.core.problem import Problem
 from makespan.core.report import Report, Violation
 from makespan.core.schedule import WORDS, Schedule
@@ -79,6 +80,7 @@ def _sound(schedule: Schedule) -> bool:
         return True
 
     def within(column: np.ndarray, least: float, most: float) -> bool:  # False where one is NaN
+        column = condensed(column)
         return bool(column.min() >= least and column.max() <= most)
 
     count, start, end = len(schedule.machines), schedule.start, schedule.end

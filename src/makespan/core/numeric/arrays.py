@@ -18,6 +18,15 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def condensed(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the first entry of a column that is one number throughout, else the column.
+
+    >>> condensed(constant(3, 1_000_000, np.int64)).tolist(), condensed(np.arange(2)).tolist()
+    ([3], [0, 1])
+    """
+    return column[:1] if column.strides == (0,) else column
+
+
 def constant(value: Any, length: int, dtype: Any) -> np.ndarray[Any, Any]:
     """Return a column of one value, which takes no memory."""
     return np.broadcast_to(np.array(value, dtype=dtype), length)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.costs import Affine
-from makespan.core.numeric.arrays import readonly
+from makespan.core.numeric.arrays import condensed, readonly
 from makespan.core.numeric.jit import compiles
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
@@ -43,7 +43,7 @@ def read_in_one_pass(problem: DivisibleLoad, schedule: Schedule) -> Reading | No
     if len(schedule) < MANY or not compiles() or problem.ports not in (1, 2):
         return None
     sent, computed, returned = (
-        sum(int(np.count_nonzero(part.kind == activity)) for part in schedule.parts or (schedule,))
+        sum(_rows_of(activity, part) for part in schedule.parts or (schedule,))
         for activity in (Activity.SEND, Activity.COMPUTE, Activity.RETURN)
     )
     own, seconds = computed - sent, RELATIVE_TOLERANCE * schedule.makespan
@@ -142,7 +142,14 @@ def _faultless(
 
 
 def _all_are(rows: Schedule, **values: int) -> bool:
-    return all(bool((getattr(rows, name) == value).all()) for name, value in values.items())
+    return all(
+        bool((condensed(getattr(rows, name)) == value).all()) for name, value in values.items()
+    )
+
+
+def _rows_of(activity: Activity, part: Schedule) -> int:
+    kinds = condensed(part.kind)
+    return int(np.count_nonzero(kinds == activity)) * (len(part) // max(1, len(kinds)))
 
 
 def _may_be_empty(problem: DivisibleLoad) -> bool:
