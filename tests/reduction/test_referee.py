@@ -10,9 +10,9 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.schedule import COLUMNS, Schedule
-from makespan.reduction import referee
 from makespan.reduction.answer import lines
 from makespan.reduction.pictures import picture
+from makespan.reduction.referee import reading
 from makespan.reduction.timing import replay, retimed
 
 PROBLEM = Reduction(machines=3, segments=2, latency=0.5, transfer=1, reduce=2)
@@ -260,6 +260,6 @@ def test_the_first_of_each_key_starts_first_then_ends_first() -> None:
     rng = np.random.default_rng(2)
     key, start, end = rng.integers(0, 4, (3, 60))
     first = np.full(4, -1)
-    referee.find_first.run(60, (key, start.astype(float), end.astype(float)), (first,))
+    reading.find_first.run(60, (key, start.astype(float), end.astype(float)), (first,))
     order = np.lexsort((end, start, key))
     assert first.tolist() == order[np.searchsorted(key[order], np.arange(4))].tolist()

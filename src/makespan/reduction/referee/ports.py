@@ -1,0 +1,93 @@
+"""Ports: one send and one reception at a time, and nothing is sent before it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import grouped
+from makespan.core.report import Violation
+from makespan.reduction.problem import ROOT
+from makespan.reduction.referee.reading import SHOWN, Plan
+
+
+def ports(plan: Plan) -> Iterator[Violation]:
+    """One transfer at a time on every sending and on every receiving port."""
+    schedule, sends = plan.schedule, plan.sends
+    yield from overlaps(
+        plan, sends, schedule.machine[sends], schedule.start[sends], schedule.end[sends], "sends"
+    )
+    yield from overlaps(plan, sends, schedule.peer[sends], plan.began, plan.arrival, "receives")
+
+
+def overlaps(
+    plan: Plan, rows: Integers, group: Integers, start: Floats, end: Floats, verb: str
+) -> Iterator[Violation]:
+    for one, two, excess in _clashes(plan, group, start, end):
+        item = plan.schedule.item
+        yield Violation(
+            rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
+            message=(
+                f"{plan.who(int(group[one]))} {verb} segment {item[rows[two]] + 1} from "
+                f"{float(start[two])!r} on, but is busy with segment {item[rows[one]] + 1} until "
+                f"{float(end[one])!r}"
+            ),
+            activities=(int(rows[one]), int(rows[two])),
+            times=(float(start[two]), float(end[one])),
+            excess=excess,
+        )
+
+
+def _clashes(
+    plan: Plan, group: Integers, start: Floats, end: Floats
+) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of a group that overlap, and by how much."""
+    busy = np.flatnonzero(end - start > plan.tolerance)
+    busy = busy[grouped(group[busy], start[busy])]
+    before, after = busy[:-1], busy[1:]
+    excess = end[before] - start[after]
+    wrong = (group[before] == group[after]) & (excess > plan.tolerance)
+    for index in np.flatnonzero(wrong)[:SHOWN].tolist():
+        yield int(before[index]), int(after[index]), float(excess[index])
+    moments = np.flatnonzero(end - start <= plan.tolerance)
+    if not len(moments) or not len(busy):
+        return
+    both = np.concatenate([busy, moments])
+    rank = np.repeat([0, 1], [len(busy), len(moments)])
+    order = np.lexsort((rank, start[both], group[both]))
+    last = np.maximum.accumulate(np.where(rank[order] == 0, np.arange(len(order)), -1))
+    inside = order[last]
+    one, two = both[inside], both[order]
+    depth = np.minimum(end[one] - start[two], end[two] - start[one])
+    wrong = (last >= 0) & (rank[order] == 1) & (group[one] == group[two])
+    for index in np.flatnonzero(wrong & (depth > plan.tolerance))[:SHOWN].tolist():
+        yield int(one[index]), int(two[index]), float(depth[index])
+
+
+def readiness(plan: Plan) -> Iterator[Violation]:
+    """A machine sends a segment after combining all it received for it, or after receiving it."""
+    problem, schedule, sends = plan.problem, plan.schedule, plan.sends
+    shape = (len(problem.machines), len(problem.sizes))
+    ready = np.zeros((2, *shape))
+    done = schedule.end[plan.reductions]
+    np.maximum.at(ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done)
+    stage = (plan.final & (schedule.machine[sends] != ROOT)).astype(int)
+    if problem.collective == "broadcast":
+        stage = np.ones_like(stage)
+    excess = ready[stage, schedule.machine[sends], schedule.item[sends]] - schedule.start[sends]
+    for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
+        row = int(sends[index])
+        begin = float(schedule.start[row])
+        yield Violation(
+            rule="ready",
+            message=(
+                f"{plan.who(int(schedule.machine[row]))} sends segment "
+                f"{schedule.item[row] + 1} at {begin!r}, but has it complete only at "
+                f"{begin + float(excess[index])!r}"
+            ),
+            activities=(row,),
+            times=(begin, begin + float(excess[index])),
+            excess=float(excess[index]),
+        )

@@ -1,0 +1,128 @@
+"""What the rules read off a schedule of a reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.jit import loop
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.schedule import Activity, Schedule
+from makespan.reduction.problem import ROOT, Reduction
+
+TOLERANCE = 1e-9
+SHOWN = 1000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The sends of a schedule, and the row of the reduction that each leads to."""
+
+    problem: Reduction
+    schedule: Schedule
+    names: list[str] = field(init=False, default_factory=list)
+
+    @cached_property
+    def tolerance(self) -> float:
+        return TOLERANCE * self.schedule.makespan
+
+    @cached_property
+    def sends(self) -> Integers:
+        """The rows of the sends as they stand."""
+        return np.flatnonzero(self.schedule.kind == Activity.SEND)
+
+    @cached_property
+    def combined(self) -> Integers:
+        """The rows of the reductions as they stand."""
+        return np.flatnonzero(self.schedule.kind == Activity.REDUCE)
+
+    @cached_property
+    def final(self) -> NDArray[np.bool_]:
+        """Which sends belong to a broadcast."""
+        return _is_final(self.problem, self.schedule, self.sends)
+
+    @cached_property
+    def reductions(self) -> Integers:
+        """The row of the reduction of each send: of several between the same machines, in order."""
+        if self.are_alike and bool(np.all(np.diff(np.sort(self.sent)))):
+            return self.combined
+        matched = np.empty(len(self.sends), dtype=np.int64)
+        matched[self._in_turn(self.sends, self.sent)] = self.combined[
+            self._in_turn(self.combined, self.taken)
+        ]
+        return matched
+
+    def _in_turn(self, rows: Integers, keys: Integers) -> Integers:
+        """Return places in ``rows`` by key, of one key by time."""
+        return sorted_by(keys, self.schedule.start[rows], self.schedule.end[rows])
+
+    @cached_property
+    def are_alike(self) -> bool:
+        """Whether sends and reductions are of the same segments and machines, row for row."""
+        return np.array_equal(self.sent, self.taken)
+
+    @cached_property
+    def sent(self) -> Integers:
+        """Who gives which segment to whom, a number for each of the sends."""
+        return _keys(self.problem, self.schedule, self.sends)
+
+    @cached_property
+    def taken(self) -> Integers:
+        """The same for each of the reductions."""
+        return _keys(self.problem, self.schedule, self.combined)
+
+    @cached_property
+    def latency(self) -> Floats:
+        schedule, sends = self.schedule, self.sends
+        return np.asarray(self.problem.latencies[schedule.machine[sends], schedule.peer[sends]])
+
+    @cached_property
+    def began(self) -> Floats:
+        """When each send begins to arrive."""
+        return np.asarray(self.schedule.start[self.sends] + self.latency)
+
+    @cached_property
+    def arrival(self) -> Floats:
+        """When each send has arrived whole."""
+        return np.asarray(self.schedule.end[self.sends] + self.latency)
+
+    def who(self, machine: int) -> str:
+        return self.problem.machines[machine]
+
+
+def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArray[np.bool_]:
+    if problem.collective == "reduce":
+        return np.zeros(len(sends), dtype=bool)
+    if problem.collective == "broadcast":
+        return np.ones(len(sends), dtype=bool)
+    segments = int(schedule.item.max(initial=0)) + 1
+    key = schedule.machine[sends] * segments + schedule.item[sends]
+    first = np.full(len(problem.machines) * segments, -1)
+    find_first.run(len(key), (key, schedule.start[sends], schedule.end[sends]), (first,))
+    return np.asarray((first[key] != np.arange(len(key))) | (schedule.machine[sends] == ROOT))
+
+
+@loop(pays_from=300_000, loaded_from=20_000)
+def find_first(key, start, end, first):  # type: ignore[no-untyped-def]
+    """Write for every key the index that starts first; on ties ends first, then stands first."""
+    for index in range(len(key)):
+        other = first[key[index]]
+        if (
+            other < 0
+            or start[index] < start[other]
+            or (start[index] == start[other] and end[index] < end[other])
+        ):
+            first[key[index]] = index
+
+
+def _keys(problem: Reduction, schedule: Schedule, rows: Integers) -> Integers:
+    """Return for rows of one kind a number for who gives which segment to whom."""
+    assert problem.segments != "auto"
+    machine, peer = schedule.machine[rows], schedule.peer[rows]
+    sending = schedule.kind[rows] == Activity.SEND
+    giver, taker = np.where(sending, machine, peer), np.where(sending, peer, machine)
+    return (taker * len(problem.machines) + giver) * problem.segments + schedule.item[rows]
