@@ -12,7 +12,8 @@ import pytest
 
 from makespan import DivisibleLoad, Schedule
 from makespan.core.numeric.jit import compiles
-from makespan.divisible.referee import one_pass, violations
+from makespan.divisible.referee import STAR_RULES, one_pass, violations
+from makespan.divisible.referee.reading import Reading
 from makespan.divisible.timing import timed
 from tests.divisible.referee.test_mutations import MUTATIONS, mutated, restated
 from tests.divisible.timing.test_one_pass import drawn
@@ -38,7 +39,7 @@ def judged_alike(problem: DivisibleLoad, schedule: Schedule) -> bool:
     plainly = told(problem, schedule)
     with patch.object(one_pass, "MANY", 0):
         assert told(problem, schedule) == plainly
-        return len(schedule) > 0 and one_pass.read_in_one_pass(problem, schedule) is not None
+        return len(schedule) > 0 and one_pass.faultless_parts(problem, schedule) is not None
 
 
 def test_valid_schedules() -> None:
@@ -68,6 +69,16 @@ def test_restated_problems() -> None:
 
 def test_every_rule_is_asked_or_within() -> None:
     """The pass leaves out no rule that does not exist."""
-    from makespan.divisible.referee import STAR_RULES
 
     assert set(one_pass.WITHIN) < set(STAR_RULES)
+    assert set(one_pass.ASKED_BY) == set(STAR_RULES) - set(one_pass.WITHIN)
+
+
+def test_rules_that_nobody_asks_for_find_nothing() -> None:
+    """What a problem does not ask for is no fault, whatever the rows: it need not be read."""
+    for seed in range(40):
+        problem, plan = drawn(seed)
+        reading = Reading.of(problem, timed(problem, plan))
+        left = one_pass.rules_beyond(problem, STAR_RULES)
+        for rule in set(one_pass.ASKED_BY) - set(left):
+            assert not list(rule(reading))

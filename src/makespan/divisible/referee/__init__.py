@@ -15,7 +15,7 @@ from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import amounts, chunks, resources, times, turns
-from makespan.divisible.referee.one_pass import WITHIN, read_in_one_pass
+from makespan.divisible.referee.one_pass import faultless_parts, reading_of, rules_beyond
 from makespan.divisible.referee.reading import Reading
 from makespan.divisible.referee.trees import tree_violations
 
@@ -55,11 +55,14 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
         name = senders[0] if senders else problem.machines[0]
         problem = problem.with_master(list(problem.machines).index(name))
     schedule = schedule.renamed(problem.machines)
-    reading = read_in_one_pass(problem, schedule)
-    left = STAR_RULES if reading is None else [each for each in STAR_RULES if each not in WITHIN]
-    reading = reading or Reading.of(problem, schedule)
-    for rule in left:
-        yield from rule(reading)
+    parts = faultless_parts(problem, schedule)
+    rules = STAR_RULES if parts is None else rules_beyond(problem, STAR_RULES)
+    if rules:
+        reading = (
+            Reading.of(problem, schedule) if parts is None else reading_of(problem, schedule, parts)
+        )
+        for rule in rules:
+            yield from rule(reading)
 
 
 def _senders(schedule: Schedule) -> list[str]:

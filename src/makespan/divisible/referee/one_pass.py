@@ -7,6 +7,7 @@ one by one: other forms, and whatever has a fault, to be told which.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import condensed, readonly
 from makespan.core.numeric.jit import compiles
+from makespan.core.report import Violation
 from makespan.core.schedule import COLUMNS, Activity, Schedule
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import MASTER, DivisibleLoad
@@ -22,6 +24,8 @@ from makespan.divisible.referee.reading import NONE, RELATIVE_TOLERANCE, Reading
 
 MANY = 100_000
 """From so many rows on, the compiled loop is worth loading."""
+
+Rule = Callable[[Reading], Iterator[Violation]]
 
 OF_EACH = ("item", "amount", "start", "end")
 
@@ -34,9 +38,30 @@ WITHIN = (
 )
 """The rules that a schedule keeps in which the pass finds no fault."""
 
+ASKED_BY: dict[Rule, str] = {
+    amounts.loads: "loads",
+    amounts.integral: "integral",
+    amounts.budget: "budget",
+    turns.return_order: "return_order",
+    turns.activation: "activation",
+    turns.transfers: "transfers",
+}
+"""What of a problem asks for a rule beyond these; one that is not named is always asked for."""
 
-def read_in_one_pass(problem: DivisibleLoad, schedule: Schedule) -> Reading | None:
-    """Return what the rules beyond those :data:`WITHIN` read; None where these are to be asked.
+
+def rules_beyond(problem: DivisibleLoad, rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules that are left where :func:`faultless_parts` finds no fault."""
+
+    def asked(rule: Rule) -> bool:
+        wanted = getattr(problem, ASKED_BY[rule]) if rule in ASKED_BY else True
+        return wanted is not None and wanted is not False
+
+    return [rule for rule in rules if rule not in WITHIN and asked(rule)]
+
+
+def faultless_parts(problem: DivisibleLoad, schedule: Schedule) -> tuple[Schedule, ...] | None:
+    """Return sends, computations, returns and the master's own, where the rules :data:`WITHIN`
+    are kept; None where these are to be asked.
 
     Complexity: O(rows), compiled.
     """
@@ -59,8 +84,15 @@ def read_in_one_pass(problem: DivisibleLoad, schedule: Schedule) -> Reading | No
         return None
     if problem.deadline is not None and schedule.makespan - problem.deadline > seconds:
         return None
-    if not _faultless(problem, parts, seconds, units):
-        return None
+    return parts if _faultless(problem, parts, seconds, units) else None
+
+
+def reading_of(problem: DivisibleLoad, schedule: Schedule, parts: tuple[Schedule, ...]) -> Reading:
+    """Return what the rules read of such parts of a schedule."""
+    sent, _, returned, own = map(len, parts)
+    load = problem.load
+    if load is None:
+        load = float(parts[1].amount.sum() + parts[3].amount.sum())
     sends, last = parts[0].item, 2 * sent + returned
     computes, returns = np.arange(sent, 2 * sent), np.arange(2 * sent, last)
     back = np.broadcast_to(NONE, sent)
@@ -80,8 +112,8 @@ def read_in_one_pass(problem: DivisibleLoad, schedule: Schedule) -> Reading | No
         return_=back,
         own=np.arange(last, last + own),
         orphans=sends[:0],
-        seconds=seconds,
-        units=units,
+        seconds=RELATIVE_TOLERANCE * schedule.makespan,
+        units=RELATIVE_TOLERANCE * load,
     )
 
 
