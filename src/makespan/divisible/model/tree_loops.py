@@ -7,32 +7,13 @@ of service. What lies side by side in a tree lies side by side in memory, too.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from makespan.core.numeric.jit import Loop, loop
+from makespan.core.numeric.jit import loop
 
 node_loop = loop(pays_from=1_000)  # nodes
 
 
-def run(loop: Loop, *given: Any) -> Any:
-    """Run a loop on columns and numbers: compiled where the first column is long.
-
-    Where it is short, on lists, which plain Python reads faster than arrays.
-    """
-    if loop.pays(len(given[0])):
-        return loop.compiled(*given)
-    lists = [each.tolist() if isinstance(each, np.ndarray) else each for each in given]
-    result = loop.plain(*lists)
-    for column, filled in zip(given, lists, strict=True):
-        if isinstance(column, np.ndarray) and column.flags.writeable:
-            column[:] = filled
-    return result
-
-
 @node_loop
-def breadth_first(below, child, root, node, first):  # type: ignore[no-untyped-def]
+def breadth_first(below, child, node, first, root):  # type: ignore[no-untyped-def]
     """Fill in the nodes from the root, level by level; return how many are reached.
 
     The children of node k are ``child[below[k]]`` to ``child[below[k + 1] - 1]``.
@@ -99,8 +80,9 @@ def equivalent(first, link, compute, rate, own, part, carried):  # type: ignore[
 
 @node_loop
 def equal_finish(  # type: ignore[no-untyped-def]
-    first, send_fixed, send, compute_fixed, compute, used, load,
+    first, send_fixed, send, compute_fixed, compute, used,
     slope, offset, rate, loss, carried, seconds, amount,
+    load,
 ):  # fmt: skip
     """Fill in the amounts with which the nodes used end together; return when, or NaN.
 

@@ -7,7 +7,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.tree import Levels, Tree
-from makespan.divisible.model.tree_loops import earliest, run
+from makespan.divisible.model.tree_loops import earliest
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -41,25 +41,14 @@ def timed_tree(
     message, computation = np.ones((2, count)) if factors is None else factors[:, levels.node]
     machine, peer = np.zeros((2, 2 * count), dtype=np.int64)
     units, start, end = np.zeros((3, 2 * count))
-    rows = run(
-        earliest,
-        levels.first,
-        levels.node,
-        own,
-        levels.send_fixed,
-        levels.send_per_unit,
-        levels.compute_fixed,
-        levels.compute_per_unit,
-        message,
-        computation,
-        own.copy(),
-        np.zeros(count),
-        machine,
-        peer,
-        units,
-        start,
-        end,
-    )
+    rows = earliest.run(
+        count,
+        (
+            levels.first, levels.node, own, levels.send_fixed, levels.send_per_unit,
+            levels.compute_fixed, levels.compute_per_unit, message, computation,
+        ),
+        (own.copy(), np.zeros(count), machine, peer, units, start, end),
+    )  # fmt: skip
     machine, peer = machine[:rows], peer[:rows]
     sends = peer >= 0
     return Schedule.of_columns(

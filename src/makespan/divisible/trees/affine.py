@@ -45,17 +45,15 @@ def equal_finish(tree: Tree, used: np.ndarray, load: float) -> EqualFinish | Non
     """
     levels = tree.levels
     filled = np.zeros((7, len(tree)))
-    end = tree_loops.run(
-        tree_loops.equal_finish,
-        levels.first,
-        levels.send_fixed,
-        levels.send_per_unit,
-        levels.compute_fixed,
-        levels.compute_per_unit,
-        used[levels.node],
-        float(load),
-        *filled,
-    )
+    end = tree_loops.equal_finish.run(
+        len(tree),
+        (
+            levels.first, levels.send_fixed, levels.send_per_unit, levels.compute_fixed,
+            levels.compute_per_unit, used[levels.node],
+        ),
+        tuple(filled),
+        (float(load),),
+    )  # fmt: skip
     if np.isnan(end):
         return None
     amount = np.empty(len(tree))

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.model.tree_loops import equivalent, run
+from makespan.divisible.model.tree_loops import equivalent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +33,7 @@ def equivalent_tree(tree: Tree) -> EquivalentTree:
     """
     levels = tree.levels
     rate, own, part, carried, share = np.zeros((5, len(tree)))
-    columns = (levels.send_per_unit, levels.compute_per_unit, rate, own, part, carried)
-    run(equivalent, levels.first, *columns)
+    columns = (levels.first, levels.send_per_unit, levels.compute_per_unit)
+    equivalent.run(len(tree), columns, (rate, own, part, carried))
     share[levels.node] = carried * own
     return EquivalentTree(rate=float(rate[0]), share=share)

@@ -5,7 +5,7 @@ What they count as the size of their work are elementary steps.
 
 from __future__ import annotations
 
-from makespan.core.numeric.jit import loop, pays
+from makespan.core.numeric.jit import loop
 
 PAYS_FROM = 2_000_000
 """Elementary steps from which loading a compiler pays off."""
@@ -13,11 +13,6 @@ LOADED_FROM = 1_000
 """Elementary steps from which compiled loops are used where the compiler is there already."""
 
 graph_loop = loop(pays_from=PAYS_FROM, loaded_from=LOADED_FROM)
-
-
-def pays_off(steps: float, least: float) -> bool:
-    """Whether kernels are worth it: for ``least`` steps, or few where a compiler is there."""
-    return pays(steps, least, LOADED_FROM)
 
 
 @graph_loop

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import readonly
+from makespan.core.numeric.jit import pays
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.model.loops import pays_off
+from makespan.taskgraph.model.loops import LOADED_FROM
 from makespan.taskgraph.placing.insertion import planned
 from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
@@ -22,7 +23,7 @@ def is_compiled(problem: TaskGraph) -> bool:
     """Whether transfers wait for nothing, and there is enough to place for compiled loops."""
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
     waits = problem.contention != "none" or problem.is_blocking
-    return not waits and pays_off(steps, COMPILE_FROM)
+    return not waits and pays(steps, COMPILE_FROM, LOADED_FROM)
 
 
 def columns(problem: TaskGraph) -> tuple[Any, ...]:

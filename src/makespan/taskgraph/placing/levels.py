@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 
 from makespan.core.errors import MethodError
@@ -77,9 +79,9 @@ def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     [9.0, 3.0]
     """
     level = np.zeros(len(dag))
-    path_to_exit.run(
+    longest_paths.run(
         len(dag) + len(edge),
-        (dag.order, dag.first_out, dag.successors, task, edge[dag.out_edges]),
+        (dag.order[::-1], dag.first_out, dag.successors, task, edge[dag.out_edges]),
         (level,),
     )
     return level
@@ -95,7 +97,7 @@ def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     [2.0, 9.0]
     """
     colevel = np.zeros(len(dag))
-    path_from_entry.run(
+    longest_paths.run(
         len(dag) + len(edge),
         (dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges]),
         (colevel,),
@@ -127,75 +129,41 @@ def ready_by_level(dag: Dag, level: Floats) -> Integers:
     highest_ready.run(
         8 * len(dag) + len(dag.source),
         (dag.first_out, dag.successors, ranked, rank),
-        (np.diff(dag.first_in), np.zeros(len(dag), dtype=np.int64), order),
+        (np.diff(dag.first_in), order),
     )
     return order
 
 
 @graph_loop
-def highest_ready(first_out, successors, ranked, rank, waiting, heap, order):  # type: ignore[no-untyped-def]
+def highest_ready(first_out, successors, ranked, rank, waiting, order):  # type: ignore[no-untyped-def]
     """Write the tasks in the order in which the ready one of lowest rank is taken.
 
     ``ranked`` holds the tasks by rank. ``waiting`` holds the number of predecessors of each task,
-    and is used up; ``heap`` is room for the ranks of ready tasks, as many as there are tasks.
+    and is used up.
     """
-    size = 0
+    ready = [value for value in range(len(order)) if waiting[ranked[value]] == 0]  # a heap: rising
     placed = 0
-    for value in range(len(order)):  # rising ranks are a heap already
-        if waiting[ranked[value]] == 0:
-            heap[size] = value
-            size += 1
-    while size > 0:
-        first = ranked[heap[0]]
+    while len(ready) > 0:
+        first = ranked[heappop(ready)]
         order[placed] = first
         placed += 1
-        size -= 1
-        moved = heap[size]
-        hole = 0
-        while 2 * hole + 1 < size:
-            below = 2 * hole + 1
-            if below + 1 < size and heap[below + 1] < heap[below]:
-                below += 1
-            if moved < heap[below]:
-                break
-            heap[hole] = heap[below]
-            hole = below
-        heap[hole] = moved
         for position in range(first_out[first], first_out[first + 1]):
             task = successors[position]
             waiting[task] -= 1
             if waiting[task] == 0:
-                hole = size
-                size += 1
-                while hole > 0 and heap[(hole - 1) // 2] > rank[task]:
-                    heap[hole] = heap[(hole - 1) // 2]
-                    hole = (hole - 1) // 2
-                heap[hole] = rank[task]
-    return placed
+                heappush(ready, rank[task])
 
 
 @graph_loop
-def path_to_exit(order, first_out, target, task_weight, edge_weight, level):  # type: ignore[no-untyped-def]
-    """Write the longest path from each task to an exit task, both ends included.
+def longest_paths(order, first, neighbours, task_weight, edge_weight, longest):  # type: ignore[no-untyped-def]
+    """Write the longest path from each task along its neighbours, both ends included.
 
-    ``edge_weight`` is in the order of ``target``.
+    ``order`` holds neighbours before those that they are neighbours of; ``edge_weight`` is in the
+    order of ``neighbours``.
     """
-    for index in range(len(order) - 1, -1, -1):
-        task = order[index]
-        longest = 0.0
-        for position in range(first_out[task], first_out[task + 1]):
-            length = edge_weight[position] + level[target[position]]
-            longest = max(longest, length)
-        level[task] = task_weight[task] + longest
-
-
-@graph_loop
-def path_from_entry(order, first_in, source, task_weight, edge_weight, colevel):  # type: ignore[no-untyped-def]
-    """Write the longest path from an entry task to each task, both ends included."""
     for index in range(len(order)):
         task = order[index]
-        longest = 0.0
-        for position in range(first_in[task], first_in[task + 1]):
-            length = edge_weight[position] + colevel[source[position]]
-            longest = max(longest, length)
-        colevel[task] = task_weight[task] + longest
+        beyond = 0.0
+        for position in range(first[task], first[task + 1]):
+            beyond = max(beyond, edge_weight[position] + longest[neighbours[position]])
+        longest[task] = task_weight[task] + beyond
