@@ -17,7 +17,6 @@ CP-SAT searches over integers. What a method does with it, and who answers for w
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.watched import watched
 from makespan.core.system.startup import startup
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ LARGEST_SUM = 2**50
 SLACK = 1e-9  # share of a bound in seconds that may be rounding
 MAX_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
 FINEST_EXPONENT = -1074  # all floats are multiples of two to this power
-POLL_SECONDS = 0.05
 WORKERS = 2
 MAX_MEGABYTES = 1_500  # of the process; the search stops there
 
@@ -310,31 +309,15 @@ def _watched(
         latest["bound"] = bound
 
     solver.best_bound_callback = note_bound
-    result: list[Any] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            result.append(solver.solve(model, Note()))
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run, name="cp-sat", daemon=True)
-    thread.start()
     reported: dict[str, float] = {}
-    try:
-        while thread.is_alive():
-            thread.join(POLL_SECONDS)
-            if in_seconds is not None and latest != reported:
-                reported = dict(latest)
-                values = (reported.get("incumbent"), reported.get("bound"))
-                control.report(*(None if v is None else in_seconds(v) for v in values))
-            if control.expired():
-                solver.stop_search()
-    finally:
-        while thread.is_alive():
+
+    def look() -> None:
+        if in_seconds is not None and latest != reported:
+            reported.update(latest)
+            values = (reported.get("incumbent"), reported.get("bound"))
+            control.report(*(None if v is None else in_seconds(v) for v in values))
+        if control.expired():
             solver.stop_search()
-            thread.join(POLL_SECONDS)
-    if failed:
-        raise failed[0]
-    return result[0], latest.get("bound")
+
+    status = watched(lambda: solver.solve(model, Note()), look, solver.stop_search)
+    return status, latest.get("bound")

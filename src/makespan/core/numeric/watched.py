@@ -1,9 +1,10 @@
-"""Compiled loops that stop at a limit."""
+"""Work in a thread of its own, while this one watches the clock."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,33 +12,57 @@ from makespan.core.control import Control
 
 POLL_SECONDS = 0.05
 
+Value = TypeVar("Value")
 
-def stoppable(control: Control, loop: Any, *arguments: Any) -> Any:
-    """Run a compiled loop in a thread while this one watches the clock; return what it returns.
 
-    The loop gets an array after its arguments and stops soon after its entry is no longer 0:
-    compiled loops don't hold the interpreter, so that limits and Ctrl-C reach this thread.
+def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[[], None]) -> Value:
+    """Return what ``work`` returns, which doesn't hold the interpreter, or raise what it raises.
+
+    Parameters
+    ----------
+    work
+        What is done in another thread.
+    look
+        Called now and then meanwhile; limits and Ctrl-C reach this thread.
+    stop
+        Asks the work to end soon; called again until it has.
     """
-    stop = np.zeros(1, dtype=np.int64)
-    results: list[Any] = []
+    results: list[Value] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            results.append(loop(*arguments, stop))
+            results.append(work())
         except BaseException as error:
             failures.append(error)
 
-    thread = threading.Thread(target=run, name="makespan loop", daemon=True)
+    thread = threading.Thread(target=run, name="makespan", daemon=True)
     thread.start()
     try:
         while thread.is_alive():
             thread.join(POLL_SECONDS)
-            if control.expired():
-                stop[0] = 1
+            look()
     finally:
-        stop[0] = 1
-        thread.join()
+        while thread.is_alive():
+            stop()
+            thread.join(POLL_SECONDS)
     if failures:
         raise failures[0]
     return results[0]
+
+
+def stoppable(control: Control, loop: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a compiled loop until the time is up; return what it returns.
+
+    The loop gets an array after its arguments and stops soon after its entry is no longer 0.
+    """
+    flag = np.zeros(1, dtype=np.int64)
+
+    def stop() -> None:
+        flag[0] = 1
+
+    def look() -> None:
+        if control.expired():
+            stop()
+
+    return watched(lambda: loop(*arguments, flag), look, stop)
