@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from makespan.core.errors import InputError
 from makespan.core.kind import Kind
@@ -85,13 +87,17 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
     return Proof(value=value, notes=tuple(doubts))
 
 
-def excluded(kind: Kind, problem: Problem, solution: Solution) -> Solution:
-    """Return the solution; where a method found no plan, with what the bounds say of a deadline."""
+def floor_of(kind: Kind, problem: Problem) -> Callable[[], float]:
+    """Return what tells the greatest of the kind's bounds, found once, when it is first asked."""
+    return cache(lambda: max((bound.value for bound in kind.bounds(problem)), default=0.0))
+
+
+def excluded(problem: Problem, solution: Solution, floor: Callable[[], float]) -> Solution:
+    """Return the solution; where a method found no plan, with what ``floor`` says of a deadline."""
     deadline = getattr(problem, "deadline", None)
     if deadline is None or solution.schedule is not None or solution.infeasible is not None:
         return solution
-    known = [bound.value for bound in kind.bounds(problem)]
-    least = max([solution.lower_bound or 0.0, *known])
+    least = max(solution.lower_bound or 0.0, floor())
     if not least > deadline * (1 + EXCLUDED):
         return replace(solution, lower_bound=least or None)
     why = f"the deadline is {deadline:.12g}, but no plan ends before {least:.12g}"

@@ -8,14 +8,12 @@ from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError, TooLarge
-from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.core.solution import Solution
-from makespan.flow.bound import excluded
+from makespan.flow.bound import excluded, floor_of
 
-SOLVE_KEYWORDS = ("method", "time_limit", "rng", "progress", "log")
 EXACT_SECONDS = 10.0
 SAME = 1e-9  # relative: values this near are the same, of methods in closed form
 SAME_OF_SOLVERS = 1e-6  # relative: and of linear and mixed-integer programmes
@@ -43,8 +41,7 @@ def run_line_up(
 
     The time limit ends it as soon as there is a plan.
     """
-    _refuse_unused_options(kind, options)
-    race = _Race()
+    race, floor = _Race(), floor_of(kind, problem)
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
         for name in kind.auto:
             method = find_method(kind.name, name)
@@ -55,7 +52,7 @@ def run_line_up(
             used = {name: options[name] for name in options if name in method.options}
             control.begin(method.name)
             try:
-                solution = excluded(kind, problem, method.run(problem, control, **used))
+                solution = excluded(problem, method.run(problem, control, **used), floor)
             except TooLarge as error:
                 race.refused.append(f"{method.name} was left out: {error}")
                 continue
@@ -163,13 +160,3 @@ def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
         )
     reasons = "\n".join(f"  {verdict}" for verdict in verdicts)
     return f"no method applies to this {kind.name} problem:\n{reasons}"
-
-
-def _refuse_unused_options(kind: Kind, options: Mapping[str, Any]) -> None:
-    if not options:
-        return
-    known = {option for name in kind.auto for option in find_method(kind.name, name).options}
-    for name in options:
-        if name not in known:
-            hint = did_you_mean(name, {*known, *SOLVE_KEYWORDS})
-            raise MethodError(f"no {kind.name} method of 'auto' has an option {name!r}{hint}")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
 from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
 from makespan.core.inputs.mistakes import number_fault, shown
-from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
 from makespan.core.solution import Solution, Status, relative_gap
-from makespan.flow.bound import best_bound, excluded
+from makespan.flow.bound import best_bound, excluded, floor_of
 from makespan.flow.kinds import kind_of
-from makespan.flow.line_up import SOLVE_KEYWORDS, Found, run_line_up
+from makespan.flow.line_up import Found, run_line_up
 from makespan.flow.referee import referee
 from makespan.flow.result import Result
 
@@ -90,6 +90,9 @@ def solve_controlled(
         try:
             with control.reserving(kind.behind(problem)):
                 if method == "auto":
+                    if options:
+                        lacks = f"no {kind.name} method of 'auto' has an option"
+                        _refuse_unknown(options, _options_of_auto(kind), lacks)
                     found = run_line_up(kind, problem, control, options)
                 else:
                     found = _run_named(kind, problem, control, method, options)
@@ -103,9 +106,9 @@ def _run_named(
 ) -> Found:
     method = find_method(kind.name, name)
     _refuse_unmet(kind, method, problem)
-    _refuse_unknown_options(method, options)
+    _refuse_unknown(options, method.options, f"{method.name} has no option")
     control.begin(name)
-    solution = excluded(kind, problem, method.run(problem, control, **options))
+    solution = excluded(problem, method.run(problem, control, **options), floor_of(kind, problem))
     ended = control.expired() or solution.stopped
     return Found(method=name, solution=solution, options=options, ended=ended)
 
@@ -215,8 +218,13 @@ def _methods_that_can(kind: Kind, problem: Problem) -> str:
     return f"; methods that can: {', '.join(able)}" if able else "; no method can yet"
 
 
-def _refuse_unknown_options(method: Method, options: Mapping[str, Any]) -> None:
+def _options_of_auto(kind: Kind) -> set[str]:
+    return {option for name in kind.auto for option in find_method(kind.name, name).options}
+
+
+def _refuse_unknown(options: Mapping[str, Any], known: Collection[str], lacks: str) -> None:
+    """Refuse an option that is not known, by the nearest of all that ``solve`` takes."""
     for name in options:
-        if name not in method.options:
-            hint = did_you_mean(name, {*method.options, *SOLVE_KEYWORDS})
-            raise MethodError(f"{method.name} has no option {name!r}{hint}")
+        if name not in known:
+            own = set(keywords_of(solve)) - {"problem"}
+            raise MethodError(f"{lacks} {name!r}{did_you_mean(name, {*known, *own})}")
