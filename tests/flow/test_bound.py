@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from makespan import DivisibleLoad, InputError, ProblemError, Star, Worker, lower_bound
+from makespan import DivisibleLoad, InputError, Star, Worker, lower_bound
 
 WORKER = Worker(send=1.0, compute=2.0)
 
@@ -13,9 +13,3 @@ def test_a_deadline_alone():
     """The greatest load by a deadline has no bound on its makespan; that is said."""
     with pytest.raises(InputError, match="no bound on the makespan is known"):
         lower_bound(DivisibleLoad(deadline=5.0, platform=Star([WORKER])))
-
-
-def test_one_worker_is_not_a_list():
-    """A star of a worker in place of a list is refused by its place."""
-    with pytest.raises(ProblemError, match=r"platform\.workers: .*not a list"):
-        Star(WORKER)

@@ -89,8 +89,22 @@ class ProblemForm(Form):
         return options
 
 
+class _Rule:
+    """An annotation that checks a value as it stands: :meth:`checked` returns it, or raises."""
+
+    __slots__ = ()
+
+    def checked(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.checked)
+
+
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(_Rule):
     """An annotation: a number in a range.
 
     ``allowed`` is the sentence that says what may stand here. With ``infinite``, ``inf`` is
@@ -103,11 +117,6 @@ class Number:
     low: float = 0.0
     strictly: bool = False
     infinite: bool = False
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.checked)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
@@ -129,7 +138,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(_Rule):
     """An annotation: a whole number, at least ``low``, or one of a few ``words``.
 
     >>> Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]
@@ -138,11 +147,6 @@ class Whole:
     allowed: str
     low: int = 0
     words: tuple[str, ...] = ()
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.checked)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
@@ -165,7 +169,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(_Rule):
     """An annotation: a list of numbers, or one number for all, read into a float array.
 
     Checked as a whole, so that a million entries take no object each.
@@ -176,11 +180,6 @@ class Column:
     allowed: str
     low: float = 0.0
     infinite: bool = False
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.checked)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler

@@ -38,9 +38,8 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
     if isinstance(found, str) and ELSEWHERE.get(found) in names:
         return f"; did you mean {ELSEWHERE[found]!r}?"
     if not isinstance(found, str):
-        from makespan.core.inputs.mistakes import (
-            shown,  # loads numpy, which a wrong command does without
-        )
+        # loads numpy, which a wrong command does without
+        from makespan.core.inputs.mistakes import shown
 
         found = shown(found)
     near = get_close_matches(found[:LONGEST].lower(), names, n=1, cutoff=0.6)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, listed, number_fault, shown
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
@@ -149,11 +148,7 @@ class Star:
     def __init__(
         self, workers: Iterable[Worker], *, master: Master | Literal["choose"] | None = None
     ) -> None:
-        try:
-            crew = tuple(workers)
-        except TypeError:
-            found = f"{shown(workers)} is not a list of workers"
-            raise ProblemError((Mistake("platform.workers", found),)) from None
+        crew = listed(workers, Worker, "platform.workers", "workers")
         self.master = Master() if master is None else master
         first = 0 if self.master == "choose" else 1
         self.names = tuple(

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, listed, number_fault, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.divisible.model.tree_loops import breadth_first, run
+from makespan.divisible.model.tree_loops import breadth_first
 
 ROOT = -1
 
@@ -76,7 +76,7 @@ class Levels:
         below, first = np.zeros((2, len(tree) + 1), dtype=np.int64)
         np.cumsum(np.bincount(tree.parent[child], minlength=len(tree)), out=below[1:])
         node = np.zeros(len(tree), dtype=np.int64)
-        count = run(breadth_first, below, child, tree.root, node, first)
+        count = breadth_first.run(len(tree), (below, child), (node, first), (tree.root,))
         return cls(
             node=node[:count],
             first=first[: count + 1],
@@ -115,7 +115,7 @@ class Tree:
     compute_per_unit: Floats
 
     def __init__(self, nodes: Iterable[TreeNode]) -> None:
-        crew = tuple(nodes)
+        crew = listed(nodes, TreeNode, "platform.nodes", "nodes")
         self.names = tuple(node.name or f"N{index}" for index, node in enumerate(crew))
         self._mistakes = Mistakes()
         position = index_by_name(self.names)
