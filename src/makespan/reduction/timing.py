@@ -158,23 +158,22 @@ def _predecessors(sends: Sends, arrivals: Integers) -> Before:
     count = len(sends)
     machines = int(max(sends.sender.max(initial=0), sends.receiver.max(initial=0))) + 1
     segments = int(sends.segment.max(initial=0)) + 1
-    columns: list[Any] = [
-        sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8), arrivals
-    ]  # fmt: skip
-    last: list[Any] = [np.full((3, machines), -1), np.full((2, machines * segments), -1)]
-    found: list[Any] = [np.full(count, -1) for _ in Before._fields]
-    if not find_before.pays(count):
-        columns, last, found = (
-            [part.tolist() for part in parts] for parts in (columns, last, found)
-        )
-    find_before.at(count)(*columns, segments, *last, *found)
-    return Before(*(np.asarray(column, dtype=np.int64) for column in found))
+    last = np.full((3, machines), -1), np.full((2, machines * segments), -1)
+    found = [np.full(count, -1) for _ in Before._fields]
+    find_before.run(
+        count,
+        (sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8), arrivals),
+        (*last, *found),
+        (segments,),
+    )
+    return Before(*found)
 
 
 @loop(pays_from=2_000)
 def find_before(  # type: ignore[no-untyped-def]
-    sender, receiver, segment, final, arrivals, segments, last_on_port, last_bringing,
+    sender, receiver, segment, final, arrivals, last_on_port, last_bringing,
     sending, receiving, combining, bringing,
+    segments,
 ):  # fmt: skip
     """Fill in :class:`Before`, going through the rows and then through the arrivals in order.
 
