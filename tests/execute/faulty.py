@@ -12,6 +12,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -217,9 +218,11 @@ class Faulty:
         return {name: self._pids[name] for name in NAMES}
 
     def end(self, name: str) -> None:
-        """Kill a process; it need not be there any more."""
+        """Kill a process and see it die; it need not be there any more."""
         with suppress(ProcessLookupError):
             os.kill(self._pids[name], signal.SIGKILL)
+        while self._runs_now(name):
+            time.sleep(0.001)
 
     def stop(self, name: str) -> None:
         """Stop a process until somebody lets it go on."""
@@ -250,10 +253,24 @@ class Faulty:
         for name in list(self._pids):
             self.end(name)
         self._close_client()
-        self.port = free_ports(1)[0]
-        self.start("scheduler")
+        while True:  # a port that was free a moment ago may have been taken since
+            self.port = free_ports(1)[0]
+            self.start("scheduler")
+            if self._listens():
+                break
         for name in NAMES:
             self.start(name)
+
+    def _listens(self) -> bool:
+        """Wait until the scheduler can be reached; say whether it lives to see that."""
+        while self._runs_now("scheduler"):
+            try:
+                socket.create_connection((HOST, self.port), timeout=1.0).close()
+            except OSError:
+                time.sleep(0.01)
+            else:
+                return self._runs_now("scheduler")
+        return False
 
     def _close_client(self) -> None:
         if self._client is not None and self._client.status != "closed":
