@@ -25,6 +25,7 @@ def faultless(  # type: ignore[no-untyped-def]
     sent = len(peer)
     served = np.zeros(len(send), dtype=np.bool_)
     waiting, place = 0, -1  # chunks whose results are to return; the rank of the last worker
+    counted = results and len(returned) != sent  # where all return, each is looked at below
     began, port, ended = -np.inf, -np.inf, -np.inf
     for chunk in range(sent):
         worker, x = peer[chunk] - 1, amount[chunk]
@@ -41,7 +42,7 @@ def faultless(  # type: ignore[no-untyped-def]
             if rank[worker] < place:
                 return False
             place = rank[worker]
-        if results:
+        if counted:
             waiting += return_[worker] > 0.0 or return_fixed[worker] > 0.0
         first, last = start[chunk], end[chunk]
         if first < began or last < ended or port - first > seconds:
@@ -62,7 +63,7 @@ def faultless(  # type: ignore[no-untyped-def]
             or last - deadline[worker] > seconds
         ):
             return False
-    if waiting != len(returned):
+    if len(returned) != sent and waiting != len(returned):
         return False
     if not one_port:
         began, port = -np.inf, -np.inf
@@ -83,7 +84,10 @@ def faultless(  # type: ignore[no-untyped-def]
             return False
         if first < began or last < ended or max(port, done[chunk]) - first > seconds:
             return False
-        if abs(return_fixed[worker] + return_[worker] * x - (last - first)) > seconds:
+        lasts = return_[worker] * x
+        if fixed:
+            lasts += return_fixed[worker]
+        if abs(lasts - (last - first)) > seconds:
             return False
         if row > 0 and ((fifo and chunk < before) or (lifo and chunk > before)):
             return False

@@ -113,5 +113,8 @@ def time_all(  # type: ignore[no-untyped-def]
         chunk = back[place]
         of = worker[chunk]
         begin = max(port, ended[chunk])
-        port = begin + (return_[of] * units[chunk] + return_fixed[of])
+        lasts = return_[of] * units[chunk]
+        if fixed:
+            lasts += return_fixed[of]
+        port = begin + lasts
         returning[place], returned[place] = begin, port
