@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from makespan import Dag, Network, Result, TaskGraph, solve
+from makespan import Dag, Network, Result, TaskGraph, read_problem, solve
 from makespan.taskgraph.clustering.clusters import clustering_of
 from makespan.taskgraph.placing.levels import colevels, levels
 
@@ -43,6 +43,33 @@ def solved(problem: TaskGraph, method: str, **options: Any) -> Result:
 
 def named(tasks: list[int]) -> list[str]:
     return [str(task) for task in tasks]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("list_scheduling", LISTS[0]),
+        ("list_example", LISTS[1]),
+        ("clustering", CLUSTERINGS[0]),
+        ("seven_tasks", CLUSTERINGS[2]),
+    ],
+)
+def test_files_state_the_examples(file: str, name: str) -> None:
+    """Works and sizes of the files are those of the examples; so is the makespan."""
+    root = Path(__file__).parents[3]
+    problem = read_problem(root / "examples" / "lecture" / f"{file}.toml")
+    assert isinstance(problem, TaskGraph)
+    case = CASES[name]
+    wanted = problem_of(case).dag
+    assert problem.dag.names == wanted.names
+    assert problem.dag.work.tolist() == wanted.work.tolist()
+    edges = [
+        sorted(zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True))
+        for dag in (problem.dag, wanted)
+    ]
+    assert edges[0] == edges[1]
+    expected = case["expected"]
+    assert solve(problem).makespan == expected.get("makespan", expected.get("parallel_time"))
 
 
 @pytest.mark.parametrize("name", LISTS)
