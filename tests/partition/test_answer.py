@@ -29,6 +29,7 @@ def test_the_answer_holds_counts_costs_and_energies():
     assert "total time 7, energy 11" in text
     many = Partition(tasks=0, costs=np.zeros((30, 1)))
     assert "… and 10 more resources" in lines(many, solve(many).schedule)
+    assert list(solve(many).answer["counts"]) == [f"R{number}" for number in range(1, 31)]
 
 
 def test_bounds_are_named_and_tight_where_ends_decide():

@@ -10,7 +10,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.core.schedule import COLUMNS, Schedule
-from makespan.reduction.answer import lines
+from makespan.reduction.answer import answer, lines
 from makespan.reduction.pictures import picture
 from makespan.reduction.referee import reading
 from makespan.reduction.timing import replay, retimed
@@ -205,19 +205,59 @@ def test_replay_scales_with_its_factors() -> None:
 
 
 def test_answer_lines_and_picture() -> None:
-    """Destinations count from 1; the picture has three lanes a machine, segments from 1."""
-    result = makespan.solve(Reduction(machines=3, segments=2, latency=1, transfer=1, reduce=1))
-    answer = result.answer
-    assert np.shape(answer["destinations"]) == (3, 2)
-    assert answer["destinations"][0] == [1, 1]
-    assert len(answer["sends"]) == 4
-    assert result.schedule is not None
-    text = "\n".join(lines(result.problem, result.schedule))  # type: ignore[arg-type]
-    assert "2 segments over 3 machines" in text
-    drawn = picture(result.problem, result.schedule)  # type: ignore[arg-type]
+    """All call machines by the names of the problem and segments S1, S2, …; nothing counts."""
+    problem = Reduction(machines=["a", "b", "c"], segments=2, latency=0.5, transfer=1, reduce=2)
+    schedule = Schedule.of_rows(problem.machines, ROWS)  # type: ignore[arg-type]
+    assert answer(problem, schedule) == {
+        "destinations": {"b": ["c", "a"], "c": ["a", "a"]},
+        "sends": [
+            {"from": "b", "to": "c", "segment": "S1", "start": 0.0},
+            {"from": "b", "to": "a", "segment": "S2", "start": 1.0},
+            {"from": "c", "to": "a", "segment": "S1", "start": 3.5},
+            {"from": "c", "to": "a", "segment": "S2", "start": 4.5},
+        ],
+    }
+    assert lines(problem, schedule) == [
+        "reduce of 2 segments over 3 machines",
+        "  b sends S1→c at 0, S2→a at 1",
+        "  c sends S1→a at 3.5, S2→a at 4.5",
+    ]
+    drawn = picture(problem, schedule)
+    assert [row.label for row in drawn.rows] == ["a", "b", "c"]
     assert [row.lanes for row in drawn.rows] == [("reduce", "receive", "send")] * 3
     assert len(drawn.bars) == 12
-    assert set(drawn.labels) == {"1", "2"}
+    assert list(drawn.labels) == ["S1", "S1", "S2", "S2"] * 2
+
+
+def test_answers_of_broadcasts_say_where_segments_come_from() -> None:
+    """Each machine but the root has a source; an all-reduce has destinations as well."""
+    names, rows = ["a", "b", "c"], []
+    for giver, taker, start in ((0, 1, 0.0), (1, 2, 1.0)):
+        rows.append(("send", giver, taker, 0, 1.0, start, start + 1))
+        rows.append(("reduce", taker, giver, 0, 1.0, start + 1, start + 1))
+    problem = Reduction(machines=names, segments=1, transfer=1, collective="broadcast")
+    found = answer(problem, Schedule.of_rows(names, rows))  # type: ignore[arg-type]
+    assert found["sources"] == {"b": ["a"], "c": ["b"]}
+    assert "destinations" not in found
+    both = makespan.solve(
+        Reduction(machines=names, segments=1, transfer=1, collective="all-reduce"), method="auto"
+    ).answer
+    assert both.keys() == {"destinations", "sources", "sends"}
+    assert both["destinations"].keys() == both["sources"].keys() == {"b", "c"}
+
+
+def test_what_is_broken_is_told_by_name() -> None:
+    """Violations and the notes about deadlocks name machines and segments alike."""
+    problem = Reduction(machines=["a", "b", "c"], segments=2, latency=0.5, transfer=1, reduce=2)
+    columns = {name: getattr(changed(6, start=3.0, end=4.0), name) for name in COLUMNS}
+    early = Schedule.of_columns(problem.machines, **columns)
+    messages = " ".join(v.message for v in makespan.check(problem, early).violations)
+    assert "c sends S1 from 3.5 on, but is busy with S2 until 4.0" in messages
+    stuck = Reduction(
+        machines=["a", "b", "c"], segments=2, transfer=1,
+        sequences=[[], [[1, 1], [2, 3]], [[2, 1], [1, 2]]],
+    )  # fmt: skip
+    assert "b waits to send S1 until c has sent" in " ".join(makespan.solve(stuck).notes)
 
 
 def test_picture_of_measured_receptions() -> None:

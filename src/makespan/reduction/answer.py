@@ -1,4 +1,4 @@
-"""What people read: destinations and sends, derived from the schedule."""
+"""What people read: destinations and sends by name, derived from the schedule."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Schedule
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import ROOT, Reduction, segment_name
 from makespan.reduction.sends import segment_count, sends_of
 
 SHOWN = 24
 
 
 def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
-    """Return where each machine sends each segment, and all sends; counted from 1.
+    """Return where each machine but the root sends each segment, and all sends, by name.
 
-    ``destinations`` has n rows and m columns, the root's row all 1. In a broadcast a row says
-    from whom each segment comes. An all-reduce has ``sources`` for its broadcast as well.
+    ``destinations`` has a list per machine, an entry per segment. In a broadcast ``sources`` says
+    from whom each segment comes; an all-reduce has both.
     """
     schedule = schedule.renamed(problem.machines)
     segments = segment_count(problem, schedule)
     sends, rows = sends_of(problem, schedule)
+    names = list(problem.machines)
     found: dict[str, Any] = {}
-    shape = (len(problem.machines), segments)
-    if problem.collective != "broadcast":
-        into = ~sends.final
-        table = np.ones(shape, dtype=np.int64)
-        table[sends.sender[into], sends.segment[into]] = sends.receiver[into] + 1
-        found["destinations"] = table.tolist()
-    if problem.collective != "reduce":
-        table = np.ones(shape, dtype=np.int64)
-        out = sends.final
-        table[sends.receiver[out], sends.segment[out]] = sends.sender[out] + 1
-        found["sources"] = table.tolist()
+    for key, own, other, final, without in (
+        ("destinations", sends.sender, sends.receiver, False, "broadcast"),
+        ("sources", sends.receiver, sends.sender, True, "reduce"),
+    ):
+        if problem.collective == without:
+            continue
+        table = np.full((len(names), segments), ROOT)
+        mine = sends.final == final
+        table[own[mine], sends.segment[mine]] = other[mine]
+        found[key] = {
+            name: [names[peer] for peer in row]
+            for name, row in zip(names[1:], table[1:].tolist(), strict=True)
+        }
     if problem.segments == "auto":
         found["segments"] = segments
-    columns = (sends.sender + 1, sends.receiver + 1, sends.segment + 1, schedule.start[rows])
+    columns = (sends.sender, sends.receiver, sends.segment, schedule.start[rows])
     found["sends"] = [
-        {"from": sender, "to": receiver, "segment": segment, "start": start}
-        for sender, receiver, segment, start in zip(*(c.tolist() for c in columns), strict=True)
+        {"from": names[one], "to": names[two], "segment": segment_name(segment), "start": start}
+        for one, two, segment, start in zip(*(c.tolist() for c in columns), strict=True)
     ]
     return found
 
@@ -56,7 +59,7 @@ def lines(problem: Reduction, schedule: Schedule) -> list[str]:
         if not len(mine):
             continue
         steps = [
-            f"{sends.segment[row] + 1}→{names[int(sends.receiver[row])]}"
+            f"{segment_name(int(sends.segment[row]))}→{names[int(sends.receiver[row])]}"
             f" at {schedule.start[rows[row]]:.6g}"
             for row in mine[:SHOWN].tolist()
         ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import Reduction, segment_name
 
 LANES = ("reduce", "receive", "send")
 REDUCE, RECEIVE, SEND = range(3)
@@ -16,8 +16,8 @@ REDUCE, RECEIVE, SEND = range(3)
 def picture(problem: Reduction, schedule: Schedule) -> Picture:
     """Return three lanes per machine: reduction, reception, emission.
 
-    So the array reduction notebook draws them. The label of a bar is the number of its segment,
-    counted from 1. A reception is the send's time shifted by the latency, but in what was measured
+    So the array reduction notebook draws them. The label of a bar is the name of its segment.
+    A reception is the send's time shifted by the latency, but in what was measured
     it ends when the combination begins.
     """
     schedule = schedule.renamed(problem.machines)
@@ -43,7 +43,7 @@ def picture(problem: Reduction, schedule: Schedule) -> Picture:
     return Picture(
         rows=tuple(Row(name, LANES) for name in problem.machines),
         bars=Bars.concatenate(bars),
-        labels=tuple(map(str, np.asarray(schedule.item + 1).tolist())),
+        labels=OnDemand(len(schedule), lambda row: segment_name(int(schedule.item[row]))),
     )
 
 

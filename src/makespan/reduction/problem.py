@@ -243,6 +243,15 @@ class Reduction:
 FIELDS = tuple(field.name for field in fields(Reduction))
 
 
+def segment_name(segment: int) -> str:
+    """Return what a segment, counted from 0, is called in all results.
+
+    >>> segment_name(0)
+    'S1'
+    """
+    return f"S{segment + 1}"
+
+
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)

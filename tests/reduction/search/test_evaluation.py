@@ -52,7 +52,7 @@ def test_backfilling_takes_the_leaves_of_all_segments() -> None:
 def test_deadlock_is_told_with_its_cycle() -> None:
     """Two machines that wait for each other's later send never go on."""
     plan: list[tuple[tuple[int, int], ...]] = [(), ((2, 1), (1, 3)), ((1, 1), (2, 2))]
-    with pytest.raises(ProblemError, match=r"deadlock: machine 2 waits .* machine 3 waits"):
+    with pytest.raises(ProblemError, match=r"deadlock: M2 waits .* M3 waits"):
         evaluate(plan, 1, 1, 1)
     problem = Reduction(machines=3, segments=2, transfer=1, sequences=plan)
     for method in ("auto", "cp-sat"):

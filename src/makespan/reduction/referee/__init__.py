@@ -13,7 +13,7 @@ import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.problem import ROOT, Reduction, segment_name
 from makespan.reduction.referee.combining import reductions
 from makespan.reduction.referee.given import given_plan
 from makespan.reduction.referee.ports import ports, readiness
@@ -82,7 +82,7 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
             yield Violation(
                 rule="once",
                 message=(
-                    f"{problem.machines[who]} {rule} segment {segment + 1} "
+                    f"{problem.machines[who]} {rule} {segment_name(segment)} "
                     f"{count[who, segment]} times; it must {'once' if who else 'never'}"
                 ),
                 activities=tuple(
@@ -101,7 +101,7 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
         yield Violation(
             rule="reduction",
             message=(
-                f"segment {segment + 1} from {problem.machines[sender]} to "
+                f"{segment_name(segment)} from {problem.machines[sender]} to "
                 f"{problem.machines[receiver]}: sends and reductions differ in number"
             ),
         )
@@ -124,7 +124,7 @@ def _durations(plan: Plan) -> Iterator[Violation]:
             yield Violation(
                 rule="duration",
                 message=(
-                    f"{what} of segment {schedule.item[row] + 1} on "
+                    f"{what} of {plan.segment_of(row)} on "
                     f"{plan.who(int(schedule.machine[row]))} lasts "
                     f"{float(schedule.end[row] - schedule.start[row])!r}; "
                     f"it takes {float(expected[index])!r}"
@@ -144,8 +144,8 @@ def _amounts(plan: Plan) -> Iterator[Violation]:
         yield Violation(
             rule="amount",
             message=(
-                f"activity {row} has the amount {float(schedule.amount[row])!r}; segment "
-                f"{schedule.item[row] + 1} has the size {float(size[row])!r}"
+                f"activity {row} has the amount {float(schedule.amount[row])!r}; "
+                f"{plan.segment_of(row)} has the size {float(size[row])!r}"
             ),
             activities=(row,),
             excess=float(abs(schedule.amount[row] - size[row])),
@@ -170,5 +170,5 @@ def _trees(plan: Plan) -> Iterator[Violation]:
             stray = int(np.flatnonzero(up[:, segment])[0])
             yield Violation(
                 rule="tree",
-                message=f"segment {segment + 1} of {plan.who(stray)} goes round in a cycle",
+                message=f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle",
             )

@@ -23,7 +23,7 @@ def reductions(plan: Plan) -> Iterator[Violation]:
         yield Violation(
             rule="arrival",
             message=(
-                f"{plan.who(int(schedule.machine[row]))} has segment {schedule.item[row] + 1} "
+                f"{plan.who(int(schedule.machine[row]))} has {plan.segment_of(row)} "
                 f"at {float(begin[index])!r}, but it arrives at {float(plan.arrival[index])!r}"
             ),
             activities=(int(plan.sends[index]), row),
@@ -43,8 +43,8 @@ def reductions(plan: Plan) -> Iterator[Violation]:
         yield Violation(
             rule="order-of-arrival",
             message=(
-                f"{plan.who(int(schedule.machine[first]))} combines segment "
-                f"{schedule.item[first] + 1} before segment {schedule.item[second] + 1}, "
+                f"{plan.who(int(schedule.machine[first]))} combines "
+                f"{plan.segment_of(first)} before {plan.segment_of(second)}, "
                 "which arrived first"
             ),
             activities=(first, second),
@@ -79,7 +79,7 @@ def _late_broadcasts(plan: Plan, late: Floats) -> Iterator[Violation]:
         yield Violation(
             rule="arrival",
             message=(
-                f"segment {plan.schedule.item[row] + 1} is marked on "
+                f"{plan.segment_of(row)} is marked on "
                 f"{plan.who(int(plan.schedule.machine[row]))} {float(late[index])!r} after it "
                 "arrives"
             ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
+from makespan.reduction.problem import segment_name
 from makespan.reduction.referee.reading import SHOWN, Plan
 from makespan.reduction.referee.rule import turns
 
@@ -26,9 +27,9 @@ def given_plan(plan: Plan) -> Iterator[Violation]:
             yield Violation(
                 rule="destinations",
                 message=(
-                    f"{plan.who(machine)} sends segment {segment + 1} to "
-                    f"{plan.who(int(parents[machine, segment]))}, not to machine "
-                    f"{problem.destinations[machine][segment]} as given"
+                    f"{plan.who(machine)} sends {segment_name(segment)} to "
+                    f"{plan.who(int(parents[machine, segment]))}, not to "
+                    f"{plan.who(problem.destinations[machine][segment] - 1)} as given"
                 ),
             )
     if problem.sequences is not None:
@@ -66,8 +67,8 @@ def _deadlock(plan: Plan, sequences: Sequence[Sequence[tuple[int, int]]]) -> Ite
         yield Violation(
             rule="order",
             message=(
-                f"{plan.who(machine)} sends segment {left[machine][-1] + 1} after sends that wait "
-                "for it: the sequences are a deadlock, also where sends take no time"
+                f"{plan.who(machine)} sends {segment_name(left[machine][-1])} after sends "
+                "that wait for it: the sequences are a deadlock, also where sends take no time"
             ),
         )
 
@@ -92,7 +93,7 @@ def in_turn(
         for index in np.flatnonzero(wrong)[:SHOWN].tolist():
             one, two = int(before[index]), int(after[index])
             names = [
-                f"segment {schedule.item[sends[row]] + 1}"
+                f"{plan.segment_of(sends[row])}"
                 + (f" from {plan.who(int(schedule.machine[sends[row]]))}" if receivers else "")
                 for row in (one, two)
             ]

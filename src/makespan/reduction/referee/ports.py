@@ -26,12 +26,11 @@ def overlaps(
     plan: Plan, rows: Integers, group: Integers, start: Floats, end: Floats, verb: str
 ) -> Iterator[Violation]:
     for one, two, excess in _clashes(plan, group, start, end):
-        item = plan.schedule.item
         yield Violation(
             rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
             message=(
-                f"{plan.who(int(group[one]))} {verb} segment {item[rows[two]] + 1} from "
-                f"{float(start[two])!r} on, but is busy with segment {item[rows[one]] + 1} until "
+                f"{plan.who(int(group[one]))} {verb} {plan.segment_of(rows[two])} from "
+                f"{float(start[two])!r} on, but is busy with {plan.segment_of(rows[one])} until "
                 f"{float(end[one])!r}"
             ),
             activities=(int(rows[one]), int(rows[two])),
@@ -83,8 +82,8 @@ def readiness(plan: Plan) -> Iterator[Violation]:
         yield Violation(
             rule="ready",
             message=(
-                f"{plan.who(int(schedule.machine[row]))} sends segment "
-                f"{schedule.item[row] + 1} at {begin!r}, but has it complete only at "
+                f"{plan.who(int(schedule.machine[row]))} sends "
+                f"{plan.segment_of(row)} at {begin!r}, but has it complete only at "
                 f"{begin + float(excess[index])!r}"
             ),
             activities=(row,),

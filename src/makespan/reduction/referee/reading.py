@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.problem import ROOT, Reduction, segment_name
 
 TOLERANCE = 1e-9
 SHOWN = 1000
@@ -92,6 +92,10 @@ class Plan:
 
     def who(self, machine: int) -> str:
         return self.problem.machines[machine]
+
+    def segment_of(self, row: int) -> str:
+        """Return the name of the segment that a row of the schedule is about."""
+        return segment_name(int(self.schedule.item[row]))
 
 
 def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArray[np.bool_]:

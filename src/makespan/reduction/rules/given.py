@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.rules.order import deadlock, ordered_by_rule, ordered_by_sequence
 from makespan.reduction.sends import Sends
 
@@ -37,8 +37,9 @@ def given_sends(problem: Reduction) -> tuple[Sends | None, Any, str]:
     cycle = deadlock(parents, segments, sends)
     if not cycle:
         return sends, end, ""
+    names = problem.machines
     steps = [
-        f"machine {machine + 1} waits to send segment {segment + 1} until machine {other + 1} has"
+        f"{names[machine]} waits to send {segment_name(segment)} until {names[other]} has sent"
         for (machine, segment), (other, _) in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
     ]
     return None, None, f"sequences: deadlock: {'; '.join(steps)}"
