@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Worker
+from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Tree, Worker
 from makespan.divisible.file import read, schema, write
-from makespan.divisible.model.tree import Tree
 from makespan.flow.files.files import as_json
 from tests.numbers import amounts
 
@@ -277,3 +276,67 @@ def test_the_schema_is_json_and_names_the_keys() -> None:
     text = json.dumps(schema(), allow_nan=False)
     assert '"return"' in text
     assert '"return_"' not in text
+
+
+MACHINES = [
+    {"name": "A", "send": 0.5, "compute": {"fixed": 0.1, "per_unit": 2.0}, "return": 0.25},
+    {"send": {"fixed": 1.0}, "memory": None, "release": 1.0, "deadline": 9, "price": 3.0},
+]
+NODES = [{"name": "R", "compute": 0.3}, {"parent": "R", "send": {"fixed": 1.0}, "compute": None}]
+
+
+def platform_of(make):
+    """A platform as it is built, and checked, in Python; else the mistakes."""
+    try:
+        return DivisibleLoad(load=1.0, platform=make()).platform
+    except ProblemError as error:
+        return [str(mistake) for mistake in error.mistakes]
+
+
+def platform_in_file(**table):
+    """The same, as it is read from a file."""
+    try:
+        return read(on(table)).platform
+    except ProblemError as error:
+        return [str(mistake) for mistake in error.mistakes]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"sned": 1.0},
+        {"send": {"fixd": 1.0}},
+        {"send": {"per_unit": -1.0}},
+        {"compute": {"fixed": "fast"}},
+        {"name": ""},
+    ],
+)
+def test_tables_are_taken_as_in_files(change):
+    """Star, bus and tree of the tables of a file are the file's; so are the mistakes found."""
+    workers, nodes = [{**MACHINES[0], **change}, MACHINES[1]], [{**NODES[0], **change}, NODES[1]]
+    master = {"name": "M", "compute": 3.0}
+    star = platform_in_file(topology="star", workers=workers, master=master)
+    assert platform_of(lambda: Star(workers, master=master)) == star
+    if change != {"name": ""}:  # the other node names its parent
+        assert platform_of(lambda: Tree(nodes)) == platform_in_file(topology="tree", nodes=nodes)
+    if change.keys() <= {"name", "compute"}:
+        bare = [{key: each[key] for key in each if key != "send"} for each in workers]
+        bus = platform_in_file(topology="bus", send=2.0, workers=bare)
+        assert platform_of(lambda: Star.bus(send=2.0, workers=bare)) == bus
+
+
+@pytest.mark.parametrize(
+    ("make", "mistake"),
+    [
+        (lambda: Star([{"name": 5}]), "platform.workers[0].name: 5 is not a name"),
+        (lambda: Tree([{"name": ["R"]}]), "platform.nodes[0].name: ['R'] is not a name"),
+        (lambda: Tree([{"name": "R"}, {"parent": 5}]), "platform.nodes[1].parent: 5 is not a node"),
+        (lambda: Star([{"memory": "much"}]), "platform.workers[0].memory: 'much' is not a number"),
+        (lambda: Star([], master={"nmae": "M"}), "platform.master: unknown key 'nmae'; did you"),
+        (lambda: Star([], master={"uplink": 0}), "platform.master.uplink: 0 is zero"),
+    ],
+)
+def test_mistakes_in_tables_have_their_places(make, mistake):
+    """What only a table can hold is refused, too, where it stands."""
+    assert any(text.startswith(mistake) for text in platform_of(make))

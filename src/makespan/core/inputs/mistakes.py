@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import InputError, Mistake, ProblemError
-
-Item = TypeVar("Item")
 
 SHOWN_PER_COLUMN = 20
 LEAST, GREATEST = 1e-100, 1e100  # magnitudes allowed; 0 is, too
@@ -93,25 +91,6 @@ class Mistakes:
     def raise_if_any(self, error: type[InputError] = ProblemError, heading: str = "") -> None:
         if self._found:
             raise error(self._found, heading)
-
-
-def listed(values: object, kind: type[Item], place: str, what: str) -> tuple[Item, ...]:
-    """Return what stands in a list.
-
-    Raises
-    ------
-    ProblemError
-        If it is not a list, or not all that it holds is of this kind.
-    """
-    if not isinstance(values, Iterable):
-        raise ProblemError((Mistake(place, f"{shown(values)} is not a list of {what}"),))
-    items = tuple(values)
-    mistakes = Mistakes()
-    for index, item in enumerate(items):
-        if not isinstance(item, kind):
-            mistakes.add(f"{place}[{index}]", f"{shown(item)} is not a {kind.__name__}")
-    mistakes.raise_if_any()
-    return items
 
 
 def shown(value: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.inputs.mistakes import Mistakes, listed, number_fault, shown
-from makespan.core.names import Numbered
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.tables import from_table, listed
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
+from makespan.divisible.model.columns import Columns, allowed
 
 NO_COST = Affine(0.0, 0.0)
 
@@ -101,15 +102,9 @@ NUMBERS = (
     "price_per_unit",
 )
 DEFAULTS = {"memory": math.inf, "deadline": math.inf}
-PLACES = {name: name.replace("_", ".", 1) for name in NUMBERS}
-ALLOWED = {
-    "memory": "the largest chunk is 0 or more units, or inf",
-    "release": "a release time is 0 or more seconds",
-    "deadline": "a deadline is 0 or more seconds, or inf",
-}
 
 
-class Star:
+class Star(Columns):
     """A master and its workers, each behind a link of its own; a bus where all sends cost alike.
 
     The numbers are kept in read-only columns, one entry a worker: ``send_fixed``,
@@ -120,19 +115,24 @@ class Star:
     Parameters
     ----------
     workers
-        The workers, in the order that indexes them.
+        The workers, in the order that indexes them: objects, or tables as in files.
     master
-        The master, or ``"choose"``: one of the ``workers``, all on one bus, becomes the master,
-        and its own link is then unused.
+        The master, or a table of it; or ``"choose"``: one of the ``workers``, all on one bus,
+        becomes the master, and its own link is then unused.
 
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
     >>> list(star.names), star.send_per_unit.tolist()
     (['P1', 'P2'], [1.0, 2.0])
+    >>> Star([{"send": 1.0, "compute": 3.0}, {"send": 2.0, "compute": 5.0}]) == star
+    True
     """
 
     topology = "star"
+    ENTRIES = "workers"
+    NUMBERS = NUMBERS
+    DEFAULTS = DEFAULTS
 
-    names: Sequence[str]
+    master: Master | Literal["choose"]
     send_fixed: Floats
     send_per_unit: Floats
     compute_fixed: Floats
@@ -146,41 +146,34 @@ class Star:
     price_per_unit: Floats
 
     def __init__(
-        self, workers: Iterable[Worker], *, master: Master | Literal["choose"] | None = None
+        self,
+        workers: Iterable[Worker | Mapping[str, Any]],
+        *,
+        master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> None:
-        crew = listed(workers, Worker, "platform.workers", "workers")
-        self.master = Master() if master is None else master
-        first = 0 if self.master == "choose" else 1
-        self.names = tuple(
-            worker.name or f"P{index}" for index, worker in enumerate(crew, start=first)
-        )
-        self._mistakes = Mistakes()
-        table = {name: [_part(worker, name) for worker in crew] for name in NUMBERS}
-        for name, values in table.items():
-            for index, value in enumerate(values):
-                fault = number_fault(value, low=-math.inf, infinite=True)
-                if fault is not None:
-                    place = f"platform.workers[{index}].{PLACES[name]}"
-                    self._mistakes.add(place, f"{shown(value)} {fault}; {_allowed(name)}")
-                    values[index] = math.nan
-        self._set_columns(table, len(crew))
+        self.master = _master_of(master)
+        self._read(workers, Worker, "P", self._first)
+
+    @property
+    def _first(self) -> int:
+        """The number of the first worker that has no name: ``P0`` is the master."""
+        return 0 if self.master == "choose" else 1
 
     @classmethod
     def bus(
         cls,
         *,
         send: Affine | float,
-        workers: Iterable[Worker],
-        master: Master | Literal["choose"] | None = None,
+        workers: Iterable[Worker | Mapping[str, Any]],
+        master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> Star:
         """Build a star in which sending costs the same for every worker.
 
         >>> Star.bus(send=2.0, workers=[Worker(compute=3.0)]).send_per_unit.tolist()
         [2.0]
         """
-        from dataclasses import replace
-
-        return cls([replace(worker, send=as_affine(send)) for worker in workers], master=master)
+        crew = listed(workers, Worker, "platform.workers", "workers")
+        return cls([replace(worker, send=as_affine(send)) for worker in crew], master=master)
 
     @classmethod
     def from_arrays(
@@ -198,7 +191,7 @@ class Star:
         price_fixed: ArrayLike = 0.0,
         price_per_unit: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
-        master: Master | Literal["choose"] | None = None,
+        master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> Star:
         """Build a star from columns, without an object per worker.
 
@@ -233,55 +226,12 @@ class Star:
             price_per_unit=price_per_unit,
         )
         star = cls((), master=master)
-        mistakes = Mistakes()
-        columns: dict[str, Any] = {}
-        for name, values in given.items():
-            try:
-                columns[name] = np.asarray(values, dtype=np.float64)
-            except (TypeError, ValueError):
-                mistakes.add(f"platform.{name}", f"{shown(values)} is not an array of numbers")
-        count = max((column.size for column in columns.values() if column.ndim), default=1)
-        if names is not None:
-            count = max(count, len(names))
-        for name, column in columns.items():
-            if column.ndim > 1 or (column.ndim == 1 and column.size != count):
-                mistakes.add(
-                    f"platform.{name}",
-                    f"has shape {column.shape}; columns are scalars or of length {count}",
-                )
-        if names is not None and len(names) != count:
-            mistakes.add("platform.names", f"has {len(names)} names for {count} workers")
-        mistakes.raise_if_any()
-        first = 0 if star.master == "choose" else 1
-        if names is None:
-            names = Numbered("P", count, first=first)
-        star.names = names if isinstance(names, Numbered) else tuple(names)
-        star._set_columns(columns, count)
+        star._take(given, names, "P", first=star._first)
         return star
-
-    def _set_columns(self, table: dict[str, Any], count: int) -> None:
-        for name in NUMBERS:
-            column = np.array(np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,)))
-            column.flags.writeable = False
-            setattr(self, name, column)
-
-    def __len__(self) -> int:
-        return len(self.send_fixed)
 
     def __repr__(self) -> str:
         chosen = "chosen" if self.master == "choose" else repr(self.master)
         return f"Star({len(self)} workers, master={chosen})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Star):
-            return NotImplemented
-        return (
-            self.master == other.master
-            and self.names == other.names
-            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in NUMBERS)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def workers(self) -> tuple[Worker, ...]:
@@ -372,20 +322,9 @@ class Star:
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this platform."""
-        mistakes.extend(self._mistakes.found)
-        known = frozenset(mistake.place for mistake in self._mistakes.found)
         if len(self) == 0 and not isinstance(self.master, Master):
             mistakes.add("platform.machines", "is empty; a bus has at least one machine")
-        for name in NUMBERS:
-            part = PLACES[name]
-            mistakes.column(
-                lambda index, part=part: f"platform.workers[{index}].{part}",  # type: ignore[misc]
-                getattr(self, name),
-                _allowed(name),
-                infinite=name in DEFAULTS,
-                known=known,
-            )
-        self._check_names(mistakes)
+        super().collect_mistakes(mistakes)
         if self.master == "choose":
             if not self.is_bus:
                 mistakes.add("platform.master", "'choose' needs a bus: one send cost for all")
@@ -395,40 +334,12 @@ class Star:
             found = shown(self.master)
             mistakes.add("platform.master", f"{found} is not a master; it is a Master or 'choose'")
 
-    def _check_names(self, mistakes: Mistakes) -> None:
-        if isinstance(self.names, Numbered):
-            if isinstance(self.master, Master) and self.master.name in self.names:
-                place = "platform.master.name"
-                mistakes.add(place, f"{self.master.name!r} is also a worker's; names are unique")
-            return
-        seen = {self.master.name: "platform.master"} if isinstance(self.master, Master) else {}
-        for index, name in enumerate(self.names):
-            place = f"platform.workers[{index}].name"
-            if not isinstance(name, str) or not name:
-                mistakes.add(place, f"{shown(name)} is not a name; a name is a text, not empty")
-            elif name in seen:
-                mistakes.add(place, f"{name!r} is also the name of {seen[name]}; names are unique")
-            else:
-                seen[name] = f"platform.workers[{index}]"
 
-
-def _part(worker: Worker, name: str) -> Any:
-    """Return the number of ``worker`` that belongs into the column ``name``."""
-    if name in ("memory", "release", "deadline"):
-        return getattr(worker, name)
-    of, _, part = name.partition("_")
-    cost = worker.return_ if of == "return" else getattr(worker, of)
-    return 0.0 if cost is None else getattr(cost, part)
-
-
-def _allowed(name: str) -> str:
-    if name in ALLOWED:
-        return ALLOWED[name]
-    if name.startswith("price"):
-        return "a price is 0 or more"
-    if name.endswith("fixed"):
-        return "a fixed cost is 0 or more seconds"
-    return "a cost per unit is 0 or more seconds"
+def _master_of(given: Any) -> Any:
+    """Return what was given for a master; a table stands for a :class:`Master`."""
+    if given is None:
+        return Master()
+    return from_table(Master, given, "platform.master") if isinstance(given, Mapping) else given
 
 
 def _check_master(master: Master, mistakes: Mistakes) -> None:
@@ -437,7 +348,7 @@ def _check_master(master: Master, mistakes: Mistakes) -> None:
     if isinstance(master.compute, Affine):
         for part in ("fixed", "per_unit"):
             place = f"platform.master.compute.{part}"
-            mistakes.number(place, getattr(master.compute, part), _allowed(f"compute_{part}"))
+            mistakes.number(place, getattr(master.compute, part), allowed(f"compute_{part}"))
     if master.uplink is not None:
         mistakes.number(
             "platform.master.uplink",

@@ -27,7 +27,8 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.platform import ALLOWED, DEFAULTS, NUMBERS, Master, Star, Worker
+from makespan.divisible.model.columns import ALLOWED
+from makespan.divisible.model.platform import DEFAULTS, NUMBERS, Master, Star, Worker
 from makespan.divisible.model.tree import Tree, TreeNode
 
 LARGEST_LIST = 1000  # workers; more are written as columns

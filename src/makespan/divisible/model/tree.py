@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.inputs.mistakes import Mistakes, listed, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.names import Numbered, index_by_name
+from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.divisible.model.columns import Columns
 from makespan.divisible.model.tree_loops import breadth_first
 
 ROOT = -1
@@ -51,7 +53,6 @@ class TreeNode:
 
 
 NUMBERS = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
-ALLOWED = "a cost is 0 or more seconds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,7 +85,7 @@ class Levels:
         )
 
 
-class Tree:
+class Tree(Columns):
     """Nodes that receive load from their parent, compute a part and forward the rest.
 
     One message per edge carries the load of the whole subtree; a node forwards after it has
@@ -96,42 +97,41 @@ class Tree:
     Parameters
     ----------
     nodes
-        The nodes, in the order that indexes them; exactly one has no parent.
+        The nodes, in the order that indexes them, objects or tables as in files; exactly one
+        has no parent.
 
     >>> tree = Tree([Tree.Node(name="R", compute=3), Tree.Node(parent="R", send=1, compute=2)])
     >>> list(tree.names), tree.parent.tolist()
     (['R', 'N1'], [-1, 0])
+    >>> Tree([{"name": "R", "compute": 3}, {"parent": "R", "send": 1, "compute": 2}]) == tree
+    True
     """
 
     topology = "tree"
+    ENTRIES = "nodes"
+    NUMBERS = NUMBERS
+    DEFAULTS = MappingProxyType({"compute_per_unit": math.inf})
     Node: ClassVar[type[TreeNode]] = TreeNode
     master = None
 
-    names: Sequence[str]
     parent: Integers
     send_fixed: Floats
     send_per_unit: Floats
     compute_fixed: Floats
     compute_per_unit: Floats
 
-    def __init__(self, nodes: Iterable[TreeNode]) -> None:
-        crew = listed(nodes, TreeNode, "platform.nodes", "nodes")
-        self.names = tuple(node.name or f"N{index}" for index, node in enumerate(crew))
-        self._mistakes = Mistakes()
+    def __init__(self, nodes: Iterable[TreeNode | Mapping[str, Any]]) -> None:
+        crew = self._read(nodes, TreeNode, "N")
         position = index_by_name(self.names)
         parents = []
         for index, node in enumerate(crew):
-            if node.parent is not None and node.parent not in position:
-                hint = did_you_mean(node.parent, position)
-                self._mistakes.add(
-                    f"platform.nodes[{index}].parent", f"{shown(node.parent)} is not a node{hint}"
-                )
-            parents.append(ROOT if node.parent is None else position.get(node.parent, ROOT))
-        table = {
-            name: [self._number(name, index, _part(node, name)) for index, node in enumerate(crew)]
-            for name in NUMBERS
-        }
-        self._set(parents, table)
+            parent = node.parent if isinstance(node.parent, str) else str(node.parent)
+            if node.parent is not None and parent not in position:
+                hint = did_you_mean(parent, position)
+                place = f"platform.nodes[{index}].parent"
+                self._mistakes.add(place, f"{shown(node.parent)} is not a node{hint}")
+            parents.append(ROOT if node.parent is None else position.get(parent, ROOT))
+        self._hang(parents)
 
     @classmethod
     def from_arrays(
@@ -160,63 +160,28 @@ class Tree:
         'N1'
         """
         tree = cls(())
-        indices = np.asarray(parent, dtype=np.int64)
-        tree.names = Numbered("N", indices.size) if names is None else tuple(names)
-        table = dict(
+        tree._hang(parent)
+        given = dict(
             send_fixed=send_fixed,
             send_per_unit=send_per_unit,
             compute_fixed=compute_fixed,
             compute_per_unit=compute_per_unit,
         )
-        columns: dict[str, Floats] = {}
-        for name, values in table.items():
-            try:
-                columns[name] = np.asarray(values, dtype=np.float64)
-            except (TypeError, ValueError):
-                columns[name] = np.zeros(())
-                tree._mistakes.add(
-                    f"platform.{name}", f"{shown(values)} is not an array of numbers"
-                )
-            if columns[name].shape not in ((), indices.shape):
-                tree._mistakes.add(
-                    f"platform.{name}", f"has shape {np.shape(values)}; parent has {indices.shape}"
-                )
-        if len(tree.names) != indices.size:
-            tree._mistakes.add("platform.names", f"has {len(tree.names)} for {indices.size} nodes")
-        tree._mistakes.raise_if_any()
-        tree._set(indices, columns)
+        tree._take(given, names, "N", count=tree.parent.size)
         return tree
 
-    def _set(self, parent: ArrayLike, table: Mapping[str, ArrayLike]) -> None:
+    def _hang(self, parent: ArrayLike) -> None:
         self.parent = np.array(parent, dtype=np.int64)
         self.parent.flags.writeable = False
-        for name, values in table.items():
-            column = np.array(np.broadcast_to(values, self.parent.shape), dtype=np.float64)
-            column.flags.writeable = False
-            setattr(self, name, column)
-
-    def _number(self, name: str, index: int, value: Any) -> float:
-        fault = number_fault(value, low=-math.inf, infinite=True)
-        if fault is None:
-            return float(value)
-        self._mistakes.add(_place(name, index), f"{shown(value)} {fault}; {ALLOWED}")
-        return math.nan
-
-    def __len__(self) -> int:
-        return len(self.parent)
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} nodes)"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tree):
-            return NotImplemented
-        columns = ("parent", *NUMBERS)
-        return self.names == other.names and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
-        )
+        same = isinstance(other, Tree) and np.array_equal(self.parent, other.parent)
+        return same and bool(super().__eq__(other))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def nodes(self) -> tuple[TreeNode, ...]:
@@ -266,27 +231,7 @@ class Tree:
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this platform."""
-        mistakes.extend(self._mistakes.found)
-        known = frozenset(mistake.place for mistake in self._mistakes.found)
-        for name in NUMBERS:
-            mistakes.column(
-                partial(_place, name),
-                getattr(self, name),
-                ALLOWED,
-                infinite=name == "compute_per_unit",
-                known=known,
-            )
-        if not isinstance(self.names, Numbered):
-            seen: dict[str, int] = {}
-            for index, name in enumerate(self.names):
-                place = f"platform.nodes[{index}].name"
-                if not name:
-                    mistakes.add(place, f"{name!r} is not a name; a name is a text, not empty")
-                elif name in seen:
-                    mistakes.add(
-                        place, f"{name!r} is also the name of platform.nodes[{seen[name]}]"
-                    )
-                seen.setdefault(name, index)
+        super().collect_mistakes(mistakes)
         roots = np.flatnonzero(self.parent == ROOT)
         count = len(self)
         wrong = np.flatnonzero((self.parent < ROOT) | (self.parent >= count))
@@ -301,14 +246,3 @@ class Tree:
             mistakes.add(
                 f"platform.nodes[{lost}].parent", f"{self.names[lost]!r} is its own ancestor"
             )
-
-
-def _place(name: str, index: int) -> str:
-    return f"platform.nodes[{index}].{name.replace('_', '.', 1)}"
-
-
-def _part(node: TreeNode, name: str) -> Any:
-    of, _, part = name.partition("_")
-    if of == "compute" and node.compute is None:
-        return math.inf if part == "per_unit" else 0.0
-    return getattr(getattr(node, of), part)

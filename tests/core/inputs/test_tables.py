@@ -1,4 +1,4 @@
-"""Mistakes: what is not a list, and what stands in one by mistake."""
+"""Lists and tables of machines: what is not one, and what stands in one by mistake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ ROOT = TreeNode(name="R", compute=1.0)
         (lambda: Star(WORKER), r"platform\.workers: .*not a list of workers"),
         (lambda: Star([WORKER, 3]), r"platform\.workers\[1\]: 3 is not a Worker"),
         (lambda: Tree(ROOT), r"platform\.nodes: .*not a list of nodes"),
-        (lambda: Tree([ROOT, {}]), r"platform\.nodes\[1\]: \{\} is not a TreeNode"),
+        (lambda: Tree([ROOT, "A"]), r"platform\.nodes\[1\]: 'A' is not a TreeNode"),
+        (lambda: Tree({"name": "R"}), r"platform\.nodes: .*not a list of nodes"),
     ],
 )
 def test_what_is_not_a_list_of_machines(make, message):
