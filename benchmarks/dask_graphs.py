@@ -97,13 +97,13 @@ def compared(workflow: Workflow, client: Any) -> Measured:
     """Run all strategies in turn."""
     found = Measured()
     graph, keys = workflow.graph("planned")
-    plan: Result = dask.planned(dask.measure(graph, client, keys=keys))
-    dask.compute(graph, client, plan, keys=keys, progress=False)
+    plan: Result = dask.plan_graph(dask.measure(graph, client, keys=keys))
+    dask.compute(graph, client, plan=plan, keys=keys, progress=False)
     warm = workflow.graph("warm")
     client.get(*warm)
 
     def ours() -> Execution:
-        return dask.compute(graph, client, plan, keys=keys, progress=False)
+        return dask.compute(graph, client, plan=plan, keys=keys, progress=False)
 
     for repeat in range(REPEATS):
         cold, pinned = workflow.graph(f"cold{repeat}"), workflow.graph("pinned")

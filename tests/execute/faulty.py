@@ -173,7 +173,7 @@ class Faulty:
             options: dict[str, Any] = {"calibration": known, "progress": False}
             return lambda: dask.map(value_of, data, client, **options), right
         graph, keys, right = _graph()
-        options = {"plan": None if phase == "measuring" else _plan(graph), "seconds": 0.05}
+        options = {"plan": None if phase == "measuring" else _plan(graph), "time_limit": 0.05}
         options |= {"keys": keys, "progress": False}
         return lambda: dask.compute(graph, client, **options), right
 
@@ -188,7 +188,7 @@ class Faulty:
     def _known_calibration(self) -> Any:
         if self._calibration is None:
             sample = list(range(ITEMS))
-            self._calibration = dask.calibrate(self._client, value_of, sample, seconds=0.05)
+            self._calibration = dask.calibrate(value_of, sample, self._client, time_limit=0.05)
         return self._calibration
 
     def _watched(self, act: Callable[[], Any], expected: Sequence[Any], outcome: Outcome) -> None:

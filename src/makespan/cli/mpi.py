@@ -68,9 +68,7 @@ def run(
                 DEFAULT_LENGTH if planned_bytes is None else max(1, round(planned_bytes / size))
             )
         values = contribution(comm.rank, length, type_, seed)
-        execution = carry_out(
-            result, values, operation=operation, repetitions=repetitions, comm=comm
-        )
+        execution = carry_out(result, values, comm, operation=operation, repetitions=repetitions)
         on_root(comm, lambda: _write(result, execution, output, plot))
         _say(execution, _as_dict(execution) if as_json else None)
     return DONE
@@ -101,7 +99,7 @@ def calibrate(
     comm = mpi().COMM_WORLD
     with all_or_none(comm):
         on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
-        found = measure(type=type_, comm=comm)
+        found = measure(comm, type=type_)
 
         def write() -> None:
             if output is not None:

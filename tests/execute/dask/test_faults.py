@@ -54,7 +54,7 @@ def test_a_dead_worker_s_chunks_are_given_to_others(cluster: Cluster, killable: 
 def test_a_dead_worker_is_planned_around(cluster: Cluster, killable: Any) -> None:
     """The adaptive map plans the rest again."""
     data = functions.rows(2000)
-    sample = dask.calibrate(killable, functions.slept, data[:200], batched=True, seconds=0.1)
+    sample = dask.calibrate(functions.slept, data[:200], killable, batched=True, time_limit=0.1)
     timer = later(0.15, lambda: cluster.kill("w3"))
     execution = dask.map(
         functions.slept, data, killable, batched=True, calibration=sample, progress=False
@@ -83,7 +83,7 @@ def growing() -> Iterator[tuple[Any, Any]]:
 def measured_roughly(client: Any) -> Calibration:
     """A calibration so uncertain that a large share of a load is not planned but dealt out."""
     sample = list(range(20))
-    found = dask.calibrate(client, functions.slow_square, sample, seconds=0.1, repeats=2)
+    found = dask.calibrate(functions.slow_square, sample, client, time_limit=0.1, repetitions=2)
     workers = (replace(w, compute=replace(w.compute, error=0.3)) for w in found.workers)
     return replace(found, workers=tuple(workers))
 
@@ -223,7 +223,7 @@ def test_no_worker_is_said_at_once() -> None:
     """Neither measuring nor running waits for workers that may never come."""
     with star_of([]) as empty, Client(empty.address, set_as_default=False) as own:
         for attempt in (
-            lambda: dask.calibrate(own, functions.squared, [1, 2]),
+            lambda: dask.calibrate(functions.squared, [1, 2], own),
             lambda: run(planned(2, rounds=1), functions.squared, [1, 2], own),
             lambda: dask.map(functions.squared, [1, 2], own, progress=False),
         ):

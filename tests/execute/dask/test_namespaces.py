@@ -24,7 +24,7 @@ from tests.execute import functions
 with Client("tcp://{NETWORK}.1:{PORT}", set_as_default=False) as client:
     client.wait_for_workers(3)
     data = functions.rows(16_000)
-    found = dask.calibrate(client, functions.slept, data[:4000], batched=True, seconds=3.0)
+    found = dask.calibrate(functions.slept, data[:4000], client, batched=True, time_limit=3.0)
     plan = dask.plan(found, 16_000)
     measured = []
     for _ in range(5):

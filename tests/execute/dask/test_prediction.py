@@ -40,7 +40,7 @@ def test_the_makespan_is_predicted(delays: str, planned: Callable[[Calibration],
     data = functions.rows(ROWS)
     with star_of(links) as cluster, Client(cluster.address, set_as_default=False) as own:
         own.wait_for_workers(3)
-        found = calibrate(own, functions.slept, data[:4000], batched=True, seconds=3.0)
+        found = calibrate(functions.slept, data[:4000], own, batched=True, time_limit=3.0)
         plan = planned(found)
         measured = []
         for _ in range(REPEATS):
@@ -62,7 +62,7 @@ def test_how_sends_share_the_way_is_measured(uplink: float | None, kind: str) ->
         Client(cluster.address, set_as_default=False) as own,
     ):
         own.wait_for_workers(3)
-        found = calibrate(own, functions.slept, functions.rows(3000), batched=True)
+        found = calibrate(functions.slept, functions.rows(3000), own, batched=True)
     assert found.sharing.kind == kind
     if kind == "shared-link":
         assert found.sharing.uplink == pytest.approx(100e6 / 8 / 1000, rel=0.1)

@@ -55,14 +55,13 @@ def command(
         --sample frames.npy -o platform.toml
     """
     from makespan.execute.dask import calibrate
-    from makespan.execute.dask.progress import bar
     from makespan.flow.files.files import refuse_target, save
 
     if output is not None:
         refuse_target(output, *PLATFORMS)
     function, data = cluster.find_function(function_name), cluster.read_data(sample)
-    with cluster.connected(scheduler) as client, bar() as progress:
-        found = calibrate(client, function, data, batched=batched, progress=progress)
+    with cluster.connected(scheduler) as client:
+        found = calibrate(function, data, client, batched=batched)
     if output is not None and kind == "partition":
         save(found.partition(round(found.load if load is None else load)), output)
     elif output is not None:

@@ -90,7 +90,6 @@ def _executed(
 ) -> Execution:
     """Run a plan: of a load with its data, of a task graph without."""
     from makespan.execute.dask import compute, run
-    from makespan.execute.dask.progress import bar
 
     function, is_graph = cluster.find_function(function_name), plan.problem.kind == "taskgraph"
     if is_graph and source is not None:
@@ -98,13 +97,11 @@ def _executed(
     if not is_graph and source is None:
         raise InputError(f"--data: is missing; a plan of kind {plan.problem.kind!r} divides it")
     data = None if source is None else cluster.read_data(source)
-    with cluster.connected(scheduler) as client, bar() as progress:
+    with cluster.connected(scheduler) as client:
         if is_graph:
             collection = function()  # type: ignore[call-arg]
-            return compute(collection, client, plan, keep_going=True, progress=progress)
-        return run(
-            plan, function, data, client, batched=batched, keep_going=True, progress=progress
-        )
+            return compute(collection, client, plan=plan, keep_going=True)
+        return run(plan, function, data, client, batched=batched, keep_going=True)
 
 
 def _raise_if_failed(plan: Result, execution: Execution) -> None:

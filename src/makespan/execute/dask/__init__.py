@@ -1,4 +1,31 @@
-"""Measure a Dask cluster, plan on what was measured, run the plan."""
+"""Measure a Dask cluster, plan on what was measured, run the plan.
+
+Arguments mean the same wherever they are taken, and come in this order:
+
+function
+    Applied to every item on the workers, or to every chunk where ``batched``.
+data
+    The items: a sequence, a NumPy array (its rows) or :class:`Files`.
+collection
+    In place of both, for graphs: a Dask collection, a list or tuple of them, or a graph (a mapping)
+    with ``keys``, nested as the results shall be.
+client
+    A ``distributed.Client``; where it may be left out, a cluster is started on this machine, which
+    ends with the call.
+batched
+    Whether the function takes a chunk (a list, or rows of an array) and returns one result an item.
+keep_going
+    Whether what failed is only noted in ``failures`` rather than raised.
+repetitions
+    How often a thing is measured.
+time_limit
+    Seconds that measuring, or searching, may take.
+progress
+    See :mod:`makespan.execute.progress`.
+
+All raise :class:`makespan.MissingExtra` without Dask, and :class:`makespan.InputError` for what is
+not a usable client, or can't be pickled.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +33,7 @@ from makespan.execute.dask.cluster.calibrate import calibrate
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.items import Files
 from makespan.execute.dask.execution import Execution, ItemsFailed
-from makespan.execute.dask.graphs import TasksFailed, compute, measure, planned
+from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
 from makespan.execute.dask.maps.map import forget, map  # noqa: A004
 from makespan.execute.dask.maps.rounds import plan
 from makespan.execute.dask.maps.run import run
@@ -23,6 +50,6 @@ __all__ = [
     "map",
     "measure",
     "plan",
-    "planned",
+    "plan_graph",
     "run",
 ]

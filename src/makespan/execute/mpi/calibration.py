@@ -14,12 +14,12 @@ from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.mpi.execution import seconds
 from makespan.execute.mpi.run import TYPES
-from makespan.execute.mpi.world import all_or_none, mpi, rest_until_all
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, rest_until_all
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.reduction.problem import Collective, Reduction
 
 SIZES = tuple(2**power for power in (6, 10, 12, 14, 16, 18, 20))
 STREAM = 9
-REPEAT = 15
 POOL = 2**23
 
 
@@ -92,13 +92,30 @@ def _rate(per_byte: float) -> str:
     return f"{1e-9 / per_byte:.3g} GB/s" if per_byte > 0 else "no time per byte"
 
 
-def calibrate(*, type: str = "float64", comm: Any = None) -> Calibration:  # noqa: A002
+def calibrate(
+    comm: Any = None,
+    *,
+    type: str = "float64",  # noqa: A002
+    repetitions: int = 15,
+    progress: Progress = True,
+) -> Calibration:
     """Measure what messages and combinations cost; every rank calls this, and all get the same.
 
     Each rank in turn exchanges messages of 64 bytes to 1 MiB with the next, while the others
     sleep: the time per message of a stream is what holds the ports, and what half a round trip
     takes beyond that is the latency. Then all ranks add arrays of these sizes. Costs are fitted to
     medians, and the medians over the pairs are returned.
+
+    Parameters
+    ----------
+    comm
+        The communicator; None: that of all ranks.
+    type
+        Of the elements that are added.
+    repetitions
+        How often each message and each addition is timed.
+    progress
+        See :mod:`makespan.execute.progress`.
 
     Raises
     ------
@@ -115,25 +132,28 @@ def calibrate(*, type: str = "float64", comm: Any = None) -> Calibration:  # noq
             raise InputError("calibrate needs two ranks at least; start it with 'mpiexec -n 2'")
         private = world.Dup()
         try:
-            return _calibrate(private, type)
+            with teller(progress if world.rank == ROOT else False) as tell:
+                return _calibrate(private, type, repetitions, tell)
         finally:
             private.Free()
 
 
-def _calibrate(comm: Any, type_: str) -> Calibration:
+def _calibrate(comm: Any, type_: str, repetitions: int, tell: Tell) -> Calibration:
     pairs = [(rank, (rank + 1) % comm.size) for rank in range(comm.size if comm.size > 2 else 1)]
     fits, latencies = [], []
-    for one, other in pairs:
+    for turn, (one, other) in enumerate(pairs):
+        tell(turn / len(pairs), f"measuring messages of rank {one}")
         rest_until_all(comm)
         found = None
         if comm.rank in (one, other):
             peer = other if comm.rank == one else one
-            found = [_message_times(comm, peer, comm.rank == one, size) for size in SIZES]
+            first = comm.rank == one
+            found = [_message_times(comm, peer, first, size, repetitions) for size in SIZES]
         trips, streams = np.array(comm.bcast(found, root=other)).T
         trips = np.array(comm.bcast(found, root=one)).T[0]
         fits.append(fitted(SIZES, streams))
         latencies.append(median(np.maximum(0.0, trips - streams).tolist()))
-    combined = [_median_time(_addition(size, type_)) for size in SIZES]
+    combined = [_median_time(_addition(size, type_), repetitions) for size in SIZES]
     reduce = fitted(SIZES, [fmean(times) for times in zip(*comm.allgather(combined), strict=True)])
     return Calibration(
         ranks=comm.size,
@@ -146,7 +166,9 @@ def _calibrate(comm: Any, type_: str) -> Calibration:
     )
 
 
-def _message_times(comm: Any, peer: int, first: bool, size: int) -> tuple[float, float]:
+def _message_times(
+    comm: Any, peer: int, first: bool, size: int, repetitions: int
+) -> tuple[float, float]:
     """Return half a round trip, as the first sees it, and the time a message of a stream.
 
     The latter is right on the rank that receives the stream, the second.
@@ -161,9 +183,9 @@ def _message_times(comm: Any, peer: int, first: bool, size: int) -> tuple[float,
             comm.Send(out, dest=peer)
 
     clock = mpi().Wtime
-    trip = _median_time(round_trip) / 2
+    trip = _median_time(round_trip, repetitions) / 2
     gaps = []
-    for _ in range(REPEAT):
+    for _ in range(repetitions):
         if first:
             comm.recv(source=peer)
             for _ in range(STREAM):
@@ -192,11 +214,11 @@ def _addition(size: int, type_: str) -> Callable[[], object]:
     return add
 
 
-def _median_time(work: Callable[[], object]) -> float:
+def _median_time(work: Callable[[], object], repetitions: int) -> float:
     clock = mpi().Wtime
     work()
     times: list[float] = []
-    for _ in range(REPEAT):
+    for _ in range(repetitions):
         begin = clock()
         work()
         times.append(clock() - begin)

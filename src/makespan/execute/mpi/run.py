@@ -17,6 +17,7 @@ from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.ranks import Rank
 from makespan.execute.mpi.tables import Table, tables_of
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, yield_until_all
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import segment_count
@@ -41,10 +42,11 @@ class _Plan(NamedTuple):
 def run(
     plan: Result | None,
     array: ArrayLike,
+    comm: Any = None,
     *,
     operation: Any = "sum",
     repetitions: int = 5,
-    comm: Any = None,
+    progress: Progress = True,
 ) -> Execution:
     """Carry out the plan of a reduction, broadcast or all-reduce; every rank calls this.
 
@@ -59,12 +61,14 @@ def run(
     array
         What this rank contributes: integers or floats of 8 to 64 bits, of one type and shape on
         all ranks. It is not changed. In a broadcast the values of rank 0 count.
+    comm
+        The communicator; None: that of all ranks.
     operation
         ``"sum"``, ``"prod"``, ``"min"`` or ``"max"``; ``MPI.SUM`` and so on, too.
     repetitions
         How often plan and MPI's own operation are run, in turn, after one run to warm up.
-    comm
-        The communicator; None: that of all ranks.
+    progress
+        See :mod:`makespan.execute.progress`.
 
     Returns
     -------
@@ -92,7 +96,8 @@ def run(
         _check_arguments(world, own, operation, repetitions)
         private = world.Dup()
         try:
-            return _run(private, known, plan, own, operation, repetitions)
+            with teller(progress if world.rank == ROOT else False) as tell:
+                return _run(private, known, plan, own, operation, repetitions, tell)
         finally:
             private.Free()
 
@@ -187,6 +192,7 @@ def _run(
     own: NDArray[Any],
     operation: str,
     repetitions: int,
+    tell: Tell,
 ) -> Execution:
     flat = own.reshape(-1)
     from_root = known.collective != "reduce"
@@ -197,6 +203,7 @@ def _run(
     ahead = clocks_ahead(comm)
     planned_times, classical_times, windows = [], [], []
     for turn in range(WARM_UPS + repetitions):
+        tell(turn / (WARM_UPS + repetitions), "the plan, and MPI's own")
         took, window = _timed(comm, rank.carry_out)
         other, _ = _timed(comm, classical)
         if turn >= WARM_UPS:

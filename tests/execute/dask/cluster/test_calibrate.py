@@ -22,7 +22,7 @@ def calibration(star: Any) -> Calibration:
     with Client(star.address, set_as_default=False) as own:
         own.wait_for_workers(3)
         sample = functions.rows(1000)
-        return calibrate(own, functions.slept, sample, batched=True, seconds=0.5)
+        return calibrate(functions.slept, sample, own, batched=True, time_limit=0.5)
 
 
 def test_nothing_is_faster_than_the_truth(calibration: Calibration) -> None:
@@ -79,7 +79,7 @@ def test_a_calibration_can_be_read(calibration: Calibration) -> None:
 
 def test_a_partition_is_planned_on_measured_tables(client: Any) -> None:
     """The table has what was measured, grows above it, and its plan can be run."""
-    found = calibrate(client, functions.slow_square, list(range(16)), seconds=0.2, repeats=2)
+    found = calibrate(functions.slow_square, list(range(16)), client, time_limit=0.2, repetitions=2)
     problem = found.partition(30)
     assert problem.machines == ("0", "1", "2")
     plan = solve(problem)
@@ -98,7 +98,7 @@ def test_a_partition_is_planned_on_measured_tables(client: Any) -> None:
 def test_a_partition_of_bytes_is_refused(client: Any, tmp_path: Path) -> None:
     """Files are counted in bytes, which are no tasks."""
     (tmp_path / "a.txt").write_text("x")
-    found = calibrate(client, functions.text_of, Files([tmp_path / "a.txt"]), repeats=1)
+    found = calibrate(functions.text_of, Files([tmp_path / "a.txt"]), client, repetitions=1)
     with pytest.raises(ExecutionError, match="counts items"):
         found.partition(3)
 
@@ -107,11 +107,11 @@ def test_progress_is_told(client: Any) -> None:
     """The share done ends at 1."""
     told: list[float] = []
     calibrate(
-        client,
         functions.slept_each,
         list(range(64)),
-        seconds=0.05,
-        repeats=2,
+        client,
+        time_limit=0.05,
+        repetitions=2,
         progress=lambda share, what: told.append(share),
     )
     assert 0.0 < told[0] < 1.0
@@ -123,14 +123,14 @@ def test_files_can_be_a_sample(client: Any, tmp_path: Path) -> None:
     for index in range(4):
         (tmp_path / f"{index}.txt").write_text("x" * 100)
     sample = Files(sorted(tmp_path.iterdir()))
-    found = calibrate(client, functions.text_of, sample, repeats=2, seconds=0.05)
+    found = calibrate(functions.text_of, sample, client, repetitions=2, time_limit=0.05)
     assert found.load == 400.0
 
 
 def test_a_function_that_raises_is_reported(client: Any) -> None:
     """The message has the item, the error and the traceback."""
     with pytest.raises(ExecutionError, match="item 7: ValueError: seven") as caught:
-        calibrate(client, functions.fails_on_seven, list(range(8)), seconds=0.05)
+        calibrate(functions.fails_on_seven, list(range(8)), client, time_limit=0.05)
     assert "in fails_on_seven" in str(caught.value)
 
 
@@ -149,4 +149,4 @@ def test_what_cannot_be_measured_is_refused_at_once(
 ) -> None:
     """Nothing reaches the cluster."""
     with pytest.raises(InputError, match=message):
-        calibrate(client, function, sample)
+        calibrate(function, sample, client)

@@ -20,7 +20,7 @@ MACHINES = ["0", "1", "2"]
 
 
 def compute(collection: Any, client: Any, plan: Any = None, **options: Any) -> Any:
-    return dask.compute(collection, client, plan, progress=False, **options)
+    return dask.compute(collection, client, plan=plan, progress=False, **options)
 
 
 def test_a_plan_is_run_where_and_as_planned(client: Any) -> None:
@@ -70,7 +70,7 @@ def test_the_order_of_a_machine_is_kept(client: Any, tmp_path: Path) -> None:
     network = Network.complete(speeds=[1.0, 1.0], names=["0", "1"])
     sequence = {"0": ["far"], "1": ["late", "early", "last"]}
     plan = solve(TaskGraph(dag, network, sequence=sequence))
-    execution = compute(graph, client, plan, keys=["late", "early", "last"])
+    execution = compute(graph, client, plan=plan, keys=["late", "early", "last"])
     assert execution.results == ["LATE", "EARLY", "LAST"]
     assert (tmp_path / "order").read_text().split() == ["FAR", "LATE", "EARLY", "LAST"]
 
@@ -80,19 +80,19 @@ def test_collections_are_measured_planned_and_computed(client: Any) -> None:
     array = pytest.importorskip("dask.array")
     values = array.from_array(np.arange(24.0).reshape(6, 4), chunks=(3, 2))
     total = (values @ values.T).sum()
-    first = compute(total, client, seconds=0.1)
-    again = compute(total, client, seconds=0.1)
+    first = compute(total, client, time_limit=0.1)
+    again = compute(total, client, time_limit=0.1)
     expected = np.arange(24.0).reshape(6, 4)
     assert first.results == again.results == (expected @ expected.T).sum()
     assert again.plan is first.plan
     dask.forget(client)
-    assert compute(total, client, seconds=0.1).plan is not first.plan
+    assert compute(total, client, time_limit=0.1).plan is not first.plan
 
 
 def test_a_problem_given_by_hand_is_planned(client: Any) -> None:
     """Durations, sizes and network need not be measured."""
     problem = graphs.planned_tree(MACHINES).problem
-    execution = compute([graphs.tree()], client, problem, seconds=0.05)
+    execution = compute([graphs.tree()], client, problem, time_limit=0.05)
     assert execution.results == [10]
 
 
@@ -103,7 +103,7 @@ def test_a_task_that_raises_is_named(client: Any) -> None:
     network = Network.complete(speeds=[1.0] * 3, names=MACHINES)
     plan = solve(TaskGraph(dag, network), method="heft")
     with pytest.raises(TasksFailed, match=r"task leaf-1: ValueError: 7 is not allowed") as caught:
-        compute(graph, client, plan, keys=["sum", "other"])
+        compute(graph, client, plan=plan, keys=["sum", "other"])
     assert caught.value.execution.results == [None, 42]
     assert "in fails" in caught.value.failures[0].traceback
     assert isinstance(caught.value.__cause__, ValueError)
@@ -156,7 +156,7 @@ def test_what_cannot_be_pickled_is_named(client: Any) -> None:
 
 def test_coroutines_are_awaited(client: Any) -> None:
     """As Dask does."""
-    assert compute({"a": (graphs.later, 1)}, client, keys="a", seconds=0.0).results == 2
+    assert compute({"a": (graphs.later, 1)}, client, keys="a", time_limit=0.0).results == 2
 
 
 def test_measure_finds_sizes_and_seconds(client: Any) -> None:
@@ -205,7 +205,7 @@ def test_what_a_paused_worker_has_not_begun_is_given_to_others(client: Any) -> N
         timer.start()
     try:
         graph = graphs.raw_tree(width, graphs.slow_increment)
-        execution = compute(graph, client, plan, keys="sum")
+        execution = compute(graph, client, plan=plan, keys="sum")
         assert timers[1].is_alive(), "it waited until the worker went on"
         assert execution.results == width * (width + 1) // 2
         assert execution.events == ("worker 1 left; Dask places its tasks elsewhere",)

@@ -37,7 +37,7 @@ def test_plans_for_dask_survive_files(tmp_path: Path) -> None:
     lines += [("switch", name, float("inf")) for name in ("M1", "M2")]
     network = Network([1.0, 2.0], topology="links", routers=["switch"], one_way_links=lines)
     problem = TaskGraph(generators.fft(4), network, contention="links")
-    plan = dask.planned(problem, seconds=0.05)
+    plan = dask.plan_graph(problem, time_limit=0.05)
     save(plan, tmp_path / "plan.json")
     again = read_result(tmp_path / "plan.json")
     assert check(again).ok

@@ -57,7 +57,9 @@ def test_a_dead_worker_s_tasks_go_elsewhere(
     graph, key, expected = layers()
     timer = threading.Timer(moment, lambda: cluster.kill("w2"))
     timer.start()
-    execution = dask.compute(graph, killable, planned(graph, contention), keys=key, progress=False)
+    execution = dask.compute(
+        graph, killable, plan=planned(graph, contention), keys=key, progress=False
+    )
     timer.join()
     assert execution.results == expected
     assert any("worker w2 " in event for event in execution.events)
@@ -68,7 +70,7 @@ def test_a_task_that_kills_its_worker_once(cluster: Cluster, killable: Any, tmp_
     """It runs again elsewhere."""
     graph = graphs.raw_tree(6)
     graph["leaf-3"] = (graphs.suicidal_once, str(tmp_path / "marker"), 3)
-    execution = dask.compute(graph, killable, planned(graph), keys="sum", progress=False)
+    execution = dask.compute(graph, killable, plan=planned(graph), keys="sum", progress=False)
     assert execution.results == 21
     assert len(execution.events) == 1
     assert tasks_left(killable) == []
@@ -86,7 +88,7 @@ def test_all_workers_die(cluster: Cluster, killable: Any, monkeypatch: pytest.Mo
     timer = threading.Timer(0.15, kill_all)
     timer.start()
     with pytest.raises(ExecutionError, match="no worker is left"):
-        dask.compute(graph, killable, planned(graph), keys=key, progress=False)
+        dask.compute(graph, killable, plan=planned(graph), keys=key, progress=False)
     timer.join()
 
 
@@ -102,7 +104,7 @@ plan = planned(graph)
 for moment in (0.01, 0.1, 0.25):
     threading.Timer(moment, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
-        dask.compute(graph, client, plan, keys=key, progress=False)
+        dask.compute(graph, client, plan=plan, keys=key, progress=False)
     except KeyboardInterrupt:
         left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
         plugins = client.run(
@@ -144,7 +146,7 @@ def test_no_worker_is_said_at_once() -> None:
     with star_of([]) as empty, Client(empty.address, set_as_default=False) as own:
         for attempt in (
             lambda: dask.measure(graph, own, keys="sum"),
-            lambda: dask.compute(graph, own, planned(graph), keys="sum", progress=False),
+            lambda: dask.compute(graph, own, plan=planned(graph), keys="sum", progress=False),
         ):
             with pytest.raises(ExecutionError, match="has no worker"):
                 attempt()
@@ -154,7 +156,7 @@ def test_one_worker_computes_it_all() -> None:
     """There is nothing to send, and it works."""
     with star_of([Link()]) as one, Client(one.address, set_as_default=False) as own:
         own.wait_for_workers(1)
-        execution = dask.compute(graphs.tree(), own, seconds=0.1, progress=False)
+        execution = dask.compute(graphs.tree(), own, time_limit=0.1, progress=False)
         assert execution.results == 10
 
 
@@ -185,7 +187,7 @@ def test_killing_a_worker_at_any_moment_loses_nothing() -> None:
             timer = threading.Timer(float(generator.uniform(0, 0.6)), cluster.kill, [victim])
             timer.start()
             plan = planned(graph, "links", names)
-            execution = dask.compute(graph, own, plan, keys=key, progress=False)
+            execution = dask.compute(graph, own, plan=plan, keys=key, progress=False)
             timer.join()
             assert execution.results == expected, turn
             names[names.index(victim)] = f"n{turn}"

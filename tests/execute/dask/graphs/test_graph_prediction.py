@@ -60,10 +60,10 @@ def test_a_planned_workflow_keeps_its_promise_and_is_not_slower(
     graph, keys = graph_of(dag, "planned")
     problem = dask.measure(graph, star_client, keys=keys)
     assert isinstance(problem, TaskGraph)
-    plan = dask.planned(problem)
+    plan = dask.plan_graph(problem)
     errors, ratios = [], []
     for repeat in range(REPEATS):
-        execution = dask.compute(graph, star_client, plan, keys=keys, progress=False)
+        execution = dask.compute(graph, star_client, plan=plan, keys=keys, progress=False)
         assert execution.error is not None
         start = time.perf_counter()
         results = star_client.get(*graph_of(dag, f"own{repeat}"))

@@ -11,7 +11,7 @@ from makespan import Dag, InputError, Network, TaskGraph, check, solve
 from makespan.core.schedule import Activity
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.execute.dask.graphs.placement import chains, pins_of
-from makespan.execute.dask.graphs.plan import METHODS, planned
+from makespan.execute.dask.graphs.plan import METHODS, plan_graph
 from makespan.taskgraph.generate import graphs as generators
 
 
@@ -46,7 +46,7 @@ def problems(setup: float = 0.1) -> list[TaskGraph]:
 def test_plans_pass_the_referee_and_beat_the_methods(number: int) -> None:
     """Whatever the contention; the methods timed by the same forecast."""
     problem = problems()[number]
-    plan = planned(problem, seconds=0.1)
+    plan = plan_graph(problem, time_limit=0.1)
     assert check(plan).ok
     assert plan.makespan is not None
     forecast = Forecast(problem)
@@ -78,7 +78,7 @@ def test_a_result_goes_to_a_machine_once() -> None:
     network = Network.complete(speeds=[1.0, 1.0], names=["M1", "M2"])
     twice = TaskGraph(dag, network, contention="ports", sequence={"M1": ["a"], "M2": ["b", "c"]})
     model = solve(twice).makespan
-    plan = planned(twice, seconds=0.0)
+    plan = plan_graph(twice, time_limit=0.0)
     assert plan.makespan == pytest.approx(7.0)
     assert model == pytest.approx(10.0)
     assert plan.schedule is not None
@@ -91,14 +91,14 @@ def test_handing_out_costs_where_it_is_waited_for() -> None:
     network = Network([1.0], names=["M1"], task_setup=0.5)
     chain = Dag({"a": 1.0, "b": 1.0}, [("a", "b", 0.0)])
     apart = Dag({"a": 1.0, "b": 1.0}, [])
-    assert planned(TaskGraph(chain, network), seconds=0.0).makespan == pytest.approx(2.5)
-    assert planned(TaskGraph(apart, network), seconds=0.0).makespan == pytest.approx(2.0)
+    assert plan_graph(TaskGraph(chain, network), time_limit=0.0).makespan == pytest.approx(2.5)
+    assert plan_graph(TaskGraph(apart, network), time_limit=0.0).makespan == pytest.approx(2.0)
 
 
 def test_lines_carry_one_result_after_another() -> None:
     """Under contention: two results of one machine never overlap on its line."""
     problem = TaskGraph(generators.fork_join(6, rng=1), switched(), contention="links")
-    plan = planned(problem, seconds=0.1)
+    plan = plan_graph(problem, time_limit=0.1)
     schedule = plan.schedule
     assert schedule is not None
     for machine in range(3):
@@ -127,13 +127,13 @@ def test_blocking_communication_is_refused() -> None:
     """Dask's transfers run beside computing."""
     problem = TaskGraph(generators.fft(2), Network([1.0, 1.0]), communication="blocking")
     with pytest.raises(InputError, match="blocking"):
-        planned(problem)
+        plan_graph(problem)
 
 
 def test_a_seed_gives_one_plan_where_the_search_is_not_timed() -> None:
     """The first plan is that of the methods, always the same."""
     problem = problems()[0]
-    first, second = (planned(problem, seconds=0.0) for _ in range(2))
+    first, second = (plan_graph(problem, time_limit=0.0) for _ in range(2))
     assert first.answer == second.answer
 
 
@@ -167,7 +167,7 @@ def test_sequences_hold_on_several_cores_and_for_tasks_without_length() -> None:
         work = np.where(generator.random(len(dag)) < 0.3, 0.0, dag.work)
         some = Dag.from_arrays(work=work, source=dag.source, target=dag.target, size=dag.size)
         network = Network.complete(speeds=[1.0, 1.0], rate=2.0, cores=[2, 3], task_setup=0.2)
-        assert check(planned(TaskGraph(some, network), seconds=0.02)).ok
+        assert check(plan_graph(TaskGraph(some, network), time_limit=0.02)).ok
 
 
 def test_plans_with_copies_are_refused() -> None:
@@ -177,4 +177,4 @@ def test_plans_with_copies_are_refused() -> None:
     with pytest.raises(InputError, match="has copies of tasks; Dask computes each task once"):
         pins_of(solve(problem, method="duplication"))
     assert pins_of(solve(problem, method="heft")).machine_of == ("M1", "M1", "M1")
-    assert planned(problem, seconds=0.05).makespan == 11.0
+    assert plan_graph(problem, time_limit=0.05).makespan == 11.0

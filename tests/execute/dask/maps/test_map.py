@@ -19,7 +19,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     original = mapping.calibrate
 
     def hasty(*arguments: Any, **options: Any) -> Any:
-        return original(*arguments, **{**options, "seconds": 0.05, "repeats": 2})
+        return original(*arguments, **{**options, "time_limit": 0.05, "repetitions": 2})
 
     monkeypatch.setattr(mapping, "calibrate", hasty)
 
@@ -71,7 +71,7 @@ def slower_later(item: int) -> int:
 def test_a_plan_whose_speeds_drift_is_made_again(client: Any) -> None:
     """The unsent rest is planned on what was observed; every item comes once."""
     data = list(range(400))
-    sample = dask.calibrate(client, slower_later, data[:100], seconds=0.1, repeats=2)
+    sample = dask.calibrate(slower_later, data[:100], client, time_limit=0.1, repetitions=2)
     execution = dask.map(slower_later, data, client, calibration=sample, progress=False)
     assert execution.results == data
     kept = dask.map(slower_later, data, client, calibration=sample, progress=False, adaptive=False)

@@ -15,7 +15,7 @@ from makespan.execute.dask.maps.order import (
     Order,
     Planned,
     overlapping,
-    planned_transfers,
+    transfers_of,
 )
 
 SEND = Activity.SEND
@@ -151,6 +151,6 @@ def test_transfers_of_a_plan_are_read() -> None:
     """Sends name the worker that receives, and come in the order of their start."""
     result = solve(DivisibleLoad(platform=STAR, load=10.0))
     assert result.schedule is not None
-    found = planned_transfers(result.schedule)
+    found = transfers_of(result.schedule)
     assert [transfer.worker for transfer in found] == ["a", "b"]
     assert found[0].end == pytest.approx(found[1].start)

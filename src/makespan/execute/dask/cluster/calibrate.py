@@ -13,51 +13,41 @@ from makespan.execute.dask.cluster.client import (
     pickled,
     refuse_unpicklable,
 )
-from makespan.execute.dask.cluster.crew import Crew, measured_again
+from makespan.execute.dask.cluster.crew import Crew, measure_whole
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.transfers import Traffic
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Progress, Tell, teller
 
-REPEATS = 3
-SECONDS = 1.5
+REPETITIONS = 3
+TIME_LIMIT = 1.5
 
 
 def calibrate(
-    client: Any,
     function: Callable[[Any], Any],
     sample: Any,
+    client: Any,
     *,
     batched: bool = False,
-    repeats: int = REPEATS,
-    seconds: float = SECONDS,
-    progress: Tell | None = None,
+    repetitions: int = REPETITIONS,
+    time_limit: float = TIME_LIMIT,
+    progress: Progress = True,
 ) -> Calibration:
     """Measure what sending to, computing on and returning from each worker costs.
 
     Chunks of the sample of several sizes go to every worker; transfers are measured one at a
     time, computations on all workers at once, as in a run. At the end all workers are sent to
     together: that shows whether sends share a port, a link, or nothing. Each size is measured
-    ``repeats`` times; disturbed measurements are left out and named in ``rejected``.
+    ``repetitions`` times; disturbed measurements are left out and named in ``rejected``.
 
     Parameters
     ----------
-    client
-        A ``distributed.Client``.
-    function
-        What will be run: it gets one item, or a chunk of items where ``batched``.
+    function, client, batched, repetitions, progress
+        As everywhere in :mod:`makespan.execute.dask`.
     sample
-        Data as it will come: a sequence, an array or Files. What it holds bounds the sizes that
-        are measured.
-    batched
-        Whether the function takes a chunk (a list, or rows of an array) and returns one result
-        an item.
-    repeats
-        Measurements of each size.
-    seconds
-        About how long the sends to, and the computations of, one worker may take in all.
-    progress
-        Called with the share done and what is measured now.
+        Data as it will come. What it holds bounds the sizes that are measured.
+    time_limit
+        About how many seconds the sends to, and the computations of, one worker may take in all.
 
     Returns
     -------
@@ -70,8 +60,6 @@ def calibrate(
         If there is no worker, all get lost and none comes, or the function raises on the sample.
     InputError
         If the sample is empty, or something can't be pickled.
-    MissingExtra
-        Without Dask.
 
     Source: least squares of relative errors on what is left after rejecting outliers by their
     median absolute deviation.
@@ -83,13 +71,10 @@ def calibrate(
     sent = pickled(function)
     refuse_unpicklable(items.payload(0, 1), "sample[0]")
 
-    def tell(share: float, what: str) -> None:
-        if progress is not None:
-            progress(share, what)
-
-    async def measure() -> Calibration:
+    async def measure(tell: Tell) -> Calibration:
         async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:
-            probe = Probe(crew, traffic, items, repeats, seconds, tell)
-            return await measured_again(crew, probe.run, tell)
+            probe = Probe(crew, traffic, items, repetitions, time_limit, tell)
+            return await measure_whole(crew, probe.run, tell)
 
-    return on_loop(client, measure)
+    with teller(progress) as tell:
+        return on_loop(client, lambda: measure(tell))

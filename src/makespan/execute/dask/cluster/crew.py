@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.client import trouble_of
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Tell
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
 SILENCE = 60.0  # seconds without a heartbeat after which a worker counts as gone
@@ -276,7 +276,7 @@ class Crew:
         raise ExecutionError(f"no worker is left, and none came in {PATIENCE:g} s")
 
 
-async def measured_again(crew: Crew, measure: Callable[[], Awaitable[Value]], tell: Tell) -> Value:
+async def measure_whole(crew: Crew, measure: Callable[[], Awaitable[Value]], tell: Tell) -> Value:
     """Measure; where that fails as workers were lost, again with those that are there then.
 
     Raises

@@ -18,7 +18,7 @@ from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.remote import Outcome
 from makespan.execute.dask.cluster.transfers import Traffic
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Tell
 
 SIZES = (1.0, 0.5, 0.125)
 """The sizes of the chunks, relative to the largest."""
@@ -56,7 +56,7 @@ class Probe:
         The workers, and what goes to them.
     items
         The sample.
-    repeats
+    repetitions
         How often each size is measured.
     budget
         Seconds that the transfers, and the computations, of one worker should take in all.
@@ -65,12 +65,18 @@ class Probe:
     """
 
     def __init__(
-        self, crew: Crew, traffic: Traffic, items: Items, repeats: int, budget: float, tell: Tell
+        self,
+        crew: Crew,
+        traffic: Traffic,
+        items: Items,
+        repetitions: int,
+        budget: float,
+        tell: Tell,
     ) -> None:
         self.crew = crew
         self.traffic = traffic
         self.items = items
-        self.repeats = repeats
+        self.repetitions = repetitions
         self.budget = budget
         self.tell = tell
         self.port = asyncio.Lock()
@@ -147,17 +153,17 @@ class Probe:
         for length in _doubled(largest, max(samples.whole)):
             await self._chunk(member, 0, length, samples)
         turn = 0
-        for _ in range(self.repeats):
+        for _ in range(self.repetitions):
             for length in lengths:
                 low = (turn * 7919) % (len(self.items) - length + 1)
                 turn += 1
                 await self._chunk(member, low, low + length, samples)
-                self._progress(member, self.repeats * len(lengths))
+                self._progress(member, self.repetitions * len(lengths))
 
     async def _largest(self, member: Member, samples: Samples) -> int:
         """Return how many items the largest chunk holds, within the budget."""
         count = len(self.items)
-        wanted = self.budget / (self.repeats * sum(SIZES))
+        wanted = self.budget / (self.repetitions * sum(SIZES))
         length = max(1, count // 256)
         while True:
             await self._chunk(member, 0, length, samples)

@@ -12,12 +12,12 @@ from makespan.execute.dask.cluster.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
-from makespan.execute.dask.graphs.measure import forget_wires, measured
+from makespan.execute.dask.graphs.measure import forget_wires, measure_work
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks
-from makespan.execute.dask.graphs.plan import SECONDS, planned
+from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.execute.dask.progress import Tell, shown
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
@@ -27,12 +27,12 @@ _PLANS: WeakKeyDictionary[Any, dict[Any, Result]] = WeakKeyDictionary()
 def compute(
     collection: Any,
     client: Any = None,
-    plan: Result | TaskGraph | None = None,
     *,
+    plan: Result | TaskGraph | None = None,
     keys: Any = None,
-    seconds: float = SECONDS,
+    time_limit: float = TIME_LIMIT,
     keep_going: bool = False,
-    progress: bool | Tell = True,
+    progress: Progress = True,
 ) -> Execution:
     """Compute a Dask graph on a cluster as planned.
 
@@ -42,23 +42,14 @@ def compute(
 
     Parameters
     ----------
-    collection
-        A Dask collection, a list or tuple of them, or a graph (a mapping) with ``keys``.
-    client
-        A ``distributed.Client``; None starts a cluster on this machine, which ends with the call.
+    collection, client, keys, keep_going, progress
+        As everywhere in :mod:`makespan.execute.dask`.
     plan
         A plan of the graph: its tasks are named by the keys after Dask's optimisation, a tuple as
         ``name[0,1]``; its machines are workers. Or a problem, which is planned. None: the graph
         is measured and planned, once per client, workers and keys.
-    keys
-        The keys of a graph that are wanted, nested as the results shall be.
-    seconds
-        How long to search for a plan.
-    keep_going
-        Whether failed tasks are only noted in ``failures`` rather than raised.
-    progress
-        True: a bar on a terminal's stderr. Or a function, called with the share done and what
-        is done now.
+    time_limit
+        Of the search for a plan, seconds.
 
     Returns
     -------
@@ -76,8 +67,6 @@ def compute(
         client is closed or tasks are cancelled meanwhile; ``execution`` has what there is.
     InputError
         If the plan does not fit the graph, or something can't be pickled.
-    MissingExtra
-        Without Dask.
 
     >>> from dask import delayed
     >>> from makespan.execute import dask
@@ -86,10 +75,10 @@ def compute(
     5
     """
     work = work_of(collection, keys)
-    with client_or_local(client) as own, shown(progress) as tell:
-        pins, result = _pins(work, own, plan, seconds, tell)
+    with client_or_local(client) as own, teller(progress) as tell:
+        pins, result = _pins(work, own, plan, time_limit, tell)
         refuse_other_tasks(pins, list(work.names.values()))
-        execution = on_loop(own, lambda: _carried_out(own, work, pins, result, tell))
+        execution = on_loop(own, lambda: _carry_out(own, work, pins, result, tell))
     if not keep_going:
         raise_if_tasks_failed(execution)
     return execution
@@ -102,29 +91,29 @@ def forget_graphs(client: Any) -> None:
 
 
 def _pins(
-    work: Work, client: Any, plan: Result | TaskGraph | None, seconds: float, tell: Tell
+    work: Work, client: Any, plan: Result | TaskGraph | None, time_limit: float, tell: Tell
 ) -> tuple[Pins, Result]:
     if plan is None:
-        plan = _known_plan(work, client, seconds, tell)
+        plan = _known_plan(work, client, time_limit, tell)
     elif isinstance(plan, TaskGraph):
-        plan = planned(plan, seconds=seconds, progress=tell)
+        plan = plan_graph(plan, time_limit=time_limit, progress=tell)
     if not isinstance(plan, Result):
         raise InputError(f"plan: {plan!r} is neither a Result nor a TaskGraph")
     return pins_of(plan), plan
 
 
-def _known_plan(work: Work, client: Any, seconds: float, tell: Tell) -> Result:
+def _known_plan(work: Work, client: Any, time_limit: float, tell: Tell) -> Result:
     """Return the plan for these tasks on these workers, measured and made if need be."""
     known = _PLANS.setdefault(client, {})
     there = on_loop(client, lambda: present(client))
     key = (tuple(work.names.values()), tuple(sorted(there)))
     if key not in known:
-        problem = measured(work, client, tell)
-        known[key] = planned(problem, seconds=seconds, progress=tell)
+        problem = measure_work(work, client, tell)
+        known[key] = plan_graph(problem, time_limit=time_limit, progress=tell)
     return known[key]
 
 
-async def _carried_out(client: Any, work: Work, pins: Pins, plan: Result, tell: Tell) -> Execution:
+async def _carry_out(client: Any, work: Work, pins: Pins, plan: Result, tell: Tell) -> Execution:
     run, started, ended = None, time.perf_counter(), None
 
     def execution(run: GraphRun) -> Execution:

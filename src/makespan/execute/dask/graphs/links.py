@@ -16,7 +16,7 @@ import numpy as np
 
 from makespan.execute.dask.cluster.crew import Crew, Member
 from makespan.execute.dask.cluster.fit import Fit, fit
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Tell
 from makespan.taskgraph.model.network import Network
 
 FIRST = 1 << 18  # bytes of the first transfer of each pair

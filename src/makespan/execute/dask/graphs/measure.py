@@ -9,14 +9,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from makespan.execute.dask.cluster.client import checked_client, on_loop
-from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, measured_again
+from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, measure_whole
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_failed
 from makespan.execute.dask.graphs.links import Probe, Wires
 from makespan.execute.dask.graphs.steps import Taken
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.execute.dask.progress import Tell, silent
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.problem import TaskGraph
 
@@ -33,7 +33,7 @@ def measure(
     client: Any,
     *,
     keys: Any = None,
-    progress: Tell | None = None,
+    progress: Progress = True,
 ) -> TaskGraph:
     """Measure what a graph costs on a cluster, as a problem to plan.
 
@@ -45,14 +45,8 @@ def measure(
 
     Parameters
     ----------
-    collection
-        A Dask collection, a list of them, or a graph with ``keys``.
-    client
-        A ``distributed.Client``.
-    keys
-        The keys of a graph that are wanted.
-    progress
-        Called with the share done and what is measured now.
+    collection, client, keys, progress
+        As everywhere in :mod:`makespan.execute.dask`.
 
     Returns
     -------
@@ -66,10 +60,11 @@ def measure(
     ExecutionError
         If there is no worker, a task fails, or workers are lost again and again.
     """
-    return measured(work_of(collection, keys), checked_client(client), progress or silent)
+    with teller(progress) as tell:
+        return measure_work(work_of(collection, keys), checked_client(client), tell)
 
 
-def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
+def measure_work(work: Work, client: Any, tell: Tell) -> TaskGraph:
     """Measure tasks, as :func:`measure` does those of a collection."""
 
     async def once(crew: Crew) -> TaskGraph:
@@ -78,7 +73,7 @@ def measured(work: Work, client: Any, tell: Tell) -> TaskGraph:
 
     async def found() -> TaskGraph:
         async with Crew(client, expels=True) as crew:
-            return await measured_again(crew, lambda: once(crew), tell)
+            return await measure_whole(crew, lambda: once(crew), tell)
 
     return on_loop(client, found)
 

@@ -12,7 +12,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
 from makespan.execute.dask.graphs.placement import chains
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.flow.solve import refereed, solve
 from makespan.taskgraph.problem import TaskGraph
@@ -20,16 +20,16 @@ from makespan.taskgraph.problem import TaskGraph
 METHODS = ("heft", "peft", "cpop", "mcp", "lookahead", "etf", "dls", "single-machine")
 QUICK = ("heft", "single-machine")
 LARGE = 1000  # tasks, from which only the quick methods are tried
-SECONDS = 2.0
+TIME_LIMIT = 2.0
 REACH = 0.05  # how much longer than the best a plan may be at first
 
 
-def planned(
+def plan_graph(
     problem: TaskGraph,
     *,
-    seconds: float = SECONDS,
+    time_limit: float = TIME_LIMIT,
     rng: int | np.random.Generator | None = None,
-    progress: Tell | None = None,
+    progress: Progress = True,
 ) -> Result:
     """Plan a task graph for :func:`makespan.execute.dask.compute`.
 
@@ -44,8 +44,8 @@ def planned(
     problem
         As :func:`makespan.execute.dask.measure` gives it: overlapping communication, durations
         that hold the ``task_setup`` of the machine.
-    seconds
-        How long to search.
+    time_limit, progress
+        As everywhere in :mod:`makespan.execute.dask`.
     rng
         A seed or a generator; None is seed 0.
 
@@ -62,7 +62,9 @@ def planned(
         raise InputError("problem: communication is blocking; Dask's overlaps with computing")
     generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng or 0)
     forecast = Forecast(problem)
-    order, machine_of = _search(forecast, *_first(problem, forecast), seconds, generator, progress)
+    first = _first(problem, forecast)
+    with teller(progress) as tell:
+        order, machine_of = _search(forecast, *first, time_limit, generator, tell)
     forecast.run(order, machine_of)
     as_run, schedule = _as_run(forecast, order, machine_of)
     forecast.run(order, machine_of, chains(as_run, schedule, order, machine_of))
@@ -127,7 +129,7 @@ def _search(
     machine_of: list[int],
     seconds: float,
     generator: np.random.Generator,
-    progress: Tell | None,
+    tell: Tell,
 ) -> tuple[list[int], list[int]]:
     """Move tasks for so many seconds; return the best order and machines."""
     count, machines = forecast.count, forecast.machines
@@ -141,8 +143,7 @@ def _search(
         spent = time.monotonic() - started
         if spent >= seconds:
             return found
-        if progress is not None:
-            progress(spent / seconds, "planning")
+        tell(spent / seconds, "planning")
         task = _chosen(forecast, order, draw)
         new_order, new_machine = list(order), list(machine_of)
         kind = draw.below(4)

@@ -14,7 +14,7 @@ from makespan.taskgraph.problem import TaskGraph
 Row = tuple[str, int, int, int, float, float, float]
 
 
-class Seens:
+class Sightings:
     """What was seen, by worker.
 
     Parameters

@@ -16,9 +16,9 @@ from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
 from makespan.execute.dask.graphs.messages import Leaving
 from makespan.execute.dask.graphs.on_worker import begin, end, loosen
 from makespan.execute.dask.graphs.placement import Pins
-from makespan.execute.dask.graphs.record import Seens
+from makespan.execute.dask.graphs.record import Sightings
 from makespan.execute.dask.graphs.release import unpinned
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Tell
 
 log = logging.getLogger("makespan")
 
@@ -47,7 +47,7 @@ class GraphRun:
         key_of = batch.work.key_of
         self._key = [key_of[name] for name in pins.problem.dag.names]
         number = {batch.sent[key]: task for task, key in enumerate(self._key)}
-        self.record = Seens(number, {m.address: m.name for m in self._members.values()})
+        self.record = Sightings(number, {m.address: m.name for m in self._members.values()})
         self.results: dict[Any, Any] = {}
         self._gone: list[Member] = []
         self._changed = asyncio.Event()

@@ -19,11 +19,11 @@ from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.compute import forget_graphs
 from makespan.execute.dask.maps.estimates import Estimates
-from makespan.execute.dask.maps.order import Order, planned_transfers
+from makespan.execute.dask.maps.order import Order, transfers_of
 from makespan.execute.dask.maps.rounds import Ports, Shares, best_plan, plan
-from makespan.execute.dask.maps.run import Job, carried_out
+from makespan.execute.dask.maps.run import Job, carry_out
 from makespan.execute.dask.maps.runner import Replan
-from makespan.execute.dask.progress import Tell, shown
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 
 SAMPLE_SHARE = 0.125  # of the items, for the calibration
@@ -48,7 +48,7 @@ def map(  # noqa: A001
     adaptive: bool = True,
     calibration: Calibration | None = None,
     keep_going: bool = False,
-    progress: bool | Tell = True,
+    progress: Progress = True,
 ) -> Execution:
     """Apply a function to all items of the data on a Dask cluster, by a plan made for it.
 
@@ -57,26 +57,14 @@ def map(  # noqa: A001
 
     Parameters
     ----------
-    function
-        Applied to every item, or to every chunk where ``batched``.
-    data
-        A sequence, a NumPy array (its rows are the items) or Files.
-    client
-        A ``distributed.Client``; None starts a cluster on this machine, which ends with the call.
-    batched
-        Whether the function takes a chunk (a list, or rows of an array) and returns one result
-        an item.
+    function, data, client, batched, keep_going, progress
+        As everywhere in :mod:`makespan.execute.dask`.
     adaptive
         Whether to plan again what is not sent yet when measured speeds leave the band of the
         calibration, or workers join or leave; and to deal out the end of the load in pieces that
         grow smaller, the more the less certain the calibration is.
     calibration
         What :func:`calibrate` measured, to be used in place of a new measurement.
-    keep_going
-        Whether failed items are only noted in ``failures`` rather than raised.
-    progress
-        True: a bar on a terminal's stderr. Or a function, called with the share done and what
-        is done now.
 
     Returns
     -------
@@ -85,7 +73,7 @@ def map(  # noqa: A001
 
     Raises
     ------
-    ItemsFailed, ExecutionError, InputError, MissingExtra
+    ItemsFailed, ExecutionError, InputError
         As for :func:`run` and :func:`calibrate`.
 
     Source: Y. Yang, H. Casanova, RUMR: Robust scheduling for divisible workloads, HPDC 2003, for
@@ -93,7 +81,7 @@ def map(  # noqa: A001
     """
     items = Items(data)
     sent = pickled(function)
-    with client_or_local(client) as used, shown(progress) as tell:
+    with client_or_local(client) as used, teller(progress) as tell:
         made = None
         if len(items) > 1:
             there = on_loop(used, lambda: present(used))
@@ -119,7 +107,7 @@ def map(  # noqa: A001
             calibration=calibration,
             overlap=calibration is not None and calibration.ports == "many",
         )
-        return carried_out(used, job, keep_going=keep_going)
+        return carry_out(used, job, keep_going=keep_going)
 
 
 def forget(client: Any) -> None:
@@ -143,11 +131,11 @@ def _calibrated(
     if key not in known:
         sample = items.spread(math.ceil(SAMPLE_SHARE * len(items)))
         found = calibrate(
-            client,
             function,
             sample.data,
+            client,
             batched=batched,
-            seconds=CALIBRATION_SECONDS,
+            time_limit=CALIBRATION_SECONDS,
             progress=tell,
         )
         known[key] = (found, {})
@@ -202,7 +190,7 @@ def _renumbered(
 ) -> tuple[Sequence[tuple[str, float]], Order]:
     from dataclasses import replace
 
-    transfers = planned_transfers(schedule)
+    transfers = transfers_of(schedule)
     sends = [transfer for transfer in transfers if transfer.activity.word == "send"]
     number = {transfer.item: first + place for place, transfer in enumerate(sends)}
     amounts = {

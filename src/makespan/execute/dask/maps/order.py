@@ -135,7 +135,7 @@ def overlapping(transfers: Sequence[Planned], star: Star) -> list[Planned]:
     ]
 
 
-def planned_transfers(schedule: Schedule) -> tuple[Planned, ...]:
+def transfers_of(schedule: Schedule) -> tuple[Planned, ...]:
     """Return the sends and returns of a schedule in the order of their start."""
     found = []
     for activity in (Activity.SEND, Activity.RETURN):

@@ -26,11 +26,11 @@ from makespan.execute.dask.cluster.items import Items, joined
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution, raise_if_failed
 from makespan.execute.dask.maps.estimates import Estimates
-from makespan.execute.dask.maps.order import Order, overlapping, planned_transfers
+from makespan.execute.dask.maps.order import Order, overlapping, transfers_of
 from makespan.execute.dask.maps.pool import Range
 from makespan.execute.dask.maps.record import Record
 from makespan.execute.dask.maps.runner import Chunk, Leg, Replan, Run
-from makespan.execute.dask.progress import Tell, silent
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
 
@@ -67,7 +67,7 @@ def run(
     *,
     batched: bool = False,
     keep_going: bool = False,
-    progress: Tell | None = None,
+    progress: Progress = True,
 ) -> Execution:
     """Run a plan on a Dask cluster, and measure it.
 
@@ -80,19 +80,8 @@ def run(
     plan
         A result for a divisible load on a star, or for a partition, whose workers bear the names
         that they have on the scheduler. Its load is that of the data: items, or bytes of Files.
-    function
-        Applied to every item on the workers, or to every chunk where ``batched``.
-    data
-        A sequence, a NumPy array (its rows are the items) or Files.
-    client
-        A ``distributed.Client``.
-    batched
-        Whether the function takes a chunk (a list, or rows of an array) and returns one result
-        an item.
-    keep_going
-        Whether failed items are only noted in ``failures`` rather than raised.
-    progress
-        Called with the share of the load that is done, and what was done last.
+    function, data, client, batched, keep_going, progress
+        As everywhere in :mod:`makespan.execute.dask`.
 
     Returns
     -------
@@ -108,28 +97,25 @@ def run(
         meanwhile; the results until then are in its ``execution``.
     InputError
         If the plan can't be run, does not fit the data, or something can't be pickled.
-    MissingExtra
-        Without Dask.
     """
     client = checked_client(client)
     items = Items(data)
     refuse_unusable(plan, items)
-    return carried_out(
-        client,
-        Job(
-            function=pickled(function),
+    sent = pickled(function)
+    with teller(progress) as tell:
+        job = Job(
+            function=sent,
             items=items,
             batched=batched,
             plan=plan,
             estimates=_estimates(plan),
             sends=_sends(plan.problem),
-            tell=progress or silent,
-        ),
-        keep_going=keep_going,
-    )
+            tell=tell,
+        )
+        return carry_out(client, job, keep_going=keep_going)
 
 
-def carried_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
+def carry_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
     """Carry out a job and return what came of it."""
     if len(job.items):
         refuse_unpicklable(job.items.payload(0, 1), "data[0]")
@@ -200,7 +186,7 @@ def _first_leg(job: Job, running: Run) -> Leg:
     cuts = job.items.cut(schedule.amount[rows].tolist())
     chunks = []
     kept = job.items.item_at((1.0 - job.tail) * job.items.load)
-    transfers = planned_transfers(schedule)
+    transfers = transfers_of(schedule)
     for place, row in enumerate(rows.tolist()):
         low, high = cuts[place], cuts[place + 1]
         one = Range(low, min(high, kept))

@@ -19,7 +19,7 @@ from makespan.execute.dask.maps.estimates import Estimates
 from makespan.execute.dask.maps.order import FewSends, Order
 from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
 from makespan.execute.dask.maps.record import Computed, Record
-from makespan.execute.dask.progress import Tell
+from makespan.execute.progress import Tell
 
 WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
 
