@@ -36,8 +36,6 @@ class Dag:
     notes
         What a reader of graphs of others assumed, for the notes of results.
 
-    Mistakes are reported by the :class:`makespan.TaskGraph` that uses the graph, all together.
-
     Attributes
     ----------
     names
@@ -49,8 +47,13 @@ class Dag:
     own, durations
         The tasks with durations of their own, and their durations, shape (len(own), machines).
 
+    Notes
+    -----
+    Mistakes are reported by the :class:`makespan.TaskGraph` that uses the graph, all together.
     Source: PB165, "Úlohy a komunikace".
 
+    Examples
+    --------
     >>> dag = Dag({"a": 2.0, "b": 3.0}, [("a", "b", 4.0)])
     >>> len(dag), dag.source.tolist(), dag.size.tolist()
     (2, [0], [4.0])
@@ -120,6 +123,8 @@ class Dag:
             Seconds of each task on each machine, shape (tasks, machines), in place of
             work / speed.
 
+        Examples
+        --------
         >>> Dag.from_arrays(work=[1, 2], source=[0], target=[1], size=3.0).names[1]
         'T2'
         """

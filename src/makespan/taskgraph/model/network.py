@@ -58,10 +58,14 @@ class Network:
     delays
         Seconds by (from, to) that data of this pair of machines take after the last hop.
 
+    Notes
+    -----
     Mistakes are reported by the :class:`makespan.TaskGraph` that uses the network, all together.
 
     Source: PB165, "Úlohy a komunikace", "Heuristiky mapování".
 
+    Examples
+    --------
     >>> network = Network.complete(speeds=[1.0, 2.0], rate=4.0)
     >>> float(network.routing.seconds_per_unit[0, 1])
     0.25

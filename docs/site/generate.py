@@ -1,0 +1,183 @@
+"""Pages of the site that are made: the API, the methods, the forms of files, the figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+import makespan
+from makespan.flow.kinds import KINDS, kind_named
+
+ROOT = Path(__file__).parents[2]
+SOURCE = "https://github.com/makespan/makespan/blob/main/"
+OUTSIDE = re.compile(r"\]\((?:\.\./)+([\w./-]+)\)")
+"""Links of a page to what is not on the site."""
+FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
+"""Links to a table of measurements."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    pages = {
+        "reference/python.md": api(),
+        "reference/commands.md": COMMANDS,
+        "reference/methods.md": "".join(methods()),
+        "reference/forms.md": "".join(forms()),
+        "figures.md": "".join(figures()),
+        "changelog.md": _of_the_root("CHANGELOG.md"),
+        "contributing.md": _of_the_root("CONTRIBUTING.md"),
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point links that leave the folder of pages to the source, those to tables to their page."""
+    return FIGURE.sub(r"](figures.md#\1)", OUTSIDE.sub(rf"]({SOURCE}\1)", markdown))
+
+
+def _of_the_root(name: str) -> str:
+    """Return a page that stands in the root of the repository."""
+    return (ROOT / name).read_text("utf-8").replace("](docs/", "](")
+
+
+COMMANDS = """# Command line
+
+::: mkdocs-click
+    :module: makespan.cli.main
+    :command: cli
+    :prog_name: makespan
+    :style: plain
+    :depth: 1
+"""
+
+API = {
+    "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
+    "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network",
+    "From a problem to a plan": "solve methods lower_bound check compare simulate Noise plot",
+    "Files": "read_problem read_result save",
+    "What comes back": "Result Schedule Bound Report Violation Comparison Simulation",
+    "Errors": (
+        "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "
+        "ExecutionError MissingExtra"
+    ),
+}
+ENGINES = {"On Dask": "makespan.execute.dask", "On MPI": "makespan.execute.mpi"}
+
+
+def api() -> str:
+    """Return the page of all public names; it knows if one is missing."""
+    listed = {name for names in API.values() for name in names.split()}
+    missing = set(makespan.__all__) - listed - {"__version__"}
+    if missing:
+        raise ValueError(f"the page of the API names no group for {sorted(missing)}")
+    parts = ["# Python\n\nWhat `import makespan` offers. Times are in seconds everywhere.\n"]
+    for title, names in API.items():
+        parts.append(f"\n## {title}\n\n")
+        parts += [_entry(getattr(makespan, name), name) for name in names.split()]
+    for title, module in ENGINES.items():
+        engine = import_module(module)
+        parts.append(f"\n## {title}\n\n`from {module.rpartition('.')[0]} import {module[17:]}`\n\n")
+        parts += [_entry(getattr(engine, name), name) for name in engine.__all__]
+    return "".join(parts)
+
+
+def _entry(thing: Any, name: str) -> str:
+    return f"::: {thing.__module__}.{getattr(thing, '__qualname__', name)}\n\n"
+
+
+def methods() -> Iterator[str]:
+    """Yield the page of all methods, a table a kind, from the register."""
+    yield "# Methods\n\nWhat `makespan methods KIND` lists. A method in **bold** proves its plans "
+    yield "optimal; one in *italics* is kept for comparison, `auto` never picks it.\n"
+    for kind in KINDS:
+        found = makespan.methods(kind)
+        yield f"\n## {kind}: {len(found)}\n\n"
+        yield _row("method", "does", "complexity", "source") + "|---|---|---|---|\n"
+        for verdict in found:
+            method = verdict.method
+            name = f"`{method.name}`"
+            name = f"**{name}**" if method.proves else name
+            name = f"*{name}*" if method.published else name
+            yield _row(name, method.summary, method.complexity, method.source)
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def forms() -> Iterator[str]:
+    """Yield the page of what files may hold, from the JSON Schemas."""
+    yield "# What files may hold\n\nMade from the JSON Schemas that `makespan schema KIND` prints; "
+    yield "[Files and exit codes](../files.md) says how files are read. A key in **bold** must be "
+    yield "there.\n"
+    for kind in KINDS:
+        schema = kind_named(kind).schema()
+        yield f'\n## kind = "{kind}"\n\n' + _table(schema, kind)
+        for name, form in sorted(schema.get("$defs", {}).items()):
+            if "properties" in form:
+                yield f"\n### {_title(name)} {{#{kind}-{name.lower()}}}\n\n"
+                yield form.get("description", "") + "\n\n" + _table(form, kind)
+
+
+def _table(form: dict[str, Any], kind: str) -> str:
+    rows = ["| key | value | if left out |\n", "|---|---|---|\n"]
+    for key, field in form.get("properties", {}).items():
+        must = key in form.get("required", ())
+        said = _type(field, kind)
+        if "description" in field:
+            said += f": {field['description']}"
+        default = "" if must or field.get("default") is None else f"`{field['default']}`"
+        rows.append(_row(f"**`{key}`**" if must else f"`{key}`", said, default))
+    return "".join(rows)
+
+
+def _title(name: str) -> str:
+    """Return the name of a form in words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.removesuffix("Form")).capitalize()
+
+
+def _type(field: dict[str, Any], kind: str) -> str:
+    """Return what a field may be, in words."""
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{_title(name).lower()}](#{kind}-{name.lower()})"
+    for key in ("anyOf", "oneOf"):
+        if key in field:
+            kinds = [_type(each, kind) for each in field[key] if each.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    if "const" in field:
+        return f"`{field['const']!r}`"
+    if "enum" in field:
+        return ", ".join(f"`{each!r}`" for each in field["enum"])
+    word = field.get("type", "anything")
+    if word == "array":
+        return f"list of {_type(field.get('items', {}), kind)}"
+    words = {"integer": "whole number", "boolean": "true or false", "string": "text"}
+    word = words.get(word, word if word != "object" else "table")
+    limits = {
+        "minimum": "from {}",
+        "exclusiveMinimum": "above {}",
+        "maximum": "up to {}",
+        "exclusiveMaximum": "below {}",
+    }
+    said = [text.format(f"{field[key]:g}") for key, text in limits.items() if key in field]
+    return " ".join([word, *said])
+
+
+def figures() -> Iterator[str]:
+    """Yield the page of all measurements, each as its benchmark printed it."""
+    yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
+    yield "with two cores; peers and limits are measured in the same run.\n\n"
+    for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
+        text = path.read_text("utf-8")
+        title, _, rest = text.partition("\n")
+        yield f"#{title} {{#{path.stem}}}\n" + re.sub("^#", "##", rest, flags=re.MULTILINE) + "\n"
