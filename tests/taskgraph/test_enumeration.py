@@ -41,7 +41,7 @@ def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
 
 def test_what_proves_is_right() -> None:
     """Methods that prove, and every bound, on some hundred problems."""
-    names = ("given-plan", "hu", "coffman-graham", "cp-sat")
+    names = ("given-plan", "hu", "coffman-graham", "branch-and-bound", "cp-sat")
     assert sum(claims_hold(seed, names) for seed in range(300)) > 250
 
 

@@ -193,6 +193,15 @@ class TaskGraph:
         return frozen(np.minimum(self.network.cores, len(self.dag)))
 
     @cached_property
+    def alike(self) -> list[list[int]]:
+        """The machines in groups of those that can change places in any plan."""
+        if not self.network.routing.is_uniform:
+            return [[machine] for machine in range(len(self.network))]
+        columns = np.vstack([self.durations, self.cores[None, :]])
+        group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+        return [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
+
+    @cached_property
     def durations(self) -> Floats:
         """Seconds of each task on each machine, shape (tasks, machines)."""
         network = self.network

@@ -9,7 +9,7 @@ from makespan import Dag, Network, TaskGraph, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.methods.exact.coffman_graham import labels, transitive_reduction
-from tests.oracles.taskgraph_enumeration import best as optimum
+from tests.oracles.taskgraph_enumeration import best as optimum, covers, random_problem
 from tests.oracles.taskgraph_slots import slots_needed
 
 
@@ -52,6 +52,35 @@ def test_coffman_graham_is_optimal() -> None:
         result = solve(TaskGraph(dag, network), method="coffman-graham")
         assert result.makespan == slots_needed(dag, 2)
         assert result.status == "optimal"
+
+
+def test_branch_and_bound_is_optimal_or_says_that_it_gave_up() -> None:
+    """Complete, it finds the least makespan of all plans; cut off, it does not call it proved."""
+    cut_off = 0
+    for seed in range(60):
+        problem = random_problem(np.random.default_rng(seed))
+        plain = TaskGraph(problem.dag, problem.network)
+        if not covers(plain):
+            continue
+        result = solve(plain, method="branch-and-bound", tries=10**6)
+        assert result.status == "optimal"
+        assert result.makespan == pytest.approx(optimum(plain), rel=1e-9)
+        few = solve(plain, method="branch-and-bound", tries=1)
+        assert few.makespan is not None
+        assert few.makespan >= result.makespan
+        if few.status != "optimal":
+            cut_off += 1
+            assert "stopped before it was done" in few.notes[-1]
+    assert cut_off > 10
+
+
+def test_auto_proves_a_tiny_graph_without_a_solver() -> None:
+    """A fork that no bound proves is searched, and no model is built."""
+    dag = Dag({"a": 2.0, "b": 3.0, "c": 3.0}, [("a", "b", 1.0), ("a", "c", 1.0)])
+    problem = TaskGraph(dag, Network([1.0, 1.0]))
+    result = solve(problem)
+    assert lower_bound(problem).value < optimum(problem) == result.makespan == 6.0
+    assert (result.method, result.status) == ("branch-and-bound", "optimal")
 
 
 @pytest.mark.parametrize("method", ["hu", "coffman-graham"])

@@ -5,6 +5,7 @@ AUTO = (
     "hu",
     "coffman-graham",
     "heft",
+    "branch-and-bound",
     "peft",
     "cpop",
     "mcp",

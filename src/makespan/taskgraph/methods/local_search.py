@@ -60,7 +60,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
     if schedule.makespan <= least or control.expired():
-        return Solution(schedule=schedule)
+        return Solution(schedule=schedule, lower_bound=least)
     improved = _improved(problem, control, schedule, moves)
     best = improved if improved.makespan < schedule.makespan else schedule
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock

@@ -69,6 +69,11 @@ class Routing:
         setup = np.broadcast_to(self.setup[:, None], self.rates.shape)
         return self._along_routes(setup)[:count, :count] + self.delay
 
+    @cached_property
+    def is_uniform(self) -> bool:
+        """Whether all pairs of different machines exchange data alike."""
+        return is_uniform(self.fixed_seconds) and is_uniform(self.seconds_per_unit)
+
     def _along_routes(self, per_hop: Floats) -> Floats:
         """Sum a table of hops over the routes between all nodes."""
         total = np.zeros(self.rates.shape)

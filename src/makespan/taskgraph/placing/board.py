@@ -71,12 +71,18 @@ class Board:
         held: dict[int, float] = {}
         placement = self._placed(task, machine, not_before, held, record=True)
         self._free.update(held)
-        self.machine[task] = machine
+        self.occupy(task, placement)
+        return placement
+
+    def occupy(self, task: int, placement: Placement) -> list[float]:
+        """Keep a task where it was tried; return when the cores of the machine were free before."""
+        cores = self.cores[placement.machine]
+        before = cores.copy()
+        self.machine[task] = placement.machine
         self.start[task], self.end[task] = placement.start, placement.end
         if placement.end > placement.taken:
-            cores = self.cores[machine]
             cores[cores.index(min(cores))] = placement.end
-        return placement
+        return before
 
     def _placed(
         self, task: int, machine: int, not_before: float, held: dict[int, float], *, record: bool

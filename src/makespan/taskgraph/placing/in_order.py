@@ -10,7 +10,6 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.model.routing import is_uniform
 from makespan.taskgraph.placing.first_free import columns, is_compiled
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.insertion import Insertion, planned
@@ -115,7 +114,6 @@ def _compiled(
         np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
         np.zeros((0, 0)) if bias is None else bias,
     )
-    uniform = is_uniform(read[-2]) and is_uniform(read[-1])
     rows, used = np.full((cores, 16), -1, dtype=np.int32), 0
     gaps = (
         np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
@@ -125,7 +123,8 @@ def _compiled(
     with control.reserving(SECONDS_APPENDED * (count + len(dag.source))):
         while place < count and not control.expired():
             rows, used = insert_some(
-                order[place : place + step], chosen, extra, aim == "start", *read, uniform,  # type: ignore[call-arg]
+                order[place : place + step], chosen, extra, aim == "start", *read,
+                problem.network.routing.is_uniform,  # type: ignore[call-arg]
                 machine, start, end, tail, rows, *gaps, used,
             )  # fmt: skip
             place += step

@@ -51,7 +51,7 @@ def _too_many(problem: TaskGraph) -> str | None:
 def _constraints(problem: TaskGraph) -> int:
     """Return the tasks on machines, and the edges times their pairs of machines."""
     machines, edges = len(problem.network), len(problem.dag.source)
-    pairs = 2 * machines if _is_equal(*_transfer_tables(problem)) else machines * machines
+    pairs = 2 * machines if problem.network.routing.is_uniform else machines * machines
     return len(problem.dag) * machines + edges * pairs
 
 
@@ -134,12 +134,6 @@ def _transfer_tables(problem: TaskGraph) -> tuple[Floats, Floats]:
     return routing.fixed_seconds, routing.seconds_per_unit
 
 
-def _is_equal(*tables: Floats) -> bool:
-    """Whether all pairs of different machines exchange data alike."""
-    others = ~np.eye(len(tables[0]), dtype=bool)
-    return all(np.unique(table[others]).size <= 1 for table in tables)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     """The model: when each task starts, and on which machine it is."""
@@ -194,7 +188,7 @@ class _Builder:
         self.transfer = scaling.down(np.minimum(times, longest))
         computes = plan.kind == Activity.COMPUTE
         item = plan.item[computes]
-        self.alike = self._alike()
+        self.alike = problem.alike
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         rounded = self._rounded_starts(plan.start[computes], item)
         self.start_of = rounded
@@ -307,7 +301,7 @@ class _Builder:
     def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
         """A task starts behind its predecessors, and behind their data from other machines."""
         dag = self.problem.dag
-        equal = _is_equal(*_transfer_tables(self.problem))
+        equal = self.problem.network.routing.is_uniform
         for edge, (source, target) in enumerate(
             zip(dag.source.tolist(), dag.target.tolist(), strict=True)
         ):
@@ -333,16 +327,6 @@ class _Builder:
                             start[target]
                             >= start[source] + int(self.seconds[source, a] + times[a, b])
                         ).only_enforce_if(on[source][a], on[target][b])
-
-    def _alike(self) -> list[list[int]]:
-        """Return groups of machines that can change places."""
-        problem = self.problem
-        if not _is_equal(*_transfer_tables(problem)):
-            return []
-        columns = np.vstack([self.seconds, problem.cores[None, :]])
-        group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
-        found = [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
-        return [machines for machines in found if len(machines) > 1]
 
     def _renamed(self, machine_of: Integers) -> Integers:
         """Return the machines such that of those alike the first is used by the first task."""

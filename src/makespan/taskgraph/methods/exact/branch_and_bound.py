@@ -1,0 +1,123 @@
+"""The optimum of tiny graphs by trying what starts next, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.taskgraph.bounds import bounds, least_durations
+from makespan.taskgraph.methods.lists.heft import heft
+from makespan.taskgraph.needs import (
+    NO_CONTENTION,
+    NO_DUPLICATION,
+    NO_GIVEN_PLAN,
+    OVERLAP,
+    few_steps,
+)
+from makespan.taskgraph.placing.board import Board, Placement
+from makespan.taskgraph.placing.insertion import planned
+from makespan.taskgraph.placing.levels import by_level, levels
+from makespan.taskgraph.problem import TaskGraph
+
+MAX_TASKS = 12
+MAX_TRIES = 5_000
+"""Tries of a task on a machine: some milliseconds, less than building a model takes."""
+
+
+@register(
+    "taskgraph",
+    name="branch-and-bound",
+    needs=(
+        NO_GIVEN_PLAN,
+        OVERLAP,
+        NO_CONTENTION,
+        NO_DUPLICATION,
+        few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
+    ),
+    proves="some shortest plan is made by placing its tasks in the order of their starts, each as "
+    "early as possible; what is cut off is no shorter than the best",
+    complexity="O(n! mⁿ), cut off after some thousand tries",
+    source="definition: semi-active plans in the order of their starts, bounded by longest paths",
+)
+def branch_and_bound(problem: TaskGraph, control: Control, *, tries: int = MAX_TRIES) -> Solution:
+    """Of the ready tasks on all machines, try each that can start next, from the best plan known.
+
+    Of machines that are alike and idle only the first is tried. A branch ends where the longest
+    path of what is left, from its start on, is no shorter than the best plan.
+
+    Parameters
+    ----------
+    tries
+        How many times a task may be tried on a machine before the search gives up.
+    """
+    start = control.incumbent.schedule if control.incumbent else None
+    if start is None:
+        start = heft(problem, control).schedule
+    assert start is not None
+    least = max(bound.value for bound in bounds(problem))
+    if start.makespan <= least:
+        return Solution(schedule=start, lower_bound=least)
+    search = _Search(problem, control, start, tries)
+    search.extend()
+    return Solution(schedule=search.best, optimal=search.left > 0, stopped=search.left <= 0)
+
+
+class _Search:
+    """The plan that grows and shrinks by one task, and the best plan found."""
+
+    def __init__(self, problem: TaskGraph, control: Control, start: Schedule, tries: int) -> None:
+        dag, least = problem.dag, least_durations(problem)
+        self.best, self.left = start, tries
+        self._problem, self._expired, self._makespan = problem, control.expired, start.makespan
+        self._board, self._machines = Board(problem), range(len(problem.network))
+        self._before = {  # of the machines alike
+            later: earlier for group in problem.alike for earlier, later in pairwise([-1, *group])
+        }
+        level = levels(dag, least, np.zeros(len(dag.source)))
+        self._level, self._behind = level.tolist(), (level - least).tolist()
+        self._order = by_level(dag, level).tolist()
+        sources = dag.predecessors.tolist()
+        self._sources = [sources[a:b] for a, b in pairwise(dag.first_in.tolist())]
+
+    def extend(self, since: float = 0.0, after: int = -1) -> None:
+        """Place what starts next in every way that may be shorter than the best plan.
+
+        It starts after ``since``, or just then, behind the place ``after`` in the order by levels.
+        """
+        board = self._board
+        left = [task for task in self._order if board.machine[task] < 0]
+        if not left:
+            self.best = planned(self._problem, board.machine, board.start, board.end)
+            self._makespan = self.best.makespan
+        for start, place, end, machine in sorted(self._options(since, after)):
+            task = self._order[place]
+            longest = next((self._level[each] for each in left if each != task), 0.0)
+            if max(end + self._behind[task], start + longest) >= self._makespan:
+                continue
+            if self.left <= 0 or self._expired():
+                self.left = 0
+                return
+            free = board.occupy(task, Placement(machine, start, start, end, 0.0))
+            self.extend(start, place)
+            board.machine[task], board.cores[machine] = -1, free
+
+    def _options(self, since: float, after: int) -> Iterator[tuple[float, int, float, int]]:
+        """Yield start, place in the order, end and machine of what can start next.
+
+        Of machines that are alike and idle there is only the first.
+        """
+        board, used = self._board, {-1, *self._board.machine}
+        machines = [each for each in self._machines if self._before[each] in used]
+        for place, task in enumerate(self._order):
+            if board.machine[task] < 0 and all(board.machine[s] >= 0 for s in self._sources[task]):
+                for machine in machines:
+                    self.left -= 1
+                    option = board.try_on(task, machine)
+                    if (option.start, place) > (since, after):
+                        yield option.start, place, option.end, machine
