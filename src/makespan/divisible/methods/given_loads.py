@@ -16,7 +16,7 @@ from makespan.divisible.model.platform import Master
 from makespan.divisible.needs import A_MASTER, A_STAR
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.transfers import sequence_of
+from makespan.divisible.returns.transfers import sequence_of
 from makespan.divisible.timing import timed
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.costs import Affine
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
@@ -31,6 +31,12 @@ class Orders:
     send: tuple[int, ...] = ()
     back: tuple[int, ...] = ()
     own: bool = False
+
+    @property
+    def transfers(self) -> Integers:
+        """The sends, numbered in their order, then the returns."""
+        chunk = {worker: index for index, worker in enumerate(self.send)}
+        return sends_then_returns(len(self.send), [chunk[worker] for worker in self.back])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -150,14 +156,7 @@ def _end(problem: DivisibleLoad) -> float:
 
 def plan_of(problem: DivisibleLoad, orders: Orders, amount: Floats, own: float) -> Plan:
     """Return the plan with these orders and amounts (units, one entry a worker)."""
-    chunk = {worker: index for index, worker in enumerate(orders.send)}
-    back = [chunk[worker] for worker in orders.back]
-    plan = Plan.of(
-        orders.send,
-        amount[list(orders.send)],
-        master=own,
-        transfers=sends_then_returns(len(orders.send), back),
-    )
+    plan = Plan.of(orders.send, amount[list(orders.send)], master=own, transfers=orders.transfers)
     return plan if problem.use == "all" else plan.without_empty()
 
 

@@ -11,16 +11,18 @@ The load is placed in the least T, or the most load by a given T.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from makespan.backends.highs import SMALL, Answer, Programme, beside, memory_of
+from makespan.backends.highs import SMALL, Answer, memory_of
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.divisible.returns.decisions import Orders, Terms
+from makespan.divisible.returns.receptions import Sequence
+from makespan.divisible.returns.transfer_programme import TransferProgramme
 
 
 class OrderProgramme:
@@ -77,7 +79,7 @@ class OrderProgramme:
         """The master's load in the last solution."""
         return float(self._programme.values[self.count])
 
-    def value(self, orders: Orders, undecided: Sequence[int] = ()) -> float:
+    def value(self, orders: Orders, undecided: Iterable[int] = ()) -> float:
         """Return the least T, or minus the most load; infinite where there is no plan."""
         terms, count = self.terms, self.count
         sent, back = _places(orders.send, count), _places(orders.back, count)
@@ -151,52 +153,16 @@ def claim_sparse(workers: int) -> None:
 def solve_sparse(terms: Terms, orders: Orders, control: Control) -> tuple[Answer, Floats, float]:
     """Solve the programme for one pair of orders in O(n) entries: for many workers.
 
-    The ends of the sends and the beginnings of the returns are variables of their own.
-
     Returns
     -------
     answer, amount, own
         What HiGHS says, the load of each worker and that of the master.
     """
-    programme = Programme()
-    weight = -1.0 if terms.load is None else 0.0
-    send = np.array(orders.send, dtype=np.int64)
-    back = np.array(orders.back, dtype=np.int64)
-    x = programme.variables(len(send), cost=weight, upper=terms.memory[send])
-    own = programme.variables(int(orders.own and terms.own is not None), cost=weight, upper=np.inf)
-    sent = programme.variables(len(send))  # when each send ends
-    left = programme.variables(len(back) + 1)  # seconds before T when each return begins, then 0
-    fixed = 0.0 if terms.load is not None else terms.end
-    end = programme.variables(
-        1, cost=0.0 if terms.load is None else 1.0, lower=fixed, upper=terms.end
-    )
-    rows = programme.rows
-    if terms.load is not None:
-        rows(np.concatenate([x, own])[np.newaxis], 1.0, low=terms.load, high=terms.load)
-    before = np.concatenate([[-1], sent[:-1]])[: len(send)]
-    rows(beside(sent, x, before), beside(1.0, -terms.send[send], -1.0), low=terms.send_fixed[send])
-    place = np.full(len(terms), -1, dtype=np.int64)
-    place[send] = np.arange(len(send))
-    rows(
-        beside(left[:-1], x[place[back]], left[1:]),
-        beside(1.0, -terms.back[back], -1.0),
-        low=terms.back_fixed[back],
-    )
-    begins = np.full(len(terms), left[-1])
-    begins[back] = left[:-1]
-    rows(
-        beside(sent, x, begins[send], end[0]),
-        beside(1.0, terms.compute[send], 1.0, -1.0),
-        high=-terms.compute_fixed[send],
-    )
-    rows(left[np.newaxis, -1:], 1.0, high=0.0)
-    if terms.ports == 1 and len(send):
-        rows([[sent[-1], left[0], end[0]]], [1.0, 1.0, -1.0], high=0.0)
-    if len(own) and terms.own is not None:
-        rows([[own[0], end[0]]], [terms.own.per_unit, -1.0], high=-terms.own.fixed)
-    answer = programme.solve(control)
+    sequence = Sequence(worker=orders.send, transfers=tuple(orders.transfers.tolist()))
+    built = TransferProgramme(terms, sequence, own=orders.own and terms.own is not None)
+    answer = built.programme.solve(control)
     amount = np.zeros(len(terms))
     if not answer.found:
         return answer, amount, 0.0
-    amount[send] = np.maximum(0.0, answer.values[x])
-    return answer, amount, max(0.0, float(answer.values[own].sum()))
+    amount[list(orders.send)] = np.maximum(0.0, answer.values[built.amount])
+    return answer, amount, max(0.0, float(answer.values[built.own].sum()))

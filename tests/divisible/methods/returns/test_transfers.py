@@ -194,8 +194,8 @@ def test_everyone_takes_part(given):
 
 def test_a_sequence_too_long_for_the_time_left(monkeypatch):
     """Equal chunks, valid, said to be stopped; without a limit the programme is solved."""
-    monkeypatch.setattr("makespan.divisible.rounds.transfers.SECONDS", 100.0)
-    monkeypatch.setattr("makespan.divisible.rounds.transfers.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("makespan.divisible.returns.transfers.SECONDS", 100.0)
+    monkeypatch.setattr("makespan.divisible.returns.transfers.MAX_AT_ONCE", 2)
     star = Star([Worker(send=1.0, compute=2.0, return_=0.5), Worker(send=2.0, compute=1.0)])
     transfers = (("send", "P1"), ("send", "P2"), ("return", "P1"))
     problem = DivisibleLoad(load=6.0, platform=star, transfers=transfers)

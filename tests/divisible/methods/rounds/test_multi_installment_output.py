@@ -12,7 +12,7 @@ import pytest
 from makespan import DivisibleLoad, MethodError, Star, check, solve
 from makespan.core.control import Control
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.rounds.channel_programme import sized_transfers
+from makespan.divisible.returns.transfer_programme import sized_transfers
 from makespan.divisible.rounds.output import output_rounds, output_transfers, threshold
 from makespan.divisible.timing import timed
 

@@ -9,7 +9,7 @@ from makespan.divisible.needs import ORDERED_ONE_ROUND, at_most
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.plans import solve_orders
-from makespan.divisible.rounds.transfers import solve_transfers
+from makespan.divisible.returns.transfers import solve_transfers
 
 
 def _open_orders(problem: DivisibleLoad) -> str | None:

@@ -14,7 +14,7 @@ from makespan.divisible.methods.rounds.multi_installment_output import MANY_WITH
 from makespan.divisible.model.plan import sends_then_returns
 from makespan.divisible.needs import ONE_PORT, SEVERAL_ROUNDS, SOME_LOAD, at_most
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.channel_programme import sized_transfers
+from makespan.divisible.returns.transfer_programme import sized_transfers
 from makespan.divisible.rounds.sizing import Sized
 from makespan.divisible.timing import timed
 

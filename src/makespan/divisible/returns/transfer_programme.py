@@ -1,0 +1,136 @@
+"""The linear programme for a whole sequence of transfers, on one port or on two.
+
+Every send of the sequence has an amount; every transfer has a start and every computation an end.
+A transfer waits for the one before it on its port, a computation for its send and for the chunk
+before it on the same worker, a return for its computation; and all have ended by T. The load is
+placed in the least T, or the most load by a given T. Sparse: O(1) entries a transfer.
+
+Source: Yang and Casanova 2003, section 5, for a given order; the optimum that eq. 17 misses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.backends.highs import Answer, Programme, Verdict, beside
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.decisions import Terms
+from makespan.divisible.returns.receptions import Behind, Sequence
+from makespan.divisible.rounds.sizing import Sized, next_of_worker
+from makespan.divisible.timing import timed
+
+
+class TransferProgramme:
+    """The programme of a sequence, with or without the master's work, and where its amounts are.
+
+    ``behind`` says of the first chunks when they are computed by a worker without a front end.
+    """
+
+    def __init__(self, terms: Terms, sequence: Sequence, *, own: bool, behind: Behind = ()) -> None:
+        self.terms = terms
+        self.sequence = sequence
+        self.behind = behind
+        self.programme = programme = Programme()
+        self._worker = np.array(sequence.worker, dtype=np.int64)
+        self._code = np.array(sequence.transfers, dtype=np.int64)
+        is_open = terms.load is None
+        weight, count = -1.0 if is_open else 0.0, len(self._worker)
+        self.amount = programme.variables(count, cost=weight, upper=terms.memory[self._worker])
+        self.own = programme.variables(int(own), cost=weight)
+        self._start = programme.variables(len(self._code))
+        self._computed = programme.variables(count)
+        least = terms.end if is_open else 0.0
+        self._end = int(programme.variables(1, cost=1.0 - is_open, lower=least, upper=terms.end)[0])
+        if terms.load is not None:
+            everything = np.concatenate([self.amount, self.own])
+            programme.rows(everything[np.newaxis], 1.0, low=terms.load, high=terms.load)
+        self._transfers()
+        self._computations()
+        if own and terms.own is not None:
+            row = [self.own[0], self._end]
+            programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
+
+    def _transfers(self) -> None:
+        """Each transfer is followed by the next, the last by the end; returns have to wait."""
+        terms, rows, start = self.terms, self.programme.rows, self._start
+        sends = self._code >= 0
+        chunk = np.where(sends, self._code, -1 - self._code)
+        mine = self._worker[chunk]
+        fixed = np.where(sends, terms.send_fixed[mine], terms.back_fixed[mine])
+        per_unit = np.where(sends, terms.send[mine], terms.back[mine])
+        for port in (sends | True,) if terms.ports == 1 else (sends, ~sends):
+            followers = np.append(start[port], self._end)[1:]
+            table = beside(followers, start[port], self.amount[chunk[port]])
+            rows(table, beside(1.0, -1.0, -per_unit[port]), low=fixed[port])
+        rows(beside(start[~sends], self._computed[chunk[~sends]]), [1.0, -1.0], low=0.0)
+
+    def _computations(self) -> None:
+        """Each chunk is computed after it came and after the chunk before it, and by the end."""
+        terms, rows, computed, mine = self.terms, self.programme.rows, self._computed, self._worker
+        sends = self._code >= 0
+        begin = np.empty(len(mine), dtype=np.int64)
+        begin[self._code[sends]] = self._start[sends]
+        fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
+        per_unit = terms.send[mine] + terms.compute[mine]
+        rows(beside(computed, begin, self.amount), beside(1.0, -1.0, -per_unit), low=fixed)
+        later = next_of_worker(mine)
+        self._receptions(begin, later)
+        before = np.flatnonzero(later >= 0)
+        after = later[before]
+        per_unit, fixed = terms.compute[mine[after]], terms.compute_fixed[mine[after]]
+        table = beside(computed[after], computed[before], self.amount[after])
+        rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
+        rows(beside(self._end, computed), [1.0, -1.0], low=0.0)
+
+    def _receptions(self, begin: Integers, later: Integers) -> None:
+        """Without a front end a chunk is computed between two receptions of its worker."""
+        if not self.behind:
+            return
+        terms, rows, mine = self.terms, self.programme.rows, self._worker
+        behind = np.array(self.behind, dtype=np.int64)
+        waits = np.flatnonzero(behind > np.arange(len(behind)))
+        last = behind[waits]
+        table = beside(self._computed[waits], begin[last], self.amount[last], self.amount[waits])
+        fixed = terms.send_fixed[mine[last]] + terms.compute_fixed[mine[waits]]
+        factors = beside(1.0, -1.0, -terms.send[mine[last]], -terms.compute[mine[waits]])
+        rows(table, factors, low=fixed)
+        following = later[behind]
+        first = np.flatnonzero(following >= 0)
+        rows(beside(begin[following[first]], self._computed[first]), [1.0, -1.0], low=0.0)
+
+    def plan(self, answer: Answer, load: float | None) -> Plan:
+        """Return the plan of a solution; its amounts add up to the load, where there is one."""
+        amount = np.maximum(0.0, answer.values[self.amount]) * self.terms.unit
+        master = max(0.0, float(answer.values[self.own].sum())) * self.terms.unit
+        transfers = self.sequence.transfers
+        plan = Plan.of(self.sequence.worker, amount, master=master, transfers=transfers)
+        return plan if load is None else plan.fitted(load)
+
+
+def sized_transfers(
+    problem: DivisibleLoad, sequence: ArrayLike, transfers: ArrayLike, control: Control
+) -> Sized | None:
+    """Return the best amounts for chunks in a given order of transfers, or None without any.
+
+    Parameters
+    ----------
+    problem
+        A star with a load, ``ports`` 1 or 2, and a master that does not compute.
+    sequence
+        The worker of each chunk.
+    transfers
+        The order of transfers: ``k`` sends chunk k, ``-1 - k`` returns it.
+    """
+    terms = Terms.of(problem)
+    given = Sequence(worker=tuple(np.asarray(sequence)), transfers=tuple(np.asarray(transfers)))
+    built = TransferProgramme(terms, given, own=False)
+    answer = built.programme.solve(control)
+    if answer.verdict is not Verdict.OPTIMAL:
+        return None
+    plan = built.plan(answer, problem.load)
+    makespan = timed(problem, plan).makespan
+    return Sized(plan=plan, makespan=makespan, optimal=answer.proves(makespan / terms.second))
