@@ -18,27 +18,32 @@ from makespan.core.inputs.forms import (
     CostForm,
     Field,
     Form,
-    Number,
-    Whole,
+    Value,
     cost_entry,
     mistake,
     mistake_at,
 )
 from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.columns import ALLOWED
-from makespan.divisible.model.platform import DEFAULTS, NUMBERS, Master, Star, Worker
-from makespan.divisible.model.tree import Tree, TreeNode
+from makespan.divisible.model.platform import (
+    NUMBERS,
+    PRICE,
+    RULES,
+    SENDS,
+    UPLINK,
+    Master,
+    Star,
+    Worker,
+)
+from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
 LARGEST_LIST = 1000  # workers; more are written as columns
 
-Memory = Annotated[float, Number(ALLOWED["memory"], infinite=True)]
-Release = Annotated[float, Number(ALLOWED["release"])]
-Deadline = Annotated[float, Number(ALLOWED["deadline"], infinite=True)]
-Seconds = Annotated[Any, Column("entries are 0 or more seconds")]
-Prices = Annotated[Any, Column("entries are 0 or more")]
-Limits = Annotated[Any, Column("entries are 0 or more, or inf (null in JSON)", infinite=True)]
+FixedCosts = Annotated[Any, Column(FIXED_COST)]
+UnitCosts = Annotated[Any, Column(UNIT_COST)]
+Prices = Annotated[Any, Column(PRICE)]
 
 
 class BusWorkerForm(Form):
@@ -47,9 +52,9 @@ class BusWorkerForm(Form):
     name: str = ""
     compute: Cost = CostForm()
     return_: Cost | None = Field(None, alias="return")
-    memory: Memory = math.inf
-    release: Release = 0.0
-    deadline: Deadline = math.inf
+    memory: Annotated[float, Value(RULES["memory"])] = math.inf
+    release: Annotated[float, Value(RULES["release"])] = 0.0
+    deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
     price: Cost = CostForm()
 
     def worker(self, send: CostForm) -> Worker:
@@ -76,12 +81,8 @@ class MasterForm(Form):
 
     name: str = "P0"
     compute: Cost | None = None
-    uplink: Annotated[
-        float | None, Number("an uplink is above 0 units per second", strictly=True)
-    ] = None
-    sends: Annotated[int | None, Whole("the sends at a time are a whole number from 1", low=1)] = (
-        None
-    )
+    uplink: Annotated[float, Value(UPLINK)] | None = None
+    sends: Annotated[int, Value(SENDS)] | None = None
 
     def master(self) -> Master:
         compute = None if self.compute is None else self.compute.affine()
@@ -106,13 +107,13 @@ class BusColumnsForm(Form):
     """Workers as columns: lists of one length, or single numbers for all workers."""
 
     names: list[str] | None = None
-    compute_fixed: Seconds = 0.0
-    compute_per_unit: Seconds = 0.0
-    return_fixed: Seconds = 0.0
-    return_per_unit: Seconds = 0.0
-    memory: Limits = math.inf
-    release: Seconds = 0.0
-    deadline: Limits = math.inf
+    compute_fixed: FixedCosts = 0.0
+    compute_per_unit: UnitCosts = 0.0
+    return_fixed: FixedCosts = 0.0
+    return_per_unit: UnitCosts = 0.0
+    memory: Annotated[Any, Column(RULES["memory"])] = math.inf
+    release: Annotated[Any, Column(RULES["release"])] = 0.0
+    deadline: Annotated[Any, Column(RULES["deadline"])] = math.inf
     price_fixed: Prices = 0.0
     price_per_unit: Prices = 0.0
 
@@ -131,8 +132,8 @@ class BusColumnsForm(Form):
 class ColumnsForm(BusColumnsForm):
     """Workers as columns, each behind a link of its own."""
 
-    send_fixed: Seconds = 0.0
-    send_per_unit: Seconds = 0.0
+    send_fixed: FixedCosts = 0.0
+    send_per_unit: UnitCosts = 0.0
 
 
 class StarForm(Form):
@@ -206,12 +207,12 @@ class NodeForm(Form):
 class NodeColumnsForm(Form):
     """Nodes as columns; ``parent`` counts the nodes from 0 and is -1 for the root."""
 
-    parent: list[Annotated[int, Field(ge=-1, lt=2**31)]]
+    parent: list[Annotated[int, Value(PARENT)]]
     names: list[str] | None = None
-    send_fixed: Seconds = 0.0
-    send_per_unit: Seconds = 0.0
-    compute_fixed: Seconds = 0.0
-    compute_per_unit: Limits = math.inf
+    send_fixed: FixedCosts = 0.0
+    send_per_unit: UnitCosts = 0.0
+    compute_fixed: FixedCosts = 0.0
+    compute_per_unit: Annotated[Any, Column(NODE_RULES["compute_per_unit"])] = math.inf
 
 
 class TreeForm(Form):
@@ -322,7 +323,7 @@ def _worker_entry(worker: Worker, bus: bool) -> dict[str, Any]:
         data["return"] = cost_entry(worker.return_)
     for name in ("memory", "release", "deadline"):
         value = getattr(worker, name)
-        if value != DEFAULTS.get(name, 0.0):
+        if value != _default(name):
             data[name] = value
     if worker.price != Affine():
         data["price"] = cost_entry(worker.price)  # type: ignore[arg-type]
@@ -341,7 +342,7 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
             continue
         if name == "compute_per_unit" or np.any(column != column[0]):
             data[name] = column.tolist()
-        elif column[0] != DEFAULTS.get(name, 0.0):
+        elif column[0] != _default(name):
             data[name] = float(column[0])
     return data
 
@@ -366,3 +367,7 @@ def _node_entry(node: TreeNode) -> dict[str, Any]:
     if isinstance(node.compute, Affine):
         data["compute"] = cost_entry(node.compute)
     return data
+
+
+def _default(column: str) -> float:
+    return math.inf if RULES[column].infinite else 0.0

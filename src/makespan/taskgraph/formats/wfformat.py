@@ -15,11 +15,12 @@ from typing import Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.dag import Dag
 
 SHOWN = 20
-RUNTIME = "a runtime is 0 or more seconds"
-BYTES = "a size is 0 or more bytes"
+RUNTIME = Rule("a runtime is 0 or more seconds")
+BYTES = Rule("a size is 0 or more bytes")
 
 Table = Mapping[str, Any]
 
@@ -125,8 +126,8 @@ class _Reader:
         self.mistakes.add(place, fault)
         return None
 
-    def _number(self, place: str, value: Any, allowed: str) -> float:
-        return self.mistakes.number(place, value, allowed)
+    def _number(self, place: str, value: Any, rule: Rule) -> float:
+        return self.mistakes.number(place, value, rule)
 
     def _name(self, index: int, task: Table) -> str:
         key = "id" if task.get("id") not in (None, "") else "name"
