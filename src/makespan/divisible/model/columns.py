@@ -42,7 +42,7 @@ class Columns:
         self._write(
             {
                 name: self._mistakes.column(
-                    self._place(name), [self._part(name, item) for item in crew], rule
+                    self.place(name), [self._part(name, item) for item in crew], rule
                 )
                 for name, rule in self.RULES.items()
             },
@@ -104,7 +104,8 @@ class Columns:
             column.flags.writeable = False
             setattr(self, name, column)
 
-    def _place(self, column: str) -> Callable[[int], str]:
+    def place(self, column: str) -> Callable[[int], str]:
+        """Return where in the problem the entries of a column stand, by index."""
         return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
 
     def __len__(self) -> int:
@@ -127,7 +128,7 @@ class Columns:
         mistakes.extend(self._mistakes.found)
         known = frozenset(mistake.place for mistake in self._mistakes.found)
         for name, rule in self.RULES.items():
-            mistakes.column(self._place(name), getattr(self, name), rule, known=known)
+            mistakes.column(self.place(name), getattr(self, name), rule, known=known)
         holder = getattr(self.master, "name", None)
         if isinstance(self.names, Numbered):
             if holder in self.names:
@@ -135,4 +136,4 @@ class Columns:
                 mistakes.add("platform.master.name", text)
             return
         taken = {holder: "platform.master"} if isinstance(holder, str) else {}
-        mistakes.names(self._place("name"), self.names, taken)
+        mistakes.names(self.place("name"), self.names, taken)

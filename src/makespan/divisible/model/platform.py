@@ -274,6 +274,12 @@ class Star(Columns):
             **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
         )
 
+    def changed(self, *, master: Master | None = None, **columns: ArrayLike) -> Star:
+        """Return the star with another master, or with other columns."""
+        kept = {name: getattr(self, name) for name in NUMBERS}
+        master_ = self.master if master is None else master
+        return Star.from_arrays(names=self.names, master=master_, **{**kept, **columns})
+
     @property
     def master_cost(self) -> Affine:
         """The master's cost of computing, zero if it does not compute."""

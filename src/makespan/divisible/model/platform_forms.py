@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import fields
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
@@ -39,6 +40,7 @@ from makespan.divisible.model.platform import (
 )
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
+Machine = TypeVar("Machine", Worker, Master, TreeNode)
 LARGEST_LIST = 1000  # workers; more are written as columns
 
 FixedCosts = Annotated[Any, Column(FIXED_COST)]
@@ -57,18 +59,6 @@ class BusWorkerForm(Form):
     deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
     price: Cost = CostForm()
 
-    def worker(self, send: CostForm) -> Worker:
-        return Worker(
-            name=self.name,
-            send=send.affine(),
-            compute=self.compute.affine(),
-            return_=None if self.return_ is None else self.return_.affine(),
-            memory=self.memory,
-            release=self.release,
-            deadline=self.deadline,
-            price=self.price.affine(),
-        )
-
 
 class WorkerForm(BusWorkerForm):
     """A worker behind a link of its own."""
@@ -83,10 +73,6 @@ class MasterForm(Form):
     compute: Cost | None = None
     uplink: Annotated[float, Value(UPLINK)] | None = None
     sends: Annotated[int, Value(SENDS)] | None = None
-
-    def master(self) -> Master:
-        compute = None if self.compute is None else self.compute.affine()
-        return Master(name=self.name, compute=compute, uplink=self.uplink, sends=self.sends)
 
 
 def _checked_master(value: Any) -> Any:
@@ -153,7 +139,7 @@ class StarForm(Form):
         master = _master(self.master)
         if self.columns is not None:
             return self.columns.star(master)
-        return Star([form.worker(form.send) for form in self.workers or ()], master=master)
+        return Star([_made(Worker, form) for form in self.workers or ()], master=master)
 
 
 class BusForm(Form):
@@ -184,9 +170,8 @@ class BusForm(Form):
         if self.columns is not None:
             return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
         crew = self.machines if self.master == "choose" else self.workers
-        return Star.bus(
-            send=send, workers=[form.worker(self.send) for form in crew or ()], master=master
-        )
+        workers = [_made(Worker, form) for form in crew or ()]
+        return Star.bus(send=send, workers=workers, master=master)
 
 
 class NodeForm(Form):
@@ -196,12 +181,6 @@ class NodeForm(Form):
     parent: str | None = None
     send: Cost = CostForm()
     compute: Cost | None = None
-
-    def node(self) -> TreeNode:
-        compute = None if self.compute is None else self.compute.affine()
-        return TreeNode(
-            name=self.name, parent=self.parent, send=self.send.affine(), compute=compute
-        )
 
 
 class NodeColumnsForm(Form):
@@ -230,11 +209,19 @@ class TreeForm(Form):
     def platform(self) -> Tree:
         if self.columns is not None:
             return Tree.from_arrays(**dict(self.columns))
-        return Tree([form.node() for form in self.nodes or ()])
+        return Tree([_made(TreeNode, form) for form in self.nodes or ()])
 
 
 def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
-    return form.master() if isinstance(form, MasterForm) else form
+    return _made(Master, form) if isinstance(form, MasterForm) else form
+
+
+def _made(kind: type[Machine], form: Form) -> Machine:
+    """Return the machine that a form stands for."""
+    values: dict[str, Any] = {
+        name: each.affine() if isinstance(each, CostForm) else each for name, each in form
+    }
+    return kind(**values)
 
 
 def _require_one(form: Form, names: tuple[str, str]) -> None:
@@ -294,39 +281,24 @@ def _star_entry(star: Star) -> dict[str, Any]:
     if bus:
         data["send"] = cost_entry(star.worker(0).send)  # type: ignore[arg-type]
     chosen = star.master == "choose"
-    data["master"] = "choose" if chosen else _master_entry(star.master)  # type: ignore[arg-type]
+    data["master"] = "choose" if chosen else _entry(star.master, ("name",))
     if len(star) > LARGEST_LIST:
         data["columns"] = _columns_entry(star, bus)
     else:
-        workers = [_worker_entry(worker, bus) for worker in star.workers]
+        always = ("name", "compute") if bus else ("name", "send", "compute")
+        workers = [_entry(worker, always, ("send",)) for worker in star.workers]
         data["machines" if chosen else "workers"] = workers
     return data
 
 
-def _master_entry(master: Master) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": master.name}
-    if isinstance(master.compute, Affine):
-        data["compute"] = cost_entry(master.compute)
-    if master.uplink is not None:
-        data["uplink"] = float(master.uplink)
-    if master.sends is not None:
-        data["sends"] = int(master.sends)
-    return data
-
-
-def _worker_entry(worker: Worker, bus: bool) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": worker.name}
-    if not bus:
-        data["send"] = cost_entry(worker.send)  # type: ignore[arg-type]
-    data["compute"] = cost_entry(worker.compute)  # type: ignore[arg-type]
-    if isinstance(worker.return_, Affine):
-        data["return"] = cost_entry(worker.return_)
-    for name in ("memory", "release", "deadline"):
-        value = getattr(worker, name)
-        if value != _default(name):
-            data[name] = value
-    if worker.price != Affine():
-        data["price"] = cost_entry(worker.price)  # type: ignore[arg-type]
+def _entry(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = ()) -> Any:
+    """Return a machine as it stands in files: what is not its default, and what always stands."""
+    data: dict[str, Any] = {}
+    for field in fields(machine):
+        value = getattr(machine, field.name)
+        if field.name in always or (value != field.default and field.name not in without):
+            name = field.name.rstrip("_")
+            data[name] = cost_entry(value) if isinstance(value, Affine) else value
     return data
 
 
@@ -349,24 +321,12 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
 
 def _tree_entry(tree: Tree) -> dict[str, Any]:
     if len(tree) <= LARGEST_LIST:
-        return {"topology": "tree", "nodes": [_node_entry(node) for node in tree.nodes]}
+        return {"topology": "tree", "nodes": [_entry(node, ("name",)) for node in tree.nodes]}
     columns: dict[str, Any] = {"parent": tree.parent.tolist()}
     if tree.names != Numbered("N", len(tree)):
         columns["names"] = list(tree.names)
-    for name in ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit"):
-        columns[name] = getattr(tree, name).tolist()
+    columns.update((name, getattr(tree, name).tolist()) for name in tree.RULES)
     return {"topology": "tree", "columns": columns}
-
-
-def _node_entry(node: TreeNode) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": node.name}
-    if node.parent is not None:
-        data["parent"] = node.parent
-    if node.send != Affine():
-        data["send"] = cost_entry(node.send)  # type: ignore[arg-type]
-    if isinstance(node.compute, Affine):
-        data["compute"] = cost_entry(node.compute)
-    return data
 
 
 def _default(column: str) -> float:
