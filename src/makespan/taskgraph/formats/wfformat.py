@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from makespan.core.errors import FileError
+from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.dag import Dag
@@ -42,6 +43,15 @@ def read(data: Table) -> Dag:
     [8.0]
     """
     return _Reader(data).dag()
+
+
+def read_json(text: str) -> Dag:
+    """Return the graph in the text of a file; see :func:`read`."""
+    try:
+        data = table_in(text, "", ".json")
+    except FileError as error:
+        raise FileError(f"is not JSON{error}") from None
+    return read(data)
 
 
 class _Reader:

@@ -261,9 +261,29 @@ class Dag:
         position[self.order] = np.arange(len(self))
         return frozen(position)
 
+    def reversed(self) -> Dag:
+        """Return the graph with its edges turned round."""
+        return Dag.from_arrays(
+            work=self.work, source=self.target, target=self.source, size=self.size
+        )
+
     def cycle(self) -> tuple[int, ...]:
         """Return the tasks of a cycle, the lowest first; empty where there is none."""
-        return cycle_in(len(self), self.source, self.target, self.order)
+        if len(self.order) == len(self):
+            return ()
+        stuck = np.ones(len(self), dtype=bool)
+        stuck[self.order] = False
+        inside = stuck[self.source] & stuck[self.target]
+        ends = zip(self.target[inside].tolist(), self.source[inside].tolist(), strict=True)
+        before = dict(reversed(list(ends)))  # the first edge to each
+        path: dict[int, None] = {}
+        task = min(before)
+        while task not in path:
+            path[task] = None
+            task = before[task]
+        circle = [*path][[*path].index(task) :][::-1]
+        lowest = circle.index(min(circle))
+        return tuple(circle[lowest:] + circle[:lowest])
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this graph."""
@@ -308,28 +328,6 @@ class Dag:
         if len(circle) > 1:
             path = " → ".join(str(names[task]) for task in [*circle, circle[0]])
             mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
-
-
-def cycle_in(count: int, source: Integers, target: Integers, order: Integers) -> tuple[int, ...]:
-    """Return the tasks of a cycle among those that ``order`` does not reach."""
-    if len(order) == count:
-        return ()
-    stuck = np.ones(count, dtype=bool)
-    stuck[order] = False
-    inside = stuck[source] & stuck[target]
-    previous: dict[int, int] = {}
-    for tail, head in zip(source[inside].tolist(), target[inside].tolist(), strict=True):
-        previous.setdefault(head, tail)
-    task = min(previous)
-    seen: dict[int, int] = {}
-    path: list[int] = []
-    while task not in seen:
-        seen[task] = len(path)
-        path.append(task)
-        task = previous[task]
-    circle = path[seen[task] :][::-1]
-    lowest = circle.index(min(circle))
-    return tuple(circle[lowest:] + circle[:lowest])
 
 
 class _Columns(NamedTuple):
