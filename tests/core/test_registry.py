@@ -21,7 +21,7 @@ print(*(name for name in sys.modules if ".methods." in name))
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_holds_the_method_of_its_name(kind: str) -> None:
-    """From a method's name to its file is no search."""
+    """From a method's name to its file is no search; those that are alike share one."""
     assert {method.name for method in methods_of(kind)} == set(_modules(kind))
     for method in methods_of(kind):
         assert method.run.__module__ == _modules(kind)[method.name]

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from makespan.core.errors import ExecutionError, FileError, InputError
-from makespan.core.system.extras import optional
 
 RESULTS = (".json", ".npy")
 
@@ -137,7 +136,9 @@ def connected(address: str) -> Iterator[Any]:
     ExecutionError
         If it does not answer.
     """
-    package = optional("distributed")
+    from makespan.execute.dask.cluster.client import distributed
+
+    package = distributed()
     if not address.rpartition(":")[2].isdigit():
         raise InputError(f"--scheduler: {address!r} is not of the form tcp://HOST:PORT")
     try:

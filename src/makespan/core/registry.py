@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.solution import Solution
-from makespan.core.system.extras import missing
 from makespan.core.system.startup import startup
 
 Run = TypeVar("Run", bound=Callable[..., Solution])
@@ -24,17 +23,12 @@ class Need(NamedTuple):
     """What a method needs of a problem.
 
     ``unmet`` returns the place and value that stand in the way, or None. A ``decisive`` need
-    comes first: the others make sense only where it is met. A ``library`` is not the problem's.
+    comes first: the others make sense only where it is met.
     """
 
     text: str
     unmet: Callable[[Any], str | None]
     decisive: bool = False
-    library: bool = False
-
-
-CP_SAT = Need("CP-SAT", lambda problem: missing("ortools"), library=True)
-"""What methods need that search with CP-SAT, to prove plans optimal that others can't."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +76,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applicability:
-    """A method, and why it does not apply to a problem (empty where it does).
-
-    ``uninstalled`` says that nothing but a library is in the way.
-    """
+    """A method, and why it does not apply to a problem (empty where it does)."""
 
     method: Method
     reasons: tuple[str, ...] = ()
-    uninstalled: bool = False
 
     @property
     def applies(self) -> bool:
@@ -168,9 +158,15 @@ def _load(kind: str, name: str) -> None:
 
 @cache
 def _modules(kind: str) -> dict[str, str]:
-    """Return the module of each method: ``two-tree`` is in ``two_tree.py``, in whatever folder."""
+    """Return the module of each method: ``subset-dp`` is in ``subset_dp.py``, in whatever folder.
+
+    Methods that are alike share a file where ``SHARED`` of the package says so.
+    """
     package = import_module(f"makespan.{kind}.methods")
-    return {name: module for folder in package.__path__ for name, module in _below(folder, package)}
+    found = {name: file for folder in package.__path__ for name, file in _below(folder, package)}
+    for name, methods in getattr(package, "SHARED", {}).items():
+        found |= dict.fromkeys(methods, found.pop(name))
+    return found
 
 
 def _below(folder: str, package: ModuleType) -> Iterator[tuple[str, str]]:
@@ -182,17 +178,14 @@ def _below(folder: str, package: ModuleType) -> Iterator[tuple[str, str]]:
 
 def applicability(method: Method, problem: Any) -> Applicability:
     """Return whether ``method`` applies to ``problem``, and if not, why."""
-    reasons, uninstalled = [], True
+    reasons = []
     for need in method.needs:
         obstacle = need.unmet(problem)
         if obstacle is not None:
             reasons.append(f"needs {need.text}, but {obstacle}")
-            uninstalled = uninstalled and need.library
             if need.decisive:
                 break
-    return Applicability(
-        method=method, reasons=tuple(reasons), uninstalled=bool(reasons) and uninstalled
-    )
+    return Applicability(method=method, reasons=tuple(reasons))
 
 
 def within_reach(method: Method, problem: Any) -> bool:

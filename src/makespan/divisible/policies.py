@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import shown
-from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.mistakes import number_fault, shown
 from makespan.core.numeric.arrays import Floats
 from makespan.core.simulation.noise import Noise
 from makespan.divisible.model.plan import Plan
@@ -82,7 +81,7 @@ class Policy:
         return first + int(min(MAX_CHUNKS, math.ceil(rest) + 1))
 
     def __post_init__(self) -> None:
-        cut = Rule(strictly=True).fault(self.grain)
+        cut = number_fault(self.grain, strictly=True)
         if cut is None and self.problem.integral and self.grain != int(self.grain):
             cut = "is not whole, as the problem's units are"
         for name, fault in (

@@ -39,6 +39,16 @@ def _whole(problem: Reduction) -> str | None:
     return "the times have no common unit"
 
 
+def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
+    """Return the need of no more than so many, where the number of segments is given."""
+
+    def unmet(problem: Reduction) -> str | None:
+        number = 0 if problem.segments == "auto" else count(problem)
+        return f"there are {number}" if number > most else None
+
+    return Need(f"at most {most} {what}", unmet)
+
+
 GIVEN_COUNT = Need(
     "a given number of segments",
     lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,
@@ -53,6 +63,8 @@ FREE_ORDER = Need("order = 'free'", _says("order", "free"))
 BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", _says("order", "backfilling", "free"))
 GREEDY_ORDER = Need("order = 'greedy'", _says("order", "greedy"))
 A_REDUCTION = Need("collective = 'reduce'", _says("collective", "reduce"))
+AN_ALL_REDUCE = Need("collective = 'all-reduce'", _says("collective", "all-reduce"))
+ONE_SEGMENT = Need("one segment", _says("segments", 1))
 ONE_WAY = Need("collective = 'reduce' or 'broadcast'", _says("collective", "reduce", "broadcast"))
 SAME_TIMES = Need("the same times for all machines and segments", _same_times)
 COMMON_UNIT = Need("times with a common unit", _whole)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from makespan.reduction.methods import trees
 from makespan.reduction.referee import rule
-from makespan.reduction.rules import classical, order as rules
+from makespan.reduction.rules import order as rules
 from tests.oracles.reduction_rule import order_of_rule
 
 LOOKS = 12  # at a send, at most
@@ -71,7 +72,7 @@ def test_what_a_send_takes_does_not_grow_with_the_segments(monkeypatch, module, 
 
 def test_the_depths_of_a_long_chain_take_few_steps(monkeypatch):
     """A machine's depth is that of its parent and one more; ways are doubled, not walked."""
-    chain, binary = classical.chain(999, 0), classical.binary(999, 0)
+    chain, binary = trees.chain(999, 0), trees.binary(999, 0)
     parents = np.stack([chain, binary], axis=1)
     steps = [0]
 
@@ -80,7 +81,7 @@ def test_the_depths_of_a_long_chain_take_few_steps(monkeypatch):
         return take(*arguments, **named)
 
     monkeypatch.setattr(np, "take_along_axis", counted)
-    depth = classical.depths(parents)
+    depth = trees.depths(parents)
     assert depth[0].tolist() == [0, 0]
     assert (depth[1:] == 1 + np.stack([depth[chain, 0], depth[binary, 1]], axis=1)[1:]).all()
     assert steps[0] < 30

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from makespan.core.errors import MakespanError
-from makespan.core.system.extras import optional
+from makespan.core.errors import MakespanError, MissingExtra
 
 ROOT = 0
 POLL = 2e-4
@@ -31,7 +30,13 @@ def mpi() -> Any:
     MissingExtra
         If mpi4py, or an MPI library for it, is not installed.
     """
-    return optional("mpi4py.MPI")
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtra(
+            f"MPI can't be used ({error}); 'pip install makespan[mpi]' brings mpi4py and MPICH"
+        ) from error
+    return MPI
 
 
 def on_root(comm: Any, task: Callable[[], Value]) -> Value:

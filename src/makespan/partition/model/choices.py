@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.rules import GREATEST, LEAST
+from makespan.core.inputs.mistakes import GREATEST, LEAST, out_of_range
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import pays
-from makespan.partition.model.costs import COST
 from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9
@@ -131,10 +130,10 @@ def scanned(table: Table, tasks: int) -> Choices | None:
             or finite > _bits(GREATEST)
         )
     else:
-        faulty = len(COST.wrong(table.values)) > 0
+        faulty = bool(_no_cost(table.values).any())
         least = least_of_block(bits)
         monotone, convex = _shapes(table.values, low, high, contiguous)
-    if faulty and len(COST.wrong(table.values)):
+    if faulty and _no_cost(table.values).any():
         return None
     return Choices(
         table=table,
@@ -146,6 +145,11 @@ def scanned(table: Table, tasks: int) -> Choices | None:
         monotone=monotone,
         convex=convex,
     )
+
+
+def _no_cost(values: Floats) -> Flags:
+    wrong: Flags = ~(values >= 0) | out_of_range(values)
+    return wrong
 
 
 def _bits(value: float) -> int:

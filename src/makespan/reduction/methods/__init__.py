@@ -1,4 +1,4 @@
-"""Methods for reductions, one a file, named as in the literature."""
+"""Methods for reductions, named as in the literature: a file each, but for those in ``SHARED``."""
 
 AUTO = (
     "given-plan",
@@ -17,3 +17,8 @@ AUTO = (
     "backfilling",
 )
 """What ``auto`` tries in turn."""
+SHARED = {
+    "trees": ("binary", "binomial", "chain", "k-nomial", "star", "two-tree"),
+    "destinations": ("backfilling", "greedy-trees"),
+}
+"""The files that hold several methods, which are alike."""

@@ -7,7 +7,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GIVEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.given import given_sends
+from makespan.reduction.rules.order import given_sends
 from makespan.reduction.timing import in_order
 
 

@@ -12,9 +12,9 @@ from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules import classical
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
 from makespan.reduction.rules.spreading import NEEDIEST, RELEASE_FIRST, spread
 from makespan.reduction.sends import claim_sends
@@ -30,16 +30,19 @@ MAX_REBUILDS = 2_000
 class Spreader:
     """Runs the greedy for one problem, keeping the best plan found.
 
-    ``end`` is in the unit of the rules' tables.
+    ``release`` says when the root has each segment, seconds; ``end`` is in the unit of the rules'
+    tables.
     """
 
     def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
         claim_sends(problem)
         self.control = control
-        self.costs = broadcast_of(problem)
-        self.count = (self.costs.machines - 1) * len(self.costs.size)
-        dtype = self.costs.latency.dtype
-        self.release = np.zeros(len(self.costs.size), dtype) if release is None else release
+        transfer, latency, prepare, size, self.unit = broadcast_of(problem)
+        self.count = (len(problem.machines) - 1) * len(size)
+        dtype = latency.dtype
+        release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
+        release = (release if self.unit is None else np.rint(release)).astype(dtype)
+        self.costs = len(problem.machines), latency, transfer, prepare, size, release
         self.huge = np.iinfo(np.int64).max // 4 if dtype.kind == "i" else np.inf
         self.end: Any = dtype.type(self.huge)
         self.copies = np.empty((0, 3), dtype=np.int64)
@@ -55,7 +58,7 @@ class Spreader:
         copies = np.empty((self.count, 3), dtype=np.int64)
         times = np.empty((self.count, 2), dtype=self.times.dtype)
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
-        given = (*self.costs, self.release, seed, style, script, copies, times, self.end)
+        given = (*self.costs, seed, style, script, copies, times, self.end)
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self._run, *given)
         else:
@@ -88,7 +91,8 @@ def rarest_first(
         nothing = schedule_from_copies(problem, spreader.copies)
         return Solution(schedule=nothing, optimal=True)
     lower_bound = best_bound(problem)
-    bound = _in_units(problem, lower_bound)
+    unit = spreader.unit
+    bound = lower_bound * (1 + 1e-12) if unit is None else round(lower_bound / float(unit))
     share = COPIES_IN_ALL // spreader.count
     restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
     rebuilds = min(MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
@@ -104,7 +108,7 @@ def rarest_first(
             break
         rebuild(spreader, rng)
     if spreader.end == spreader.huge:  # not even one run was through
-        return classical.pipelined(problem, classical.chain, control)
+        return pipelined(problem, chain, control)
     schedule = schedule_from_copies(problem, spreader.copies)
     return Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
 
@@ -116,8 +120,3 @@ def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
     style = STYLES[int(rng.integers(len(STYLES)))]
     script = spreader.copies[by_start[:kept]]
     return spreader.run(int(rng.integers(2**31)), style, script)
-
-
-def _in_units(problem: Reduction, value: float) -> Any:
-    unit = problem.unit
-    return value * (1 + 1e-12) if unit is None else round(value / float(unit))

@@ -12,29 +12,21 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import Need, applicability, find_method, register
+from makespan.core.registry import applicability, find_method, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods import trees
 from makespan.reduction.methods.rarest_first import STYLES, Spreader
-from makespan.reduction.methods.trees.two_tree import LEADS
-from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.needs import AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
-from makespan.reduction.rules import classical
-from makespan.reduction.rules.order import tables_of
 from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 
-AN_ALL_REDUCE = Need(
-    "collective = 'all-reduce'",
-    lambda problem: (
-        None if problem.collective == "all-reduce" else f"collective is {problem.collective!r}"
-    ),
-)
 SENDS_IN_ALL = 2_000_000
 MAX_RESTARTS = 60
-SHAPES = (classical.chain, classical.two_tree, classical.binary, classical.star)
+SHAPES = (trees.chain, trees.two_tree, trees.binary, trees.star)
 QUICK = ("single-segment", "star", "two-tree")
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 EXACT = ("branch-and-bound", "cp-sat")
@@ -67,7 +59,7 @@ def reduce_then_broadcast(
 def _planned(problem: Reduction, control: Control, restarts: int | None) -> Solution:
     best: Schedule | None = None
     lower_bound = best_bound(problem)
-    parts = [_part(problem, "reduce"), _part(problem, "broadcast")]
+    parts = [replace(problem, collective="reduce"), replace(problem, collective="broadcast")]
     reduced, spread = _alone(parts, control, exact=restarts is None)
     assert reduced.schedule is not None
     if problem.segments == 1:  # nothing is broadcast before all is reduced
@@ -125,30 +117,16 @@ def _is_small(part: Reduction) -> bool:
     return (len(part.machines) - 1) * len(part.sizes) <= EXACT_UP_TO
 
 
-def _proved(solution: Solution | None) -> float:
+def _proved(solution: Solution) -> float:
     """Return the bound that a method proved."""
-    if solution is None:
-        return 0.0
     return solution.makespan if solution.optimal else solution.lower_bound or 0.0
-
-
-def _part(problem: Reduction, collective: Any) -> Reduction:
-    return Reduction(
-        machines=problem.machines,
-        segments=problem.segments,
-        latency=problem.latency,
-        transfer=problem.transfer,
-        reduce=problem.reduce,
-        segment_sizes=problem.segment_sizes,
-        collective=collective,
-    )
 
 
 def _reductions(problem: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
     """Yield reductions: classical trees, then rarest-first with fresh seeds."""
-    part = _part(problem, "reduce")
+    part = replace(problem, collective="reduce")
     for shape in SHAPES:
-        yield classical.planned(part, classical.parents_of(part, shape), control, LEADS)
+        yield trees.planned(part, trees.parents_of(part, shape), control, trees.LEADS)
     count = max(1, (len(part.machines) - 1) * len(part.sizes))
     restarts = max(2, min(MAX_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
     for turn in range(restarts):
@@ -166,9 +144,7 @@ def _broadcasts(
     The first are those of ``spread``, begun as soon as every segment is there in time; where it
     is None, the reduction backwards.
     """
-    part = _part(problem, "broadcast")
-    unit = float(tables_of(part).unit or 1)
-    whole = tables_of(part).unit is not None
+    part = replace(problem, collective="broadcast")
     complete = np.zeros(len(part.sizes))
     rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
     at_root = rows[reduction.machine[rows] == ROOT]
@@ -183,15 +159,13 @@ def _broadcasts(
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
     yield copies, spread.start[rows] + wait
     yield _mirrored(problem, reduction, complete, order)
-    release = complete[order] / unit
-    release = np.rint(release).astype(np.int64) if whole else release
     for style in STYLES[:2]:
-        spreader = Spreader(part, control, release)
+        spreader = Spreader(part, control, complete[order])
         if not spreader.run(int(control.rng.integers(2**31)), style):
             return
         copies = spreader.copies.copy()
         copies[:, 2] = order[copies[:, 2]]
-        yield copies, spreader.times[:, 0] * unit
+        yield copies, spreader.times[:, 0] * float(spreader.unit or 1)
 
 
 def _wait(complete: Any, segment: Integers, start: Any) -> float:
@@ -205,7 +179,7 @@ def _mirrored(
     problem: Reduction, reduction: Schedule, complete: Any, order: Integers
 ) -> tuple[Integers, Any]:
     """Return the reduction run backwards, its last segment becoming the first complete one."""
-    sends, rows = sends_of(_part(problem, "reduce"), reduction)
+    sends, rows = sends_of(replace(problem, collective="reduce"), reduction)
     arrival = reduction.end[rows] + problem.latencies[sends.sender, sends.receiver]
     role = np.empty(len(order), dtype=np.int64)
     role[order[::-1]] = order
@@ -220,7 +194,7 @@ def merged(
     problem: Reduction, reduction: Schedule, copies: Integers, starts: Any
 ) -> Schedule | None:
     """Return both parts on shared ports, every port in the order of the parts' own times."""
-    sends, rows = sends_of(_part(problem, "reduce"), reduction)
+    sends, rows = sends_of(replace(problem, collective="reduce"), reduction)
     start = np.concatenate([reduction.start[rows], starts])
     together = Sends(
         sender=np.concatenate([sends.sender, copies[:, 0]]),

@@ -85,10 +85,3 @@ def common_unit_of(values: Floats) -> Fraction | None:
             return Fraction(divisor or 1, 10**digits if divisor else 1)
     distinct = np.unique(flat)
     return None if len(distinct) > MAX_FRACTIONS else common_unit(distinct.tolist())
-
-
-def in_units(value: Any, unit: Fraction) -> int:
-    """Return ``value`` as a whole number of units."""
-    fraction = as_fraction(value)
-    assert fraction is not None
-    return int(fraction / unit)

@@ -1,4 +1,4 @@
-"""The rules that turn trees or sequences into an order of sends.
+"""The rules that turn trees or sequences into an order of sends, and plans that are given.
 
 Times are whole numbers of a common unit where there is one, else floats. Machines and segments
 are counted from 0. The loops are plain Python over arrays, and are compiled for large inputs.
@@ -16,7 +16,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.watched import stoppable
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import Sends
 
 WATCHED_FROM = 5_000
@@ -199,56 +199,36 @@ def float_tables_of(problem: Reduction) -> Tables:
     )
 
 
-def ordered_by_rule(
+def ordered(
     problem: Reduction,
     parents: Integers,
-    order: str,
+    by: str | Integers,
     tables: Tables | None = None,
     control: Control | None = None,
 ) -> tuple[Sends, Any]:
-    """Return the sends of trees in the order of a rule, and the makespan in the tables' unit.
+    """Return the sends of trees in order, and the makespan in the tables' unit.
 
-    ``parents`` has a row per machine and a column per segment, counted from 0. When the time of a
-    ``control`` is up, there are fewer sends than the trees have.
+    Parameters
+    ----------
+    parents
+        A row per machine, a column per segment, counted from 0.
+    by
+        ``"greedy"``, ``"backfilling"``, or a row per machine: the segments in the order of its
+        sends; the root's is unused.
+
+    In a deadlock, and when the time of a ``control`` is up, there are fewer sends than the trees
+    have.
     """
-    return _committed(problem, parents, NO_SEQUENCES, RULES[order], tables, control)
-
-
-def ordered_by_sequence(
-    problem: Reduction, parents: Integers, sequences: Integers, tables: Tables | None = None
-) -> tuple[Sends, Any]:
-    """Return the sends of given successions of segments, and the makespan in the tables' unit.
-
-    ``sequences[machine]`` lists the segments in the order of sending; the root's row is unused.
-    In a deadlock there are fewer sends than the plan has.
-    """
-    return _committed(problem, parents, sequences, SEQUENCES, tables)
-
-
-def _committed(
-    problem: Reduction,
-    parents: Integers,
-    sequences: Integers,
-    rule: int,
-    tables: Tables | None,
-    control: Control | None = None,
-) -> tuple[Sends, Any]:
+    rule, sequences = (RULES[by], NO_SEQUENCES) if isinstance(by, str) else (SEQUENCES, by)
     given = (parents, sequences, *(tables or tables_of(problem))[:4], rule)
     run = commit.at(parents.size)
     if control is not None and parents.size >= WATCHED_FROM:
         sender, segment, end = stoppable(control, run, *given)
     else:
         sender, segment, end = run(*given, np.zeros(1, dtype=np.int64))
-    return _as_sends(parents, sender, segment), end
-
-
-def _as_sends(parents: Integers, sender: Integers, segment: Integers) -> Sends:
-    return Sends(
-        sender=sender,
-        receiver=parents[sender, segment],
-        segment=segment,
-        final=np.zeros(len(sender), dtype=bool),
-    )
+    final = np.zeros(len(sender), dtype=bool)
+    receiver = parents[sender, segment]
+    return Sends(sender=sender, receiver=receiver, segment=segment, final=final), end
 
 
 def deadlock(parents: Integers, sequences: Integers, sends: Sends) -> tuple[tuple[int, int], ...]:
@@ -275,3 +255,27 @@ def deadlock(parents: Integers, sequences: Integers, sends: Sends) -> tuple[tupl
         missing = (parents[:, segment] == machine) & ~done[:, segment]
         machine = int(np.flatnonzero(missing)[0])
     return tuple(path[seen.index(machine) :])
+
+
+def given_sends(problem: Reduction) -> tuple[Sends | None, Any, str]:
+    """Return the sends of the given plan in order, its makespan in units, or why it never ends."""
+    if problem.destinations is not None:
+        parents = np.array(problem.destinations, dtype=np.int64) - 1
+        order = "backfilling" if problem.order == "backfilling" else "greedy"
+        return *ordered(problem, parents, order), ""
+    assert problem.sequences is not None
+    parents, segments = np.zeros((2, len(problem.machines), len(problem.sizes)), dtype=np.int64)
+    for machine, row in enumerate(problem.sequences):
+        for turn, (segment, destination) in enumerate(row):
+            segments[machine, turn] = segment - 1
+            parents[machine, segment - 1] = destination - 1
+    sends, end = ordered(problem, parents, segments)
+    cycle = deadlock(parents, segments, sends)
+    if not cycle:
+        return sends, end, ""
+    names = problem.machines
+    steps = [
+        f"{names[machine]} waits to send {segment_name(segment)} until {names[other]} has sent"
+        for (machine, segment), (other, _) in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+    ]
+    return None, None, f"sequences: deadlock: {'; '.join(steps)}"

@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import tables_of
+from makespan.reduction.rules.order import Tables, tables_of
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order
 
 
-class Broadcast(NamedTuple):
-    """The costs of a broadcast: (sender, receiver) tables, 1 × 1 where all entries are equal.
+def broadcast_of(problem: Reduction) -> Tables:
+    """Return the costs of the broadcast that a reduction is in reversed time, or of a broadcast.
 
-    ``prepare`` is what a sender spends per copy: the reduction time, in reversed time.
+    ``reduce`` is what a sender spends per copy, before it: the reduction time, in reversed time.
     """
-
-    machines: int
-    latency: Any
-    transfer: Any
-    prepare: Any
-    size: Any
-
-
-def broadcast_of(problem: Reduction) -> Broadcast:
-    """Return the broadcast that a reduction is in reversed time, or a broadcast itself."""
     tables = tables_of(problem)
     if problem.times is None:
         tables = tables.over(len(problem.machines))
-    latency, transfer, prepare = tables.latency, tables.transfer, tables.reduce
+    transfer, latency, prepare = tables[:3]
     if problem.collective == "broadcast":
         prepare = np.zeros_like(prepare)
     else:
-        latency, transfer = latency.T, transfer.T
-    return Broadcast(
-        len(problem.machines),
-        np.ascontiguousarray(latency),
-        np.ascontiguousarray(transfer),
-        np.ascontiguousarray(prepare),
-        tables.size,
-    )
+        transfer, latency = transfer.T, latency.T
+    transfer, latency, prepare = map(np.ascontiguousarray, (transfer, latency, prepare))
+    return Tables(transfer, latency, prepare, tables.size, tables.unit)
 
 
 def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:

@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.errors import ProblemError
 from makespan.reduction.problem import Order, Reduction
-from makespan.reduction.rules.given import given_sends
+from makespan.reduction.rules.order import given_sends
 
 Plan = Sequence[Sequence[Any]]
 

@@ -20,22 +20,17 @@ from makespan.reduction.needs import (
     ONE_WAY,
     OPEN_PLAN,
     SAME_TIMES,
+    at_most,
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.sends import sends_in
 
 FIRST_STEPS = 100
 SLICE_SECONDS = 0.1
 TABLE = 1 << 22
 MAX_SENDS = 200
 MAX_UNITS = 10**7
-
-
-def _too_large(problem: Reduction) -> str | None:
-    if problem.segments == "auto":
-        return None
-    sends = (len(problem.machines) - 1) * problem.segments
-    return f"there are {sends}" if sends > MAX_SENDS else None
 
 
 def _too_fine(problem: Reduction) -> str | None:
@@ -57,7 +52,7 @@ def _too_fine(problem: Reduction) -> str | None:
         FREE_ORDER,
         SAME_TIMES,
         COMMON_UNIT,
-        Need(f"at most {MAX_SENDS} sends", _too_large),
+        at_most(MAX_SENDS, "sends", sends_in),
         Need("a positive transfer time, few units", _too_fine),
     ),
     proves="exhaustion of semi-active schedules for every end below the optimum",
@@ -115,10 +110,10 @@ class _Search:
 
         costs = broadcast_of(problem)
         size = int(costs.size[0])
-        self.machines, self.segments = costs.machines, len(costs.size)
+        self.machines, self.segments = len(problem.machines), len(costs.size)
         self.latency = int(costs.latency[0, 0])
         self.transfer = int(costs.transfer[0, 0]) * size
-        self.prepare = int(costs.prepare[0]) * size
+        self.prepare = int(costs.reduce[0]) * size
         self.levels = (self.machines - 1) * self.segments
         each = self.machines**2 * self.segments + 1
         claim(40 * each * (self.levels + 1), f"the choices of {self.levels} copies in a row")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import CP_SAT, Need, register
+from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY
+from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY, at_most
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import tables_of
-from makespan.reduction.sends import Sends, costs_of, sends_of
+from makespan.reduction.rules.reversal import broadcast_of
+from makespan.reduction.sends import Sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
     from makespan.core.schedule import Schedule
 
@@ -30,21 +30,19 @@ EXACT_PRESOLVE = 2**30  # see makespan.backends.cp_sat.search
 ASKED_EVERY = 200  # arcs or pairs between looks at the clock
 
 
-def _at_most(most: int) -> Need:
-    def unmet(problem: Reduction) -> str | None:
-        if problem.segments == "auto":
-            return None
-        arcs = (len(problem.machines) - 1) ** 2 * problem.segments
-        return f"there are {arcs}" if arcs > most else None
-
-    return Need(f"at most {most} possible sends, (n - 1)² m", unmet)
+def _arcs(most: int) -> Need:
+    return at_most(
+        most,
+        "possible sends, (n - 1)² m",
+        lambda problem: (len(problem.machines) - 1) * sends_in(problem),
+    )
 
 
 @register(
     "reduction",
     name="cp-sat",
-    needs=(CP_SAT, ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _at_most(MAX_ARCS)),
-    reach=(_at_most(ARCS_IN_REACH),),
+    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
+    reach=(_arcs(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
     source="optional intervals on ports and units; OR-tools CP-SAT",
@@ -70,7 +68,7 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     solution = Solution(schedule=incumbent)
     for in_order_of_arrival in (False, True):
         try:
-            model = _Model.build(problem, control, incumbent, in_order_of_arrival)
+            model = _Model(problem, control, incumbent, in_order_of_arrival)
         except _Unbuilt:
             return replace(solution, optimal=False, stopped=True)
         found = search(
@@ -82,7 +80,7 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
         bound = None if found.bound is None else _in_seconds(problem, found.bound)
         if not found.solved:
             return replace(solution, lower_bound=bound or solution.lower_bound, stopped=True)
-        schedule = model.schedule(problem, found.value)
+        schedule = model.schedule(found.value)
         assert found.objective is not None
         reached = schedule.makespan <= _in_seconds(problem, round(found.objective)) * (1 + 1e-12)
         if schedule.makespan < incumbent.makespan:
@@ -133,7 +131,6 @@ class _Copy(NamedTuple):
     lasts: int
 
 
-@dataclass(frozen=True, slots=True)
 class _Model:
     """The model of a broadcast, reversed or not: every machine but the root gets every segment.
 
@@ -142,28 +139,52 @@ class _Model:
     machine takes its segments, where that is given.
     """
 
-    model: CpModel
-    given: dict[tuple[int, int, int], IntVar]
-    held: dict[tuple[int, int], IntVar]
-    started: dict[tuple[int, int], IntVar]
-    begun: dict[tuple[int, int, int], Any]
-    turns: dict[tuple[int, int], int]
-    most: int
-
-    @classmethod
-    def build(
-        cls,
+    def __init__(
+        self,
         problem: Reduction,
         control: Control,
         incumbent: Schedule,
         in_order_of_arrival: bool,
-    ) -> _Model:
+    ) -> None:
         from makespan.backends.cp_sat import library
 
-        builder = _Builder(problem, control, library().CpModel(), incumbent)
-        return builder.build(in_order_of_arrival)
+        self.problem, self.incumbent = problem, incumbent
+        self.control, self.built = control, 0
+        self.machines, self.segments = len(problem.machines), len(problem.sizes)
+        tables = broadcast_of(problem).over(self.machines)
+        self.transfer, self.latency, self.prepare, self.size, _ = tables
+        self.unit = float(problem.unit or 1)
+        self.most = round(incumbent.makespan / self.unit)
+        self.model = model = library().CpModel()
+        end = model.new_int_var(round(best_bound(problem) / self.unit), self.most, "end")
+        copies = [(i, k) for i in range(1, self.machines) for k in range(self.segments)]
+        self.held, self.started = (
+            {key: model.new_int_var(0, self.most, f"{name}{key}") for key in copies}
+            for name in ("held", "started")
+        )
+        self.given = {
+            (i, k, j): model.new_bool_var(f"given{i},{k},{j}")
+            for i, k in copies
+            for j in range(self.machines)
+            if j != i and self._possible(i, k, j)
+        }
+        self.begun: dict[tuple[int, int, int], Any] = {}
+        self.turns: dict[tuple[int, int], int] = {}
+        for (i, k), when in self.held.items():
+            self._look()
+            givers = (self.given.get((i, k, j)) for j in range(self.machines))
+            model.add_exactly_one(chosen for chosen in givers if chosen is not None)
+            model.add(when <= end)
+        prepared = self._ports()
+        if in_order_of_arrival:
+            self._order_of_arrival(prepared)
+        if problem.times is not None and problem.destinations is None:
+            self._symmetry()
+        model.minimize(end)
+        self._hint(end)
 
-    def schedule(self, problem: Reduction, value: Any) -> Schedule:
+    def schedule(self, value: Any) -> Schedule:
+        """Return the plan of a solution, of which ``value`` gives the variables."""
         chosen = [key for key, chosen in self.given.items() if value(chosen)]
         taker, segment, giver = np.array(chosen, dtype=np.int64).T
         start, held, begun, turn = np.array(
@@ -178,7 +199,7 @@ class _Model:
             ],
             dtype=np.int64,
         ).T
-        forward = problem.collective == "broadcast"
+        forward = self.problem.collective == "broadcast"
         sends = Sends(
             sender=giver if forward else taker,
             receiver=taker if forward else giver,
@@ -186,67 +207,19 @@ class _Model:
             final=np.full(len(chosen), forward),
         )
         # what takes no time is before what begins at the same moment
-        lasts = costs_of(problem, sends).transfer
+        lasts = costs_of(self.problem, sends).transfer
         gives = np.lexsort((begun, lasts, start))
         takes = np.lexsort((turn, lasts, held - lasts))
         order, arrivals = (gives, takes) if forward else (takes[::-1], gives[::-1])
-        schedule = in_order(problem, sends.take(order), np.argsort(order)[arrivals])
+        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[arrivals])
         assert schedule is not None
         return schedule
-
-
-class _Builder:
-    def __init__(
-        self, problem: Reduction, control: Control, model: CpModel, incumbent: Schedule
-    ) -> None:
-        self.problem, self.model, self.incumbent = problem, model, incumbent
-        self.control, self.built = control, 0
-        self.machines, self.segments = len(problem.machines), len(problem.sizes)
-        tables = tables_of(problem).over(self.machines)
-        forward = problem.collective == "broadcast"
-        self.latency = tables.latency if forward else tables.latency.T
-        self.transfer = tables.transfer if forward else tables.transfer.T
-        self.prepare = tables.reduce * (not forward)
-        self.size = tables.size
-        unit = float(problem.unit or 1)
-        self.least = round(best_bound(problem) / unit)
-        self.most = round(incumbent.makespan / unit)
 
     def _look(self) -> None:
         """Give up where the time is up."""
         self.built += 1
         if self.built % ASKED_EVERY == 0 and self.control.expired():
             raise _Unbuilt
-
-    def build(self, in_order_of_arrival: bool) -> _Model:
-        model, machines, segments = self.model, self.machines, self.segments
-        others = range(1, machines)
-        end = model.new_int_var(self.least, self.most, "end")
-        held = {
-            (i, k): model.new_int_var(0, self.most, f"held{i},{k}")
-            for i in others
-            for k in range(segments)
-        }
-        started = {key: model.new_int_var(0, self.most, f"started{key}") for key in held}
-        given = {
-            (i, k, j): model.new_bool_var(f"given{i},{k},{j}")
-            for (i, k) in held
-            for j in range(machines)
-            if j != i and self._possible(i, k, j)
-        }
-        result = _Model(model, given, held, started, {}, {}, self.most)
-        for (i, k), when in held.items():
-            self._look()
-            model.add_exactly_one(given[i, k, j] for j in range(machines) if (i, k, j) in given)
-            model.add(when <= end)
-        copies = self._ports(result)
-        if in_order_of_arrival:
-            self._order_of_arrival(copies)
-        if self.problem.times is not None and self.problem.destinations is None:
-            self._symmetry(result)
-        model.minimize(end)
-        self._hint(result, end)
-        return result
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
         """Whether a given plan allows the copy, in the direction of the problem."""
@@ -256,7 +229,7 @@ class _Builder:
             return (segment + 1, giver + 1) in self.problem.sequences[taker]
         return True
 
-    def _ports(self, plan: _Model) -> list[list[_Copy]]:
+    def _ports(self) -> list[list[_Copy]]:
         """Ports and units take one at a time; return the copies that each unit prepares."""
         model = self.model
         sending: list[list[Any]] = [[] for _ in range(self.machines)]
@@ -265,11 +238,11 @@ class _Builder:
         copies: list[list[_Copy]] = [[] for _ in range(self.machines)]
         queues = [self._queues(giver) for giver in range(self.machines)]
         at_once: list[tuple[int, int, int]] = []
-        for (i, k, j), chosen in plan.given.items():
+        for (i, k, j), chosen in self.given.items():
             self._look()
             lasts = int(self.transfer[j, i] * self.size[k])
             work = int(self.prepare[j] * self.size[k])
-            start, held = plan.started[i, k], plan.held[i, k]
+            start, held = self.started[i, k], self.held[i, k]
             model.add(held == start + int(self.latency[j, i]) + lasts).only_enforce_if(chosen)
             sending[j].append(model.new_optional_fixed_size_interval_var(start, lasts, chosen, ""))
             taking[i].append(model.new_optional_interval_var(held - lasts, lasts, held, chosen, ""))
@@ -281,19 +254,19 @@ class _Builder:
                     model.new_optional_fixed_size_interval_var(begin, work, chosen, "")
                 )
                 copies[j].append(_Copy(chosen, begin, start, work, lasts))
-            plan.begun[i, k, j] = begin
-            model.add(begin >= (plan.held[j, k] if j else 0)).only_enforce_if(chosen)
+            self.begun[i, k, j] = begin
+            model.add(begin >= (self.held[j, k] if j else 0)).only_enforce_if(chosen)
             if j and int(self.latency[j, i]) + lasts + work == 0:
                 at_once.append((i, k, j))
         for intervals in (*sending, *taking, *preparing):
             if len(intervals) > 1:
                 model.add_no_overlap(intervals)
-        self._no_circles(plan, at_once)
+        self._no_circles(at_once)
         if self.problem.sequences is not None:
-            self._given_sequences(plan)
+            self._given_sequences()
         return copies
 
-    def _no_circles(self, plan: _Model, at_once: list[tuple[int, int, int]]) -> None:
+    def _no_circles(self, at_once: list[tuple[int, int, int]]) -> None:
         """Copies that take no time need a rank: times alone let machines give in a circle."""
         rank = {
             key: self.model.new_int_var(1, self.machines, "")
@@ -301,7 +274,7 @@ class _Builder:
         }
         for i, k, j in at_once:
             self._look()
-            self.model.add(rank[i, k] > rank[j, k]).only_enforce_if(plan.given[i, k, j])
+            self.model.add(rank[i, k] > rank[j, k]).only_enforce_if(self.given[i, k, j])
 
     def _queues(self, giver: int) -> bool:
         """Whether copies can wait for the unit of a giver: it may be slower than its port."""
@@ -322,47 +295,46 @@ class _Builder:
                 model.add(sooner.start + sooner.lasts <= later.start).only_enforce_if(*both, when)
                 model.add(sooner.begin + sooner.work <= later.begin).only_enforce_if(*both, when)
 
-    def _given_sequences(self, plan: _Model) -> None:
+    def _given_sequences(self) -> None:
         """In reversed time, a machine takes its segments in the reverse of its sends."""
         assert self.problem.sequences is not None
         for i, row in enumerate(self.problem.sequences):
             for turn, (segment, _) in enumerate(reversed(row)):
-                plan.turns[i, segment - 1] = turn
+                self.turns[i, segment - 1] = turn
             for (later, giver), (sooner, _) in pairwise(row):
                 lasts = int(self.transfer[giver - 1, i] * self.size[later - 1])
-                self.model.add(plan.held[i, sooner - 1] <= plan.held[i, later - 1] - lasts)
+                self.model.add(self.held[i, sooner - 1] <= self.held[i, later - 1] - lasts)
 
-    def _symmetry(self, plan: _Model) -> None:
+    def _symmetry(self) -> None:
         """Segments and machines other than the root are interchangeable.
 
         Segments are numbered by when machine 1 gets them, machines by when they get segment 0.
         """
         if self.problem.sequences is not None:
             return
-        last = [plan.held[i, 0] for i in range(1, self.machines)]
+        last = [self.held[i, 0] for i in range(1, self.machines)]
         for one, two in pairwise(last):
             self.model.add(one <= two)
-        order = [plan.held[1, k] for k in range(self.segments)]
+        order = [self.held[1, k] for k in range(self.segments)]
         for one, two in pairwise(order):
             self.model.add(one <= two)
 
-    def _hint(self, plan: _Model, end: IntVar) -> None:
-        unit = float(self.problem.unit or 1)
+    def _hint(self, end: IntVar) -> None:
         sends, rows = _rows(self.problem, self.incumbent)
         begin = {}
         for giver, taker, segment, start, arrival in zip(
             *(column.tolist() for column in (*sends, *rows)), strict=True
         ):
-            begin[taker, segment] = (giver, round(start / unit), round(arrival / unit))
+            begin[taker, segment] = (giver, round(start / self.unit), round(arrival / self.unit))
         names, items = self._renaming(begin)
         self.model.add_hint(end, self.most)
         for (taker, segment), (giver, start, arrival) in begin.items():
             key = (names[taker], items[segment])
-            self.model.add_hint(plan.started[key], start)
-            self.model.add_hint(plan.held[key], arrival)
+            self.model.add_hint(self.started[key], start)
+            self.model.add_hint(self.held[key], arrival)
             for other in range(self.machines):
-                if (*key, other) in plan.given:
-                    self.model.add_hint(plan.given[(*key, other)], other == names[giver])
+                if (*key, other) in self.given:
+                    self.model.add_hint(self.given[(*key, other)], other == names[giver])
 
     def _renaming(self, begin: dict[Any, Any]) -> tuple[list[int], list[int]]:
         """Return the names under which the incumbent keeps to the order of ``_symmetry``."""

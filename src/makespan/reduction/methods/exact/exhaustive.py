@@ -5,23 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN
+from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN, at_most
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import float_tables_of, ordered_by_rule, tables_of
+from makespan.reduction.rules.order import float_tables_of, ordered, tables_of
 from makespan.reduction.search.exhaustion import MAX_LISTED, Search, search
 from makespan.reduction.sends import claim_sends
 from makespan.reduction.timing import in_order
 
 MAX_MACHINES = 8
-
-FEW_MACHINES = Need(
-    f"at most {MAX_MACHINES} machines",
-    lambda problem: (
-        f"there are {len(problem.machines)}" if len(problem.machines) > MAX_MACHINES else None
-    ),
-)
+FEW_MACHINES = at_most(MAX_MACHINES, "machines", lambda problem: len(problem.machines))
 
 
 @register(
@@ -55,7 +49,7 @@ def exhaustive(
     )
     if found is None:
         return Solution(schedule=None, notes=("the time was up before the search was through",))
-    sends, _ = ordered_by_rule(problem, found.best, "greedy")
+    sends, _ = ordered(problem, found.best, "greedy")
     value = float(found.value) if unit is None else float(int(found.value) * unit)
     return Solution(
         schedule=in_order(problem, sends),

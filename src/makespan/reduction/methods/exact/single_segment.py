@@ -7,16 +7,11 @@ from heapq import heappop, heappush
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction.needs import FREE_ORDER, ONE_WAY, OPEN_PLAN, SAME_TIMES
+from makespan.reduction.needs import FREE_ORDER, ONE_SEGMENT, ONE_WAY, OPEN_PLAN, SAME_TIMES
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
-
-ONE_SEGMENT = Need(
-    "one segment",
-    lambda problem: None if problem.segments == 1 else f"segments is {problem.segments}",
-)
 
 
 @register(
@@ -29,14 +24,12 @@ ONE_SEGMENT = Need(
 )
 def single_segment(problem: Reduction, control: Control) -> Solution:
     """Grow the reversed broadcast as fast as it can: whoever can finish a copy first makes it."""
-    machines, latency, transfer, prepare, _ = broadcast_of(problem)
-    lag, lasts, work = latency[0, 0], transfer[0, 0], prepare[0]
-    scale = broadcast_of(problem).size[0]
-    lasts, work = lasts * scale, work * scale
-    length, period = lag + lasts + work, max(lasts, work)
+    transfer, latency, prepare, size, _ = broadcast_of(problem)
+    lasts, work = transfer[0, 0] * size[0], prepare[0] * size[0]
+    length, period = latency[0, 0] + lasts + work, max(lasts, work)
     copies: list[tuple[int, int, int]] = []
     heap = [(length, 0)]
-    while len(copies) < machines - 1:
+    while len(copies) < len(problem.machines) - 1:
         arrival, giver = heappop(heap)
         taker = len(copies) + 1
         copies.append((giver, taker, 0))

@@ -1,24 +1,30 @@
-"""The trees that message-passing libraries use, pipelined over the segments."""
+"""The trees that message-passing libraries use, pipelined over the segments: a method each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.errors import MethodError
 from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
-from makespan.reduction.rules.order import ordered_by_rule, ordered_by_sequence, tables_of
+from makespan.reduction.rules.order import ordered, tables_of
 from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.sends import Sends, claim_sends
 from makespan.reduction.timing import in_order
 
 BACKFILLED_UP_TO = 2_000
+LEADS = (0, 2, 4, 6, 8)  # how much earlier deeper machines send a segment of two trees
+IN_TREES = (ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER)
 Tree = Callable[[int, int], Integers]
 
 
@@ -69,11 +75,11 @@ def planned(
             break
         order = np.argsort(segments - lead * depth, axis=1, kind="stable")
         order = np.ascontiguousarray(np.broadcast_to(order, parents.shape))
-        plan = ordered_by_sequence(forward, parents, order, tables)
+        plan = ordered(forward, parents, order, tables)
         if len(plan[0]) == wanted and (best is None or plan[1] < best[1]):
             best = plan
     if parents.size <= BACKFILLED_UP_TO:
-        plan = ordered_by_rule(forward, parents, "backfilling", tables)
+        plan = ordered(forward, parents, "backfilling", tables)
         best = plan if best is None or plan[1] < best[1] else best
     assert best is not None
     sends = best[0]
@@ -101,52 +107,86 @@ def depths(parents: Integers) -> Integers:
 
 def as_reduction(problem: Reduction) -> Reduction:
     """Return the reduction that a broadcast is in reversed time."""
-    latency, transfer = np.asarray(problem.latency), np.asarray(problem.transfer)
-    return Reduction(
-        machines=problem.machines,
-        segments=problem.segments,
-        latency=latency.T if latency.ndim else problem.latency,
-        transfer=transfer.T if transfer.ndim else problem.transfer,
-        reduce=0.0,
-        segment_sizes=problem.segment_sizes,
-    )
+    tables: list[Any] = [problem.latency, problem.transfer]
+    latency, transfer = (table.T if np.ndim(table) else table for table in tables)
+    return replace(problem, collective="reduce", latency=latency, transfer=transfer, reduce=0.0)
 
 
+def as_method(
+    name: str, *, source: str = "classical", leads: tuple[int, ...] = (0,)
+) -> Callable[[Tree], Tree]:
+    """Register the method that pipelines over the decorated tree; its docstring is the method's."""
+
+    def decorate(tree: Tree) -> Tree:
+        def run(problem: Reduction, control: Control) -> Solution:
+            return pipelined(problem, tree, control, leads)
+
+        run.__doc__ = tree.__doc__
+        register("reduction", name=name, needs=IN_TREES, complexity="O(n m log n)", source=source)(
+            run
+        )
+        return tree
+
+    return decorate
+
+
+@as_method("chain", source="a pipeline; classical")
 def chain(machines: int, segment: int) -> Integers:
-    """Every machine sends to the one before it."""
+    """Send every segment along a chain of all machines."""
     return np.maximum(np.arange(machines) - 1, 0)
 
 
+@as_method("star")
 def star(machines: int, segment: int) -> Integers:
-    """Every machine sends to the root."""
+    """Send every segment straight to the root."""
     return np.zeros(machines, dtype=np.int64)
 
 
+@as_method("binary")
 def binary(machines: int, segment: int) -> Integers:
-    """Machines 2i + 1 and 2i + 2 send to machine i."""
+    """Send every segment up a balanced binary tree: machine i gets from 2i + 1 and 2i + 2."""
     return np.maximum((np.arange(machines) - 1) // 2, 0)
 
 
-def k_nomial(machines: int, arity: int) -> Integers:
-    """Every machine sends to the one whose number lacks its lowest digit in base ``arity``.
+@as_method("binomial", source="classical; what libraries use for short messages")
+def binomial(machines: int, segment: int) -> Integers:
+    """Send every segment up a binomial tree."""
+    return without_lowest_digit(machines, 2)
 
-    >>> k_nomial(8, 2).tolist()
+
+@register(
+    "reduction",
+    name="k-nomial",
+    needs=IN_TREES,
+    complexity="O(n m log n)",
+    source="classical; the binomial tree with digits in base k",
+)
+def k_nomial(problem: Reduction, control: Control, *, arity: int = 4) -> Solution:
+    """Send every segment up a k-nomial tree; ``arity`` is k."""
+    if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
+        raise MethodError(f"arity: {arity!r} is not allowed; it is a whole number from 2")
+    return pipelined(problem, lambda machines, _: without_lowest_digit(machines, arity), control)
+
+
+def without_lowest_digit(machines: int, base: int) -> Integers:
+    """Every machine sends to the one whose number lacks its lowest digit in this base.
+
+    >>> without_lowest_digit(8, 2).tolist()
     [0, 0, 0, 2, 0, 4, 4, 6]
     """
-    parents = np.zeros(machines, dtype=np.int64)
-    for machine in range(1, machines):
-        weight = 1
-        while machine // weight % arity == 0:
-            weight *= arity
-        parents[machine] = machine - machine // weight % arity * weight
+    machine = np.arange(machines)
+    parents, weight = np.zeros_like(machine), 1
+    while weight < machines:
+        parents = np.where(machine % weight, parents, machine - machine % (weight * base))
+        weight *= base
     return parents
 
 
+@as_method("two-tree", source="Sanders, Speck and Träff 2009", leads=LEADS)
 def two_tree(machines: int, segment: int) -> Integers:
-    """Even segments follow a binary tree in which odd machines are leaves, odd ones another in
-    which even machines are.
+    """Send odd and even segments up two binary trees, the leaves of one inside the other.
 
-    Source: Sanders, Speck and Träff 2009.
+    Even segments follow a tree in which odd machines are leaves.
     """
     inner = machines - 1
     place = np.arange(inner + 1)

@@ -1,14 +1,93 @@
-"""The loops of round-optimal schedules on circulant graphs.
-
-Source: Träff 2024. They are plain Python over arrays, and are compiled for many
-machines or segments.
-"""
+"""Round-optimal schedules on circulant graphs."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.reduction.needs import (
+    FREE_ORDER,
+    GIVEN_COUNT,
+    ONE_WAY,
+    OPEN_PLAN,
+    SAME_TIMES,
+)
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.sends import claim_sends
+
+
+def _latency_or_work(problem: Reduction) -> str | None:
+    if problem.times is None:
+        return None
+    for name, value in zip(("latency", "transfer", "reduce"), problem.times, strict=True):
+        if name != "transfer" and value > 0:
+            return f"{name} is {value!r}"
+    return None
+
+
+@register(
+    "reduction",
+    name="circulant",
+    needs=(
+        ONE_WAY,
+        GIVEN_COUNT,
+        OPEN_PLAN,
+        FREE_ORDER,
+        SAME_TIMES,
+        Need("no latency and no reduction time", _latency_or_work),
+    ),
+    proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994)",
+    complexity="O(n log² n + n m)",
+    source="Träff 2024, receive schedules on circulant graphs",
+)
+def circulant(problem: Reduction, control: Control) -> Solution:
+    """In round k, machine r gives to machine r + skip[k]; every machine gets a new segment in
+    every round once it has one.
+    """
+    assert problem.segments != "auto"
+    machines, segments = len(problem.machines), problem.segments
+    claim_sends(problem)
+    copies = copies_of(machines, segments)
+    return Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
+
+
+def copies_of(machines: int, segments: int) -> Integers:
+    """Return the rows (giver, taker, segment) in the order of their rounds."""
+    copies = np.empty(((machines - 1) * segments, 3), dtype=np.int64)
+    if len(copies):
+        takes = takes_of(machines)
+        skips = np.array(skips_of(machines), dtype=np.int64)
+        circulate.at(len(copies))(skips, takes, segments, copies)
+    return copies
+
+
+def takes_of(machines: int) -> Integers:
+    """Return what every machine receives in each round of a phase; the root's row has no meaning.
+
+    >>> takes_of(4)[1:].tolist()
+    [[0, -1], [-2, 1], [-1, 0]]
+    """
+    skips = np.array(skips_of(machines), dtype=np.int64)
+    takes = np.zeros((machines, len(skips) - 1), dtype=np.int64)
+    receive.at(machines)(skips, takes)
+    return takes
+
+
+def skips_of(machines: int) -> list[int]:
+    """Return the skips of the circulant graph: halves of n, rounded up, and n itself.
+
+    >>> skips_of(11)
+    [1, 2, 3, 6, 11]
+    """
+    skips = [machines]
+    while skips[0] > 1:
+        skips.insert(0, (skips[0] + 1) // 2)
+    return skips
 
 
 @loop(pays_from=2_000)
@@ -76,8 +155,8 @@ def receive(skips, takes):  # type: ignore[no-untyped-def]
 
 
 @loop(pays_from=2_000)
-def circulate(skips, takes, segments, copies, rounds):  # type: ignore[no-untyped-def]
-    """Fill in the rows (giver, taker, segment) in the order of their rounds, and the rounds.
+def circulate(skips, takes, segments, copies):  # type: ignore[no-untyped-def]
+    """Fill in the rows (giver, taker, segment) in the order of their rounds.
 
     Every machine gets in every round what is due, unless it has it.
     """
@@ -96,5 +175,4 @@ def circulate(skips, takes, segments, copies, rounds):  # type: ignore[no-untype
                 copies[row, 0] = (taker - skips[k]) % machines
                 copies[row, 1] = taker
                 copies[row, 2] = block
-                rounds[row] = turn - empty
                 row += 1

@@ -1,4 +1,4 @@
-"""Destinations for the rules that order the sends: all of them, or by local search."""
+"""The rules that order the sends, over all destinations, or over those of a local search."""
 
 from __future__ import annotations
 
@@ -10,24 +10,66 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods import trees
+from makespan.reduction.needs import (
+    A_REDUCTION,
+    BACKFILLING_ORDER,
+    GIVEN_COUNT,
+    GREEDY_ORDER,
+    OPEN_PLAN,
+    at_most,
+)
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules import classical
-from makespan.reduction.rules.order import ordered_by_rule, tables_of
+from makespan.reduction.rules.order import ordered, tables_of
 from makespan.reduction.search.trees import all_trees
-from makespan.reduction.sends import Sends, claim_sends
+from makespan.reduction.sends import Sends, claim_sends, sends_in
 from makespan.reduction.timing import in_order
 
 ALL_UP_TO = 30_000
 SENDS_IN_ALL = 2_000_000
-SHAPES: tuple[classical.Tree, ...] = (
-    classical.star,  # planned whatever the time: it is quick at any size
-    classical.chain,
-    classical.binary,
-    classical.two_tree,
-    lambda machines, _: classical.k_nomial(machines, 2),
+SHAPES = (trees.star, trees.chain, trees.binary, trees.two_tree, trees.binomial)
+"""The first is planned whatever the time: it is quick at any size."""
+MAX_FREE_SENDS = 5_000
+"""For more, there are better methods than backfilling."""
+
+
+def _sends_in_free_order(problem: Reduction) -> int:
+    return sends_in(problem) if problem.order == "free" else 0
+
+
+@register(
+    "reduction",
+    name="greedy-trees",
+    needs=(A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN),
+    proves="all destinations, where there are few",
+    complexity="O(n m log n) for each destination matrix tried",
+    source="array reduction notebook, evaluate; local search over destinations",
 )
+def greedy_trees(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
+    """Order the sends by the greedy rule; try all destinations where few, else search."""
+    return best_destinations(problem, control, "greedy", tries)
+
+
+@register(
+    "reduction",
+    name="backfilling",
+    needs=(
+        A_REDUCTION,
+        GIVEN_COUNT,
+        OPEN_PLAN,
+        BACKFILLING_ORDER,
+        at_most(MAX_FREE_SENDS, "sends where order = 'free'", _sends_in_free_order),
+    ),
+    proves="all destinations, where there are few (order = 'backfilling')",
+    complexity="O(n m log(n m)) for each destination matrix tried",
+    source="array reduction notebook, last section: the leaves of all segments at each step",
+)
+def backfilling(problem: Reduction, control: Control, *, tries: int | None = None) -> Solution:
+    """Order the sends by backfilling; try all destinations where they are few, else search."""
+    return best_destinations(problem, control, "backfilling", tries)
 
 
 def best_destinations(
@@ -40,7 +82,7 @@ def best_destinations(
     few = (machines - 2) * segments * math.log(machines) <= math.log(ALL_UP_TO)
 
     def planned(parents: Integers, clock: Control | None = control) -> _Plan:
-        sends, end = ordered_by_rule(problem, parents, rule, tables, clock)
+        sends, end = ordered(problem, parents, rule, tables, clock)
         complete = len(sends) == (machines - 1) * segments
         return _Plan(parents, sends, end if complete else math.inf)
 
@@ -83,11 +125,11 @@ def _best_of_all(
 def _local_search(problem: Reduction, planned: Any, control: Control, tries: int | None) -> _Plan:
     """Start from the best classical tree, then send single segments elsewhere."""
     machines, segments = len(problem.machines), len(problem.sizes)
-    best: _Plan = planned(classical.parents_of(problem, SHAPES[0]), None)
+    best: _Plan = planned(trees.parents_of(problem, SHAPES[0]), None)
     for shape in SHAPES[1:]:
         if control.expired():
             return best
-        best = min(best, planned(classical.parents_of(problem, shape)), key=_end)
+        best = min(best, planned(trees.parents_of(problem, shape)), key=_end)
     target = best_bound(problem) / float(problem.unit or 1) * (1 + 1e-12)
     rng = np.random.default_rng(control.rng.integers(2**31))
     share = SENDS_IN_ALL // (machines * segments) // (1 if machines * segments >= 200 else 10)

@@ -1,1 +1,0 @@
-"""Trees that are known in closed form, pipelined over the segments."""
