@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from functools import cache
 from multiprocessing.util import Finalize
-from pathlib import Path
 
 from campaign import corpus
 from campaign.names import oddly_named
@@ -47,7 +45,7 @@ def attempt(trial: Trial) -> None:
 
 @cache
 def _browser() -> Browser:
-    browser = Browser(Path(tempfile.mkdtemp(prefix="campaign-profile-")))
+    browser = Browser()
     Finalize(None, browser.__exit__, exitpriority=10)  # a worker runs no handlers of atexit
     return browser
 

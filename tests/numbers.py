@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from makespan.core.inputs.mistakes import LEAST
+from makespan.core.inputs.rules import LEAST
 
 
 def amounts(high: float) -> st.SearchStrategy[float]:

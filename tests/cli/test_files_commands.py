@@ -58,7 +58,10 @@ def test_generate_lists_kinds_and_options(capsys):
     [
         (["generate", "divisibl"], "did you mean 'divisible'"),
         (["generate", "divisible", "-O", "worker=3"], "did you mean 'workers'"),
-        (["generate", "divisible", "-O", "workers=0"], "workers: 0 is not a whole number from 1"),
+        (
+            ["generate", "divisible", "-O", "workers=0"],
+            "workers: 0 is below 1; workers are a whole number from 1",
+        ),
         (["generate", "divisible", "-o", "plan.svg"], "allowed are .json, .toml"),
         (["convert", "star.toml", "-"], "--to says what to write"),
         (["convert", "star.toml", "plan.svg"], "allowed are .json, .toml"),

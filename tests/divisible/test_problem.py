@@ -37,10 +37,10 @@ def test_all_mistakes_at_once():
     for place in (
         "platform.workers[0].compute.per_unit: 'fast' is not a number",
         "platform.workers[1].compute.per_unit: nan is not a number",
-        "platform.workers[1].memory: -2.0 is negative",
+        "platform.workers[1].memory: -2 is negative",
         "platform.workers[1].name: 'A' is also the name of platform.workers[0]",
         "platform.master.compute.fixed: inf is infinite",
-        "rounds: 0 is not allowed",
+        "rounds: 0 is below 1",
         "ports: 3 is not allowed",
         "order[1]: 'B' is not a worker",
     ):

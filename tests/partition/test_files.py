@@ -178,7 +178,7 @@ def test_measurements_in_csv(tmp_path):
         ("resource,count,time\na,one,2\n", "line 2, count: 'one' is not a number"),
         ("resource,count,time\na,1,nan\n", "line 2, time: 'nan' is not a number"),
         ("resource,count,time\n\na,1,-2\n", "line 3, time: '-2' is negative"),
-        ("resource,count,time\na,1.5,2\n", "line 2, count: '1.5' is not a count"),
+        ("resource,count,time\na,1.5,2\n", "line 2, count: '1.5' is not a whole number"),
         ("resource,count,time\na,1\n", "line 2: has 2 values for 3 columns"),
         ("count,time\n1,2\n", "line 1 has no column 'resource'"),
         ("resource,count,time\na,1,2\na,1,3\n", "count 1 stands twice"),
@@ -200,7 +200,7 @@ def test_mistakes_in_csv_name_their_line(tmp_path, text, mistake):
         ("resource,count,time\na\0b,1,2\n", "line 2: holds a character NUL"),
         (f"resource,count,time\n{'a' * 200_000},1,2\n", "is not CSV (field larger than"),
         (f"resource,count,time\na,{'9' * 5000},2\n", "line 2, count: '999"),
-        ("resource,count,time\na,9007199254740992,2\n", "is not a count"),
+        ("resource,count,time\na,9007199254740992,2\n", "a count is a whole number"),
         ("resource,count,time\na,1,1e300\n", "line 2, time: '1e300' is above 1e+100"),
     ],
 )

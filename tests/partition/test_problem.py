@@ -137,7 +137,10 @@ def test_all_mistakes_are_reported_together():
         ({"costs": [[0.0]], "lower": [0, 0]}, "lower: holds 2 entries; there are 1 resources"),
         ({"costs": [[0.0]], "lower": 2, "upper": 1}, "lower: 2 is above the upper limit 1"),
         ({"costs": [[0.0]], "names": ["a", "b"]}, "names: holds 2 names"),
-        ({"costs": [[0.0], [0.0]], "names": ["a", "a"]}, "names[1]: 'a' stands twice"),
+        (
+            {"costs": [[0.0], [0.0]], "names": ["a", "a"]},
+            "names[1]: 'a' is also the name of",
+        ),
         ({"costs": [[0.0]], "objective": "pareto"}, "energy: is missing"),
         ({"costs": [[0.0, 1.0]], "energy": [[0.0]]}, "energy[0]: holds 1 entries"),
         ({"costs": [[0.0, 1.0]], "energy": [[0.0, nan]]}, "energy[0][1]: nan is not a number"),
@@ -160,11 +163,11 @@ def test_all_mistakes_are_reported_together():
         ),
         (
             {"costs": [Samples(counts=[0], costs=[0.0], interpolation="cubic")]},
-            "costs[0].interpolation: 'cubic' is not one of",
+            "costs[0].interpolation: 'cubic' is not allowed; it is",
         ),
         (
             {"costs": [Samples(counts=[0], costs=[0.0], granularity=0)]},
-            "costs[0].granularity: 0 is not a whole number from 1",
+            "costs[0].granularity: 0 is below 1; a granularity is a whole number from 1",
         ),
     ],
 )

@@ -22,7 +22,7 @@ GOOD: dict[str, Any] = {"machines": 3, "segments": 2, "latency": 1, "transfer": 
     [
         ({"machines": 0}, "machines", "from 1"),
         ({"machines": True}, "machines", "from 1"),
-        ({"machines": ["A", "A"]}, "machines", "distinct"),
+        ({"machines": ["A", "A"]}, "machines[1]", "names differ"),
         ({"segments": 1.5}, "segments", "whole number"),
         ({"segments": "many"}, "segments", "'auto'"),
         ({"latency": -1}, "latency", "negative"),

@@ -119,9 +119,7 @@ def test_given_plans_without_contention_are_timed_at_once(monkeypatch: pytest.Mo
             given = {"sequence": sequence}
         problem = replace(free, **given)
         dag = problem.dag
-        source, target = problem.given.precedences()
-        chained = Dag.from_arrays(work=dag.work, source=source, target=target)
-        by = by_level(chained, levels(dag, *weights(problem)))
+        by = by_level(problem.given.chained, levels(dag, *weights(problem)))
         pairs.append((problem, on_board(problem, np.array(machine), by)))
     monkeypatch.delattr(board.Board, "place")
     for problem, expected in pairs:

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.watched import watched
+from makespan.core.system.extras import optional
 from makespan.core.system.startup import startup
 
 if TYPE_CHECKING:
@@ -178,8 +179,7 @@ def _power_of_two(logarithm: float, room: int) -> Scaling:
 def library() -> Any:
     """Import CP-SAT: about half a second of start-up, which does not count against limits."""
     with startup():
-        from ortools.sat.python import cp_model
-    return cp_model
+        return optional("ortools.sat.python.cp_model")
 
 
 class Outcome(StrEnum):

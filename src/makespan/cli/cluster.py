@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from makespan.core.errors import ExecutionError, FileError, InputError
+from makespan.core.system.extras import optional
 
 RESULTS = (".json", ".npy")
 
@@ -136,9 +137,7 @@ def connected(address: str) -> Iterator[Any]:
     ExecutionError
         If it does not answer.
     """
-    from makespan.execute.dask.cluster.client import distributed
-
-    package = distributed()
+    package = optional("distributed")
     if not address.rpartition(":")[2].isdigit():
         raise InputError(f"--scheduler: {address!r} is not of the form tcp://HOST:PORT")
     try:

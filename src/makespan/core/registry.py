@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.solution import Solution
+from makespan.core.system.extras import missing
 from makespan.core.system.startup import startup
 
 Run = TypeVar("Run", bound=Callable[..., Solution])
@@ -23,12 +24,17 @@ class Need(NamedTuple):
     """What a method needs of a problem.
 
     ``unmet`` returns the place and value that stand in the way, or None. A ``decisive`` need
-    comes first: the others make sense only where it is met.
+    comes first: the others make sense only where it is met. A ``library`` is not the problem's.
     """
 
     text: str
     unmet: Callable[[Any], str | None]
     decisive: bool = False
+    library: bool = False
+
+
+CP_SAT = Need("CP-SAT", lambda problem: missing("ortools"), library=True)
+"""What methods need that search with CP-SAT, to prove plans optimal that others can't."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +82,14 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applicability:
-    """A method, and why it does not apply to a problem (empty where it does)."""
+    """A method, and why it does not apply to a problem (empty where it does).
+
+    ``uninstalled`` says that nothing but a library is in the way.
+    """
 
     method: Method
     reasons: tuple[str, ...] = ()
+    uninstalled: bool = False
 
     @property
     def applies(self) -> bool:
@@ -178,14 +188,17 @@ def _below(folder: str, package: ModuleType) -> Iterator[tuple[str, str]]:
 
 def applicability(method: Method, problem: Any) -> Applicability:
     """Return whether ``method`` applies to ``problem``, and if not, why."""
-    reasons = []
+    reasons, uninstalled = [], True
     for need in method.needs:
         obstacle = need.unmet(problem)
         if obstacle is not None:
             reasons.append(f"needs {need.text}, but {obstacle}")
+            uninstalled = uninstalled and need.library
             if need.decisive:
                 break
-    return Applicability(method=method, reasons=tuple(reasons))
+    return Applicability(
+        method=method, reasons=tuple(reasons), uninstalled=bool(reasons) and uninstalled
+    )
 
 
 def within_reach(method: Method, problem: Any) -> bool:

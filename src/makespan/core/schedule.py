@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.errors import MissingExtra
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.extras import optional
 
 
 class Activity(IntEnum):
@@ -289,11 +289,11 @@ class Schedule:
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame, one row per activity."""
-        return _frame_library("pandas").DataFrame(self._frame_columns())
+        return optional("pandas").DataFrame(self._frame_columns())
 
     def to_polars(self) -> Any:
         """Return a polars data frame, one row per activity."""
-        return _frame_library("polars").DataFrame(self._frame_columns())
+        return optional("polars").DataFrame(self._frame_columns())
 
     def _frame_columns(self) -> Mapping[str, Any]:
         records = list(self.records())
@@ -314,14 +314,3 @@ def _finder(names: Sequence[str]) -> Callable[[str], int]:
 
 
 COLUMNS = ("kind", "machine", "peer", "item", "amount", "start", "end")
-
-
-def _frame_library(name: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(
-            f"{name} is not installed; 'pip install makespan[frames]' brings it"
-        ) from error

@@ -12,17 +12,17 @@ from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Field,
     Form,
-    Number,
     ProblemForm,
-    Whole,
+    Value,
     mistake,
     schema_of,
     validated,
 )
+from makespan.core.inputs.rules import DEADLINE
 from makespan.divisible.model.platform_forms import PlatformForm, place_in_file, platform_entry
-from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.problem import BUDGET, LOAD, ROUNDS, DivisibleLoad
 
-Amount = Annotated[float, Number("a load is 0 or more units")]
+Amount = Annotated[float, Value(LOAD)]
 
 
 class TransferForm(Form):
@@ -43,7 +43,7 @@ class TransferForm(Form):
 
 def _no_boolean(value: Any) -> Any:
     if isinstance(value, bool):  # true equals 1
-        raise mistake(f"{value} is not allowed; ports are 1, 2 or 'many'")
+        raise mistake(f"{value} is not allowed; it is 1, 2 or 'many'")
     return value
 
 
@@ -53,9 +53,7 @@ class DivisibleForm(ProblemForm):
     kind: Literal["divisible"]
     platform: PlatformForm
     load: Amount | None = None
-    rounds: Annotated[
-        int | Literal["auto"], Whole("rounds are a number from 1 or 'auto'", 1, ("auto",))
-    ] = 1
+    rounds: Annotated[int | str, Value(ROUNDS)] = 1
     ports: Annotated[Literal[1, 2, "many"], BeforeValidator(_no_boolean)] = 1
     order: list[str] | None = None
     activation: list[str] | None = None
@@ -66,8 +64,8 @@ class DivisibleForm(ProblemForm):
     use: Literal["any", "all"] = "any"
     front_end: bool = True
     integral: bool = False
-    deadline: Annotated[float, Number("a deadline is 0 or more seconds")] | None = None
-    budget: Annotated[float, Number("a budget is 0 or more")] | None = None
+    deadline: Annotated[float, Value(DEADLINE)] | None = None
+    budget: Annotated[float, Value(BUDGET)] | None = None
 
 
 PLAIN = (

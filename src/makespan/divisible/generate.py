@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.problem import LOAD, DivisibleLoad
 
 TOPOLOGIES = ("star", "bus", "tree")
 MAX_WORKERS = 10**7
@@ -69,19 +70,18 @@ def generate(
     [10.0, 10.0, 10.0]
     """
     mistakes = Mistakes()
-    _whole(mistakes, "workers", workers, MAX_WORKERS)
-    _whole(mistakes, "children", children, MAX_WORKERS)
-    mistakes.number("load", load, "a load is 0 or more units")
-    mistakes.number("heterogeneity", heterogeneity, "heterogeneity is 1 or more", low=1.0)
-    mistakes.number("ratio", ratio, "a ratio is above 0", strictly=True)
-    mistakes.number("latency", latency, "a latency is 0 or more")
-    mistakes.number("returns", returns, "returns are a share of the cost of sending, 0 or more")
+    mistakes.number("workers", workers, whole("workers are", 1, MAX_WORKERS))
+    mistakes.number("children", children, whole("children are", 1, MAX_WORKERS))
+    mistakes.number("load", load, LOAD)
+    mistakes.number("heterogeneity", heterogeneity, Rule("heterogeneity is 1 or more", low=1.0))
+    mistakes.number("ratio", ratio, Rule("a ratio is above 0", strictly=True))
+    mistakes.number("latency", latency, Rule("a latency is 0 or more"))
+    mistakes.number("returns", returns, Rule("returns are a share of the cost of sending"))
     if topology not in TOPOLOGIES:
         mistakes.add("topology", f"{shown(topology)} must be one of {', '.join(TOPOLOGIES)}")
     if topology == "tree" and not mistakes and returns:
         mistakes.add("returns", "nothing returns on a tree; leave it out")
-    if not isinstance(master_computes, bool):
-        mistakes.add("master_computes", f"{shown(master_computes)} is not true or false")
+    mistakes.flag("master_computes", master_computes)
     mistakes.raise_if_any()
     count = workers + (topology == "tree")
     spread = _Spread(rng, heterogeneity)
@@ -141,8 +141,3 @@ def _parents(rng: np.random.Generator, count: int, children: int) -> Integers:
         room.pop()
         room.extend([node] * children)
     return parent
-
-
-def _whole(mistakes: Mistakes, name: str, value: object, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        mistakes.add(name, f"{shown(value)} is not a whole number from 1 to {most}")

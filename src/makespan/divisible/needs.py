@@ -27,18 +27,39 @@ def is_set(*names: str) -> Unmet:
 
 
 def nonzero(*columns: str) -> Unmet:
-    """Return a test that names the first worker with a positive entry in one of the columns."""
+    """Return a test that names the first machine with a positive entry in one of the columns."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in columns:
-            column = getattr(problem.platform, name)
             if _range(problem, name)[1] > 0:
-                index = int(np.argmax(column > 0))
-                part = name.replace("_", ".", 1)
-                return f"platform.workers[{index}].{part} is {float(column[index])!r}"
+                return _entry(problem, name, getattr(problem.platform, name) > 0)
         return None
 
     return unmet
+
+
+def positive(*columns: str) -> Unmet:
+    """Return a test that names the first machine with a 0 in one of the columns.
+
+    The master is asked, too, for what it computes with.
+    """
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        for name in columns:
+            if _range(problem, name)[0] == 0:
+                return _entry(problem, name, getattr(problem.platform, name) == 0)
+        if problem.is_star and problem.master_computes and problem.star.master_cost.per_unit == 0:
+            return "platform.master.compute.per_unit is 0"
+        return None
+
+    return unmet
+
+
+def _entry(problem: DivisibleLoad, name: str, wrong: np.ndarray) -> str:
+    """Name the first of the entries of a column that are wrong."""
+    index = int(np.argmax(wrong))
+    value = float(getattr(problem.platform, name)[index])
+    return f"{problem.platform.place(name)(index)} is {value!r}"
 
 
 def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
@@ -51,11 +72,9 @@ def _range(problem: DivisibleLoad, name: str) -> tuple[float, float]:
 
 def _finite(column: str) -> Unmet:
     def unmet(problem: DivisibleLoad) -> str | None:
-        values = getattr(problem.platform, column)
         if _range(problem, column)[0] == np.inf:
             return None
-        index = int(np.argmax(np.isfinite(values)))
-        return f"platform.workers[{index}].{column} is {float(values[index])!r}"
+        return _entry(problem, column, np.isfinite(getattr(problem.platform, column)))
 
     return unmet
 
@@ -131,10 +150,7 @@ ONE_PORT = Need("one port", says("ports", 1))
 SEVERAL_ROUNDS = Need(
     "several rounds", lambda problem: "rounds is 1" if problem.rounds == 1 else None
 )
-FINITE_SPEED = Need(
-    "a finite speed",
-    lambda problem: None if problem.star.compute_per_unit.all() else "compute.per_unit is 0",
-)
+FINITE_SPEED = Need("a finite speed", positive("compute_per_unit"))
 SOME_LOAD = Need("a load above 0", lambda problem: "load is 0" if problem.load == 0 else None)
 NO_UPLINK = Need(
     "no shared uplink",
@@ -262,16 +278,15 @@ def at_most(most: int) -> Need:
     return Need(f"at most {most:,} workers", unmet)
 
 
-def equal_workers(*columns: str) -> Need:
+def equal_workers(*columns: str, what: str = "equal workers") -> Need:
     """Need that all workers have the same entry in each of these columns."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
         for name in columns:
-            column = getattr(problem.star, name)
-            other = np.flatnonzero(column != column[:1])
-            if len(other):
-                place = f"platform.workers[{other[0]}].{name.replace('_', '.', 1)}"
-                return f"{place} is {float(column[other[0]])!r}, not {float(column[0])!r}"
+            least, greatest = problem.star.range_of(name)
+            if least < greatest:
+                column = getattr(problem.star, name)
+                return f"{_entry(problem, name, column != column[0])}, not {float(column[0])!r}"
         return A_WORKER.unmet(problem)
 
-    return Need("equal workers", unmet)
+    return Need(what, unmet)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.rules import Rule
 from makespan.core.numeric.arrays import Floats
 from makespan.core.simulation.noise import Noise
 from makespan.divisible.model.plan import Plan
@@ -81,7 +82,7 @@ class Policy:
         return first + int(min(MAX_CHUNKS, math.ceil(rest) + 1))
 
     def __post_init__(self) -> None:
-        cut = number_fault(self.grain, strictly=True)
+        cut = Rule(strictly=True).fault(self.grain)
         if cut is None and self.problem.integral and self.grain != int(self.grain):
             cut = "is not whole, as the problem's units are"
         for name, fault in (

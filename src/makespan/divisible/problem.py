@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import DEADLINE, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
@@ -19,6 +20,9 @@ from makespan.divisible.model.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
 
+LOAD = Rule("a load is 0 or more units")
+BUDGET = Rule("a budget is 0 or more")
+ROUNDS = whole("rounds are", words=("auto",))
 MASTER = 0
 MAX_UNITS = 2.0**53
 STAR_ONLY = {
@@ -285,34 +289,27 @@ class _Validation:
     def _numbers(self) -> None:
         problem, number = self.problem, self.mistakes.number
         if problem.load is not None:
-            load = number("load", problem.load, "a load is 0 or more units")
+            load = number("load", problem.load, LOAD)
             if problem.integral is True and load > MAX_UNITS:
                 allowed = "of whole units there are at most 2^53, as floats count no further"
                 self.mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
         elif problem.deadline is None and problem.loads is None:
             self.mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
         if problem.deadline is not None:
-            number("deadline", problem.deadline, "a deadline is 0 or more seconds")
+            number("deadline", problem.deadline, DEADLINE)
         if problem.budget is not None:
-            number("budget", problem.budget, "a budget is 0 or more")
+            number("budget", problem.budget, BUDGET)
 
     def _choices(self) -> None:
-        problem, add = self.problem, self.mistakes.add
-        rounds = problem.rounds
-        if rounds != "auto" and (
-            isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1
-        ):
-            add("rounds", f"{shown(rounds)} is not allowed; rounds are a number from 1 or 'auto'")
-        if isinstance(problem.ports, bool) or problem.ports not in (1, 2, "many"):
-            add("ports", f"{shown(problem.ports)} is not allowed; ports are 1, 2 or 'many'")
-        if problem.discipline not in (None, "fifo", "lifo"):
-            found = shown(problem.discipline)
-            add("discipline", f"{found} is not allowed; it is 'fifo' or 'lifo'")
-        if problem.use not in ("any", "all"):
-            add("use", f"{shown(problem.use)} is not allowed; it is 'any' or 'all'")
-        for flag in ("front_end", "integral"):
-            if not isinstance(getattr(problem, flag), bool):
-                add(flag, f"{shown(getattr(problem, flag))} is not true or false")
+        problem, mistakes = self.problem, self.mistakes
+        if not isinstance(problem.rounds, str) or problem.rounds != "auto":
+            mistakes.number("rounds", problem.rounds, ROUNDS)
+        mistakes.choice("ports", problem.ports, (1, 2, "many"))
+        if problem.discipline is not None:
+            mistakes.choice("discipline", problem.discipline, ("fifo", "lifo"))
+        mistakes.choice("use", problem.use, ("any", "all"))
+        mistakes.flag("front_end", problem.front_end)
+        mistakes.flag("integral", problem.integral)
 
     def _sequences(self) -> None:
         problem = self.problem
@@ -376,7 +373,7 @@ class _Validation:
             if name not in self.known and name not in computes:
                 hint = did_you_mean(name, [*list(self.known)[:200], *computes])
                 self.mistakes.add(f"loads.{name}", f"no such machine computes{hint}")
-            total += self.mistakes.number(f"loads.{name}", amount, "a load is 0 or more units")
+            total += self.mistakes.number(f"loads.{name}", amount, LOAD)
         load = problem.load
         if isinstance(load, (int, float)) and abs(total - load) > 1e-9 * max(total, load):
             self.mistakes.add("loads", f"add up to {total!r}, but load is {load!r}")

@@ -61,6 +61,8 @@ def run_line_up(
             if race.decided:
                 break
         ended = control.expired() or race.stopped
+    if not race.decided:
+        race.refused += _uninstalled(kind, problem)
     if race.best is None:
         raise MethodError(_nothing_applies(kind, problem, race.refused))
     found = race.best
@@ -142,6 +144,16 @@ def _with_bound(solution: Solution, bound: float | None) -> Solution:
     if bound is None or solution.objective is not None or solution.optimal:
         return solution
     return replace(solution, lower_bound=max(bound, solution.lower_bound or 0.0))
+
+
+def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
+    """Say which methods nothing but a library keeps from the problem."""
+    verdicts = (
+        applicability(method, problem)
+        for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.auto))
+        if any(need.library for need in method.needs) and within_reach(method, problem)
+    )
+    return [f"{each.name} was left out: {each.reasons[0]}" for each in verdicts if each.uninstalled]
 
 
 def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
 from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
-from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import refusal
+from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
@@ -198,9 +199,9 @@ def _why_a_gap(ended: bool) -> str:
 def checked_limit(time_limit: float | None) -> float | None:
     """Return the limit, refusing what is not a number of seconds."""
     if time_limit is not None:
-        fault = number_fault(time_limit, infinite=True)
-        if fault is not None:
-            raise MethodError(f"time_limit: {shown(time_limit)} {fault}; it is 0 or more seconds")
+        text = refusal(time_limit, Rule("it is 0 or more seconds", infinite=True))
+        if text is not None:
+            raise MethodError(f"time_limit: {text}")
     return time_limit
 
 

@@ -9,34 +9,19 @@ from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     ProblemForm,
-    Whole,
-    mistake,
+    Value,
     schema_of,
     validated,
 )
-from makespan.core.inputs.mistakes import shown
-from makespan.independent.problem import MAX_MACHINES, IndependentTasks
-
-
-class _DurationList(Column):
-    """A list of numbers; one number does not stand for all, as nothing says how many."""
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        entry = {"type": "number", "minimum": 0}
-        return {"type": "array", "items": entry, "description": self.allowed}
-
-    def checked(self, values: Any) -> Any:
-        if not isinstance(values, list):
-            raise mistake(f"{shown(values)} is not a list of numbers; {self.allowed}")
-        return super().checked(values)
+from makespan.independent.problem import DURATION, MACHINES, IndependentTasks
 
 
 class IndependentForm(ProblemForm):
     """Independent tasks on identical machines."""
 
     kind: Literal["independent"]
-    machines: Annotated[int, Whole(f"machines are a whole number from 1 to {MAX_MACHINES}", low=1)]
-    durations: Annotated[Any, _DurationList("a duration is 0 or more seconds")]
+    machines: Annotated[int, Value(MACHINES)]
+    durations: Annotated[Any, Column(DURATION, one_for_all=False)]
     preemptive: bool = False
 
 

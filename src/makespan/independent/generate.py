@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
-from makespan.independent.problem import MAX_MACHINES, IndependentTasks
+from makespan.independent.problem import MACHINES, IndependentTasks
 
 MAX_TASKS = 10**8
 
@@ -92,10 +93,10 @@ def generate(
     (600.0, 6)
     """
     mistakes = Mistakes()
-    _number(mistakes, "machines", machines, 1, MAX_MACHINES)
-    _number(mistakes, "tasks", tasks, 0, MAX_TASKS)
-    mistakes.number("mean", mean, "a mean duration is above 0 seconds", strictly=True)
-    mistakes.number("spread", spread, "a spread is 0 or more")
+    mistakes.number("machines", machines, MACHINES)
+    mistakes.number("tasks", tasks, whole("tasks are", 0, MAX_TASKS))
+    mistakes.number("mean", mean, Rule("a mean duration is above 0 seconds", strictly=True))
+    mistakes.number("spread", spread, Rule("a spread is 0 or more"))
     known = (*DISTRIBUTIONS, TRIPLETS)
     if distribution not in known:
         hint = did_you_mean(distribution, known)
@@ -123,8 +124,3 @@ def _triplets(rng: np.random.Generator, machines: int, total: int) -> Floats:
     durations = np.concatenate([first, second, total - first - second]).astype(np.float64)
     rng.shuffle(durations)
     return durations
-
-
-def _number(mistakes: Mistakes, name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        mistakes.add(name, f"{shown(value)} is not a whole number from {low} to {high}")

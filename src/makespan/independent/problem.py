@@ -10,11 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
 
 MAX_MACHINES = 10**9
+MACHINES = whole("machines are", high=MAX_MACHINES)
+DURATION = Rule("a duration is 0 or more seconds")
 SHOWN = 20
 
 
@@ -64,17 +67,17 @@ class IndependentTasks:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         mistakes = Mistakes()
-        count = _checked_count(mistakes, machines)
+        mistakes.number("machines", machines, MACHINES)
         seconds = _checked_durations(mistakes, durations)
-        if not isinstance(preemptive, (bool, np.bool_)):
-            mistakes.add("preemptive", f"{shown(preemptive)} is not true or false")
+        preemptive = bool(preemptive) if isinstance(preemptive, np.bool_) else preemptive
+        mistakes.flag("preemptive", preemptive)
         if options is not None and not isinstance(options, Mapping):
             mistakes.add("options", f"{shown(options)} is not a table of name = value")
         mistakes.raise_if_any()
         seconds.flags.writeable = False
-        object.__setattr__(self, "machines", Numbered("M", count, first=1))
+        object.__setattr__(self, "machines", Numbered("M", operator.index(machines), first=1))
         object.__setattr__(self, "durations", seconds)
-        object.__setattr__(self, "preemptive", bool(preemptive))
+        object.__setattr__(self, "preemptive", preemptive)
         object.__setattr__(self, "options", dict(options or {}))
 
     @property
@@ -108,56 +111,14 @@ class IndependentTasks:
         )
 
 
-def _checked_count(mistakes: Mistakes, machines: Any) -> int:
-    allowed = "machines are a whole number from 1"
-    try:
-        count = operator.index(machines)
-    except TypeError:
-        count = None
-    if count is None or isinstance(machines, bool):
-        mistakes.add("machines", f"{shown(machines)} is not a whole number; {allowed}")
-    elif count < 1:
-        mistakes.add("machines", f"{count} is below 1; {allowed}")
-    elif count > MAX_MACHINES:
-        mistakes.add("machines", f"{count} are too many; at most {MAX_MACHINES} are planned")
-    else:
-        return count
-    return 1
-
-
 def _checked_durations(mistakes: Mistakes, durations: Any) -> Floats:
     """Return the durations as an array of their own; note every mistake."""
-    allowed = "a duration is 0 or more seconds"
-    if isinstance(durations, np.ndarray) and durations.dtype.kind in "iuf":
-        seconds = np.array(durations, dtype=np.float64)
-    else:
-        if isinstance(durations, (str, bytes, Mapping)) or not np.iterable(durations):
-            mistakes.add("durations", f"{shown(durations)} is not a list of numbers; {allowed}")
-            return np.empty(0)
-        seconds = _as_floats(mistakes, list(durations), allowed)
-    if seconds.ndim != 1:
-        mistakes.add("durations", f"has {seconds.ndim} dimensions; it is one list of numbers")
+    if isinstance(durations, (str, bytes, Mapping)) or not np.iterable(durations):
+        text = f"{shown(durations)} is not a list of numbers; {DURATION.allowed}"
+        mistakes.add("durations", text)
         return np.empty(0)
-    known = frozenset(mistake.place for mistake in mistakes.found)
-    mistakes.column(lambda index: f"durations[{index}]", seconds, allowed, known=known)
-    return seconds
-
-
-def _as_floats(mistakes: Mistakes, values: list[Any], allowed: str) -> Floats:
-    types = {type(value) for value in values}
-    if all(issubclass(one, (int, float)) and one is not bool for one in types):
-        try:
-            return np.array(values, dtype=np.float64)
-        except OverflowError:
-            pass
-    seconds = np.zeros(len(values))
-    wrong = 0
-    for index, value in enumerate(values):
-        fault = number_fault(value)
-        if fault is None:
-            seconds[index] = float(value)
-        elif (wrong := wrong + 1) <= SHOWN_PER_COLUMN:
-            mistakes.add(f"durations[{index}]", f"{shown(value)} {fault}; {allowed}")
-    if wrong > SHOWN_PER_COLUMN:
-        mistakes.add("durations", f"and {wrong - SHOWN_PER_COLUMN} more such entries")
-    return seconds
+    if isinstance(durations, np.ndarray) and durations.ndim != 1:
+        mistakes.add("durations", f"has {durations.ndim} dimensions; it is one list of numbers")
+        return np.empty(0)
+    values = durations if isinstance(durations, np.ndarray) else list(durations)
+    return np.array(mistakes.column(lambda index: f"durations[{index}]", values, DURATION))

@@ -19,25 +19,25 @@ from makespan.core.inputs.forms import (
     Cost,
     Field,
     Form,
-    Number,
     ProblemForm,
-    Whole,
+    Value,
     cost_entry,
     mistake,
     schema_of,
     validated,
 )
 from makespan.core.inputs.mistakes import Mistakes
-from makespan.partition.model.costs import Given
+from makespan.core.inputs.rules import DEADLINE
+from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, GRANULARITY, TASKS, Given
 from makespan.partition.model.curves import Curves
 from makespan.partition.model.frames import grouped, read_csv, samples_of
 from makespan.partition.model.samples import Samples
 from makespan.partition.model.table import NO_LIMIT, Table
 from makespan.partition.problem import Partition
 
-Count = Annotated[int, Whole("a count is a whole number from 0")]
-Costs = Annotated[Any, Column("a cost is 0 or more seconds, or inf (null in JSON)", infinite=True)]
-Energies = Annotated[Any, Column("an energy is 0 or more", infinite=True)]
+Count = Annotated[int, Value(COUNT)]
+Costs = Annotated[Any, Column(COST)]
+Energies = Annotated[Any, Column(ENERGY_OR_NONE)]
 LARGEST_WRITTEN = 10_000_000
 
 
@@ -54,7 +54,7 @@ class ResourceForm(Form):
     energy_cost: Cost | None = None
     samples: str | None = None
     interpolation: Literal["exact", "linear", "pchip", "step"] = "linear"
-    granularity: Annotated[int, Whole("a granularity is a whole number from 1", low=1)] = 1
+    granularity: Annotated[int, Value(GRANULARITY)] = 1
     lower: Count = 0
     upper: Count | None = None
 
@@ -129,14 +129,14 @@ class PartitionForm(ProblemForm):
     """A partition problem."""
 
     kind: Literal["partition"]
-    tasks: Annotated[int, Whole("tasks are a whole number from 0")]
+    tasks: Annotated[int, Value(TASKS)]
     resources: list[ResourceForm]
     objective: Literal["makespan", "total", "time-then-energy", "energy-then-time", "pareto"] = (
         "makespan"
     )
     require: Literal["all", "most"] = "all"
     prefer: Literal["lexicographic", "fewest-resources", "least-total"] = "lexicographic"
-    deadline: Annotated[float, Number("a deadline is 0 or more seconds")] | None = None
+    deadline: Annotated[float, Value(DEADLINE)] | None = None
 
 
 PLAIN = ("tasks", "objective", "require", "prefer", "deadline")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.partition.problem import Partition
@@ -109,14 +110,12 @@ def generate(
     """
     mistakes = Mistakes()
     for name, value, low in (("resources", resources, 1), ("tasks", tasks, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            mistakes.add(name, f"{shown(value)} is not a whole number from {low}")
+        mistakes.number(name, value, whole(f"{name} are", low))
     if not mistakes and resources * (tasks + 1) > MAX_ENTRIES:
         mistakes.add("tasks", f"tables of {resources * (tasks + 1)} costs are too large")
     if not isinstance(family, str) or family not in FAMILIES:
         mistakes.add("family", f"{shown(family)} is not a family{did_you_mean(family, FAMILIES)}")
-    if not isinstance(energy, bool):
-        mistakes.add("energy", f"{shown(energy)} is not true or false")
+    mistakes.flag("energy", energy)
     mistakes.raise_if_any()
     draw = FAMILIES[family]
     costs = draw(rng, resources, tasks)

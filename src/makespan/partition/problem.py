@@ -9,19 +9,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import (
-    SHOWN_PER_COLUMN,
-    Mistakes,
-    number_fault,
-    out_of_range,
-    shown,
-)
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.model.choices import Choices, scanned
 from makespan.partition.model.costs import (
-    A_COST,
-    LARGEST_COUNT,
+    COST,
+    ENERGY,
+    TASKS,
     Given,
     build,
     given_rows,
@@ -192,26 +188,16 @@ class Partition:
         return build(given, tasks, mistakes)
 
     def _check_choices(self, mistakes: Mistakes) -> None:
-        fault = number_fault(self.tasks)
-        if isinstance(self.tasks, np.integer):
-            object.__setattr__(self, "tasks", int(self.tasks))
-        if fault is None and not isinstance(self.tasks, int):
-            fault = "is not a whole number"
-        if fault is None and self.tasks > LARGEST_COUNT:
-            fault = f"is above {LARGEST_COUNT:,}"
-        if fault is not None:
-            mistakes.add("tasks", f"{shown(self.tasks)} {fault}; tasks are a whole number from 0")
-            object.__setattr__(self, "tasks", 0)
+        wrong = np.isnan(mistakes.number("tasks", self.tasks, TASKS))
+        object.__setattr__(self, "tasks", 0 if wrong else int(self.tasks))
         for name, known in (
             ("objective", OBJECTIVES),
             ("require", ("all", "most")),
             ("prefer", PREFERENCES),
         ):
-            if getattr(self, name) not in known:
-                words = ", ".join(repr(word) for word in known)
-                mistakes.add(name, f"{shown(getattr(self, name))} is not one of {words}")
+            mistakes.choice(name, getattr(self, name), known)
         if self.deadline is not None:
-            mistakes.number("deadline", self.deadline, "a deadline is 0 or more seconds")
+            mistakes.number("deadline", self.deadline, DEADLINE)
         if not isinstance(self.options, Mapping):
             mistakes.add("options", f"{shown(self.options)} is not a table of options")
 
@@ -221,23 +207,14 @@ class Partition:
             if self.costs is not None and self.objective in OBJECTIVES[2:]:
                 mistakes.add("energy", f"is missing; the objective {self.objective!r} needs it")
             return
-        wrong = ~((energies >= 0) & (energies < np.inf)) | out_of_range(energies)
-        wrong &= self.costs.values < np.inf
-        for entry in np.flatnonzero(wrong)[:SHOWN_PER_COLUMN].tolist():
-            value = float(energies[entry])
-            fault = number_fault(value) or "is not allowed"
-            mistakes.add(
-                _place(self.costs, entry, "energy"),
-                f"{value} {fault}; an energy is 0 or more where the count is allowed",
-            )
+        allowed = np.where(self.costs.values < np.inf, energies, 0.0)
+        mistakes.column(lambda entry: _place(self.costs, entry, "energy"), allowed, ENERGY)
 
     def _scanned(self, table: Table) -> Choices:
         found = scanned(table, self.tasks)
         if found is None:
             mistakes = Mistakes()
-            mistakes.column(
-                lambda entry: _place(table, entry, "costs"), table.values, A_COST, infinite=True
-            )
+            mistakes.column(lambda entry: _place(table, entry, "costs"), table.values, COST)
             mistakes.raise_if_any()
         assert found is not None
         return found
@@ -256,11 +233,4 @@ def _check_names(names: Any, count: int, mistakes: Mistakes) -> None:
         return
     if len(names) != count:
         mistakes.add("names", f"holds {len(names)} names; there are {count} resources")
-    seen: set[Any] = set()
-    for index, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            mistakes.add(f"names[{index}]", f"{shown(name)} is not a name")
-        elif name in seen:
-            mistakes.add(f"names[{index}]", f"{name!r} stands twice; each name stands once")
-        else:
-            seen.add(name)
+    mistakes.names("names[{}]".format, names)

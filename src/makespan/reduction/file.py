@@ -6,50 +6,20 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator
 
 from makespan.core.inputs.forms import (
-    Number,
+    Column,
     ProblemForm,
-    Seconds,
-    Whole,
-    mistake,
+    Table,
+    Value,
     schema_of,
     validated,
 )
-from makespan.core.inputs.mistakes import shown
+from makespan.reduction.model.validation import BYTES, MACHINES, SEGMENTS, SIZE, TIME
 from makespan.reduction.problem import FIELDS, Reduction
 
-Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]
-Segments = Annotated[
-    int | str, Whole("segments are a whole number from 1, or 'auto'", low=1, words=("auto",))
-]
-
-
-A_TIME = Number("a time is 0 or more seconds")
-
-
-def _table(value: Any) -> Any:
-    """Check a number, or a list of rows."""
-    if not isinstance(value, list):
-        return A_TIME.checked(value)
-    for row in value:
-        if not isinstance(row, list):
-            raise mistake(f"{shown(row)} is not a list; a table has a row per machine")
-    return [_row(row) for row in value]
-
-
-def _row(value: Any) -> Any:
-    """Check a number, or a list of them."""
-    return (
-        [A_TIME.checked(entry) for entry in value]
-        if isinstance(value, list)
-        else A_TIME.checked(value)
-    )
-
-
-Table = Annotated[Any, BeforeValidator(_table)]
-Row = Annotated[Any, BeforeValidator(_row)]
+Time = Annotated[float, Value(TIME)]
+Times = Annotated[Any, Table(TIME, TIME)]
 
 
 class ReductionForm(ProblemForm):
@@ -57,20 +27,20 @@ class ReductionForm(ProblemForm):
 
     kind: Literal["reduction"] = "reduction"
     collective: Literal["reduce", "broadcast", "all-reduce"] = "reduce"
-    machines: Machines | Annotated[list[str], "names"]
-    segments: Segments
-    latency: Table = 0.0
-    transfer: Table | None = None
-    reduce: Row | None = None
-    segment_sizes: list[Seconds] | None = None
+    machines: Annotated[int, Value(MACHINES)] | list[str]
+    segments: Annotated[int | str, Value(SEGMENTS)]
+    latency: Times = 0.0
+    transfer: Times | None = None
+    reduce: Annotated[Any, Column(TIME)] | None = None
+    segment_sizes: Annotated[Any, Column(SIZE, one_for_all=False)] | None = None
     order: Literal["free", "greedy", "backfilling"] = "free"
     destinations: list[list[int]] | None = None
     sequences: list[list[list[int]]] | None = None
-    bytes: Seconds | None = None
-    message_overhead: Seconds | None = None
-    transfer_per_byte: Seconds | None = None
-    reduce_per_byte: Seconds | None = None
-    reduce_overhead: Seconds | None = None
+    bytes: Annotated[float, Value(BYTES)] | None = None
+    message_overhead: Time | None = None
+    transfer_per_byte: Time | None = None
+    reduce_per_byte: Time | None = None
+    reduce_overhead: Time | None = None
 
 
 def read(data: Mapping[str, Any]) -> Reduction:

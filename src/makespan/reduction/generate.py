@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Rule
 from makespan.reduction.problem import Collective, Reduction
 
 
@@ -39,9 +40,7 @@ def generate(
         What times are rounded to, so that they have a common unit.
     """
     mistakes = Mistakes()
-    mistakes.number("spread", spread, "a spread is from 0 to 1")
-    if spread > 1:
-        mistakes.add("spread", f"{spread!r} is above 1; a spread is from 0 to 1")
+    mistakes.number("spread", spread, Rule("a spread is from 0 to 1", high=1.0))
     mistakes.raise_if_any()
     if spread == 0:
         return Reduction(

@@ -15,15 +15,15 @@ from makespan.core.inputs.forms import (
     Column,
     Field,
     Form,
-    Number,
     ProblemForm,
+    Value,
     mistake,
     schema_of,
     validated,
 )
 from makespan.core.names import Numbered
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
-from makespan.taskgraph.model.dag import DURATION, SIZE, WORK, Dag
+from makespan.taskgraph.model.dag import DURATION, INDEX, SIZE, WORK, Dag
 from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import TaskGraph
 
@@ -32,18 +32,16 @@ LARGEST_LIST = 1000
 
 DEFAULTS = (("communication", "overlap"), ("contention", "none"), ("duplication", False))
 
-Duration = Annotated[float, Number(DURATION)]
-Works = Annotated[Any, Column(WORK)]
-Sizes = Annotated[Any, Column(SIZE)]
-Indices = Annotated[Any, Column("entries are indices of tasks, whole numbers from 0")]
+Durations = Annotated[Any, Column(DURATION, one_for_all=False)]
+Indices = Annotated[Any, Column(INDEX)]
 
 
 class TaskForm(Form):
     """A task: its work, or its seconds on each machine."""
 
     name: str
-    work: Annotated[float, Number(WORK)] | None = None
-    durations: list[Duration] | None = None
+    work: Annotated[float, Value(WORK)] | None = None
+    durations: Durations | None = None
 
     @model_validator(mode="after")
     def _either(self) -> TaskForm:
@@ -57,18 +55,18 @@ class EdgeForm(Form):
 
     from_: str = Field(alias="from")
     to: str
-    size: Annotated[float, Number(SIZE)] = 0.0
+    size: Annotated[float, Value(SIZE)] = 0.0
 
 
 class ColumnsForm(Form):
     """Tasks and edges as columns: lists of one length each."""
 
     names: list[str] | None = None
-    work: Works | None = None
-    durations: list[list[Duration]] | None = None
+    work: Annotated[Any, Column(WORK)] | None = None
+    durations: list[Durations] | None = None
     source: Indices = Field(default_factory=lambda: np.zeros(0))
     target: Indices = Field(default_factory=lambda: np.zeros(0))
-    size: Sizes = 0.0
+    size: Annotated[Any, Column(SIZE)] = 0.0
 
 
 class TaskGraphForm(ProblemForm):

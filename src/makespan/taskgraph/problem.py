@@ -109,10 +109,7 @@ class TaskGraph:
 
     def _choices(self, mistakes: Mistakes) -> None:
         for name, allowed in (("communication", COMMUNICATIONS), ("contention", CONTENTIONS)):
-            value = getattr(self, name)
-            if value not in allowed:
-                words = ", ".join(map(repr, allowed))
-                mistakes.add(name, f"{shown(value)} is not allowed; it is one of {words}")
+            mistakes.choice(name, getattr(self, name), allowed)
         width = self.dag.durations.shape[1]
         if len(self.dag.own) and width != len(self.network):
             mistakes.add(
@@ -122,9 +119,7 @@ class TaskGraph:
 
     def _copies(self, mistakes: Mistakes) -> None:
         """Note what copies of tasks can't be combined with."""
-        if not isinstance(self.duplication, bool):
-            mistakes.add("duplication", f"{shown(self.duplication)} is neither true nor false")
-            return
+        mistakes.flag("duplication", self.duplication)
         if not self.duplication:
             return
         for name, needed in (("communication", "overlap"), ("contention", "none")):

@@ -117,7 +117,7 @@ class _Rows:
             origin = self.machine_of[dag.source[self.edge]]
             self.first = transfers & (schedule.machine == origin)
             self.after[self.last] = routing.delay[origin[self.last], goal[self.last]]
-        self.position = problem.given.position[self.task]
+        self.position = problem.given.chained.position[self.task]
 
     def _seconds(self, transfers: np.ndarray) -> Floats:
         problem, schedule = self.problem, self.schedule

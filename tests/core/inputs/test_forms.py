@@ -15,32 +15,35 @@ from makespan.core.inputs.forms import (
     Cost,
     Field,
     Form,
-    InfAllowed,
-    NonNegative,
     ProblemForm,
-    Whole,
+    Value,
     cost_entry,
     mistake_at,
     place_of,
     schema_of,
     validated,
 )
+from makespan.core.inputs.rules import Rule
+
+AMOUNT = Rule("a number, 0 or more")
+LIMIT = Rule("a number, 0 or more, or inf (null in JSON)", infinite=True)
+ROUNDS = Rule("rounds are a number from 1 or 'auto'", low=1, whole=True, words=("auto",))
 
 
 class Leaf(Form):
     name: str = ""
     send: Cost | None = None
-    memory: InfAllowed = math.inf
+    memory: Annotated[float, Value(LIMIT)] = math.inf
     return_: Cost | None = Field(None, alias="return")
 
 
 class Root(ProblemForm):
     kind: Literal["root"]
-    load: NonNegative = 1.0
-    rounds: Annotated[int, Whole("rounds are a number from 1 or 'auto'", 1, ("auto",))] = 1
+    load: Annotated[float, Value(AMOUNT)] = 1.0
+    rounds: Annotated[int, Value(ROUNDS)] = 1
     flag: bool = False
     leaves: list[Leaf] = Field(default_factory=list)
-    column: Annotated[Any, Column("entries are 0 or more", infinite=True)] = 0.0
+    column: Annotated[Any, Column(LIMIT)] = 0.0
 
 
 def mistakes_of(**data: Any) -> list[str]:

@@ -15,7 +15,6 @@ from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.divisible.rounds import sizing
 from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
-from makespan.divisible.rounds.chain_kernels import coefficients_kernel, prices_are_negative
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
 from tests.oracles.divisible_sequence import best_of_sequence
 
@@ -237,20 +236,17 @@ def test_the_best_amounts_are_the_programmes(seed):
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("seed", range(40))
-def test_kernels_equal_their_twins(seed):
+def test_compiled_chains_equal_plain_ones(seed, monkeypatch):
     """The compiled chain gives the plain one's numbers, and its prices the same verdict."""
-    _, sequence, workers, master = random_sequence(np.random.default_rng(2000 + seed))
-    columns = [np.array(column) for column in zip(*workers, strict=True)]
+    load, sequence, workers, master = random_sequence(np.random.default_rng(2000 + seed))
     costs = costs_of(workers, master)
-    constant, slope = np.empty(len(sequence)), np.empty(len(sequence))
-    sums = coefficients_kernel(np.array(sequence), *columns, constant, slope)
-    plain_constant, plain_slope = coefficients(sequence, costs)
-    assert constant == pytest.approx(plain_constant, rel=1e-12, abs=1e-12)
-    assert slope == pytest.approx(plain_slope, rel=1e-12, abs=1e-12)
-    assert sums[2] == pytest.approx(sum(plain_constant), rel=1e-9, abs=1e-9)
-    own = np.inf if master is None else master[1]
-    negative = prices_are_negative(np.array(sequence), columns[1], columns[3], own)
-    assert negative == (not is_optimal(sequence, costs, 1e-9))
+    found = []
+    for compiled in (False, True):
+        monkeypatch.setattr(jit, "forced", compiled)
+        one = chain(load, sequence, costs)
+        numbers = (*one.amounts, one.master, one.makespan, one.tail, one.cancelled)
+        found.append((numbers, one.is_plan, is_optimal(sequence, costs, 1e-9)))
+    assert found[0] == found[1]
 
 
 def test_long_sequences_compile(monkeypatch):
@@ -296,7 +292,7 @@ def test_the_generating_function(workers, rounds, ratio, alpha, beta, first):
         compute_per_unit=[Fraction(1)] * workers,
     )
     sequence = list(range(workers)) * rounds
-    constant, slope = coefficients(sequence, costs)
+    constant, slope, _ = coefficients(sequence, costs)
     tail = first + alpha  # the last chunk is computed in g_0 + alpha
     amounts = [fixed + per_tail * tail for fixed, per_tail in zip(constant, slope, strict=True)]
     chunks = amounts[::-1]
@@ -314,7 +310,7 @@ def test_the_closed_form_by_roots(workers, ratio):
     """Sums of geometric series over the roots give the recursion's chunks, R = N included."""
     alpha, beta, first, rounds = 0.3, 0.05, 4.0, 4
     costs = equal_workers({"N": workers, "R": ratio, "alpha": alpha, "beta": beta})
-    constant, slope = coefficients(list(range(workers)) * rounds, costs)
+    constant, slope, _ = coefficients(list(range(workers)) * rounds, costs)
     tail = first + alpha
     chunks = [c + s * tail for c, s in zip(constant[::-1], slope[::-1], strict=True)]
     of_first, rest = numerators(workers, alpha, beta)

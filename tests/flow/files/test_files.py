@@ -182,7 +182,7 @@ def test_all_mistakes_come_under_the_name_of_the_file(tmp_path: Path) -> None:
         f"{path}: 3 mistakes",
         "  platform.topology: is missing; it is 'star', 'bus', 'tree'",
         "  load: -1 is negative; a load is 0 or more units",
-        "  rounds: 0 is below 1; rounds are a number from 1 or 'auto'",
+        "  rounds: 0 is below 1; rounds are a whole number from 1, or 'auto'",
     ]
 
 
@@ -343,7 +343,7 @@ def changed(**keys: Any) -> dict[str, Any]:
         ({"makespan": "4"}, "makespan: '4' is not a number; it is a number or null"),
         ({"gap": True}, "gap: True is not a number; it is a number or null"),
         ({"lower_bund": 1}, "unknown key 'lower_bund'; did you mean 'lower_bound'?"),
-        ({"status": "best"}, "status: 'best' is not allowed; it is one of 'optimal'"),
+        ({"status": "best"}, "status: 'best' is not allowed; it is 'optimal'"),
         ({"status": "infeasible"}, "status: a result that is 'infeasible' can't have a schedule"),
         ({"schedule": None}, "status: a result that is 'optimal' needs a schedule"),
         ({"seed": "a"}, "seed: 'a' is not a whole number or null"),

@@ -290,7 +290,7 @@ def test_pictures_mark_copies() -> None:
         ({"contention": "ports"}, "contention: 'ports' is not allowed with duplication"),
         ({"assignment": dict.fromkeys("abc", "M1")}, "assignment: can't be given"),
         ({"sequence": {"M1": ["a", "b", "c"]}}, "sequence: can't be given"),
-        ({"duplication": 1}, "duplication: 1 is neither true nor false"),
+        ({"duplication": 1}, "duplication: 1 is not true or false"),
         ({"network": Network([1.0] * 4, topology="ring")}, "M1 has no link to M3; duplication"),
     ],
 )

@@ -6,7 +6,7 @@ Only the ``file.py`` of a kind imports this module: it loads pydantic.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -27,7 +27,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from makespan.core.costs import Affine
 from makespan.core.errors import Mistake, ProblemError
-from makespan.core.inputs.mistakes import number_fault, out_of_range, shown
+from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.inputs.rules import FIXED_COST, SECONDS, UNIT_COST, Rule
 from makespan.core.inputs.suggest import did_you_mean
 
 SHOWN = 50
@@ -65,8 +66,7 @@ class Form(BaseModel):
             place = ()
         elif detail["type"] != "mistake":
             text = _message(detail)
-        told = PydanticCustomError("mistake", "{text}", {"text": text})
-        return InitErrorDetails(type=told, loc=place, input=None)
+        return InitErrorDetails(type=mistake(text), loc=place, input=None)
 
     @classmethod
     def file_keys(cls) -> list[str]:
@@ -89,137 +89,106 @@ class ProblemForm(Form):
         return options
 
 
-class _Rule:
-    """An annotation that checks a value as it stands: :meth:`checked` returns it, or raises."""
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An annotation: a number, or a word, that follows a rule of the model.
 
-    __slots__ = ()
+    >>> Load = Annotated[float, Value(Rule("a load is 0 or more units"))]
+    """
 
-    def checked(self, value: Any) -> Any:
-        raise NotImplementedError
+    rule: Rule
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.checked)
 
-
-@dataclass(frozen=True, slots=True)
-class Number(_Rule):
-    """An annotation: a number in a range.
-
-    ``allowed`` is the sentence that says what may stand here. With ``infinite``, ``inf`` is
-    allowed, and so is null, which stands for it in JSON.
-
-    >>> Load = Annotated[float, Number("a load is 0 or more units")]
-    """
-
-    allowed: str
-    low: float = 0.0
-    strictly: bool = False
-    infinite: bool = False
-
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        described: dict[str, Any] = {"type": "number"}
-        if math.isfinite(self.low):
-            described["exclusiveMinimum" if self.strictly else "minimum"] = self.low
-        described["description"] = self.allowed
-        return {"anyOf": [described, {"type": "null"}]} if self.infinite else described
+        return self.rule.keywords()
 
-    def checked(self, value: Any) -> float:
-        """Return ``value`` as a float, or raise the mistake."""
-        if value is None and self.infinite:
+    def checked(self, value: Any) -> Any:
+        """Return what was read, null as infinity; or raise the mistake."""
+        if value is None and self.rule.infinite:
             return math.inf
-        fault = number_fault(value, low=self.low, strictly=self.strictly, infinite=self.infinite)
-        if fault is not None:
-            raise mistake(f"{_found(value)} {fault}; {self.allowed}")
-        return float(value)
+        text = refusal(value, self.rule)
+        if text is not None:
+            raise mistake(_null(text))
+        return value if self.rule.whole else float(value)
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(_Rule):
-    """An annotation: a whole number, at least ``low``, or one of a few ``words``.
-
-    >>> Machines = Annotated[int, Whole("machines are a whole number from 1", low=1)]
-    """
-
-    allowed: str
-    low: int = 0
-    words: tuple[str, ...] = ()
-
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        number: dict[str, Any] = {"type": "integer", "minimum": self.low}
-        if self.words:
-            return {"anyOf": [number, {"enum": list(self.words)}], "description": self.allowed}
-        return {**number, "description": self.allowed}
-
-    def checked(self, value: Any) -> int | str:
-        """Return ``value``, or raise the mistake."""
-        if isinstance(value, str) and value in self.words:
-            return value
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise mistake(f"{_found(value)} is not allowed; {self.allowed}")
-        fault = number_fault(value, low=self.low)
-        if fault is not None:
-            raise mistake(f"{_found(value)} {fault}; {self.allowed}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Column(_Rule):
+class Column(Value):
     """An annotation: a list of numbers, or one number for all, read into a float array.
 
     Checked as a whole, so that a million entries take no object each.
 
-    >>> Costs = Annotated[Any, Column("a cost per unit is 0 or more seconds")]
+    >>> Costs = Annotated[Any, Column(Rule("a cost per unit is 0 or more seconds"))]
     """
 
-    allowed: str
-    low: float = 0.0
-    infinite: bool = False
+    one_for_all: bool = True
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        number: dict[str, Any] = {"type": "number"}
-        if math.isfinite(self.low):
-            number["minimum"] = self.low
-        entry = {"anyOf": [number, {"type": "null"}]} if self.infinite else number
-        return {"anyOf": [number, {"type": "array", "items": entry}], "description": self.allowed}
+        entry = self.rule.keywords()
+        listed = {"type": "array", "items": entry}
+        return {"anyOf": [entry, listed]} if self.one_for_all else listed
 
-    def checked(self, values: Any) -> np.ndarray:
-        """Return ``values`` as an array, or raise the first few mistakes."""
-        rule = Number(self.allowed, low=self.low, infinite=self.infinite)
+    def checked(self, values: Any) -> Any:
+        """Return a list as an array, a number as it is; or raise the first few mistakes."""
         if not isinstance(values, list):
-            return np.asarray(rule.checked(values))
-        types = set(map(type, values))
-        if types <= {int, float} or (self.infinite and types <= {int, float, type(None)}):
-            if type(None) in types:
-                values = [math.inf if value is None else value for value in values]
+            if not self.one_for_all:
+                text = f"{_found(values)} is not a list of numbers; {self.rule.allowed}"
+                raise mistake(text)
+            return Value.checked(self, values)
+        if self.rule.infinite:
+            values = [math.inf if value is None else value for value in values]
+        mistakes = Mistakes()
+        array = mistakes.column(str, values, self.rule)
+        if mistakes:
+            raise mistakes_at(((int(at),), _null(text)) for at, text in mistakes.found)
+        return array
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Value):
+    """An annotation: a number, or rows of numbers that follow the rule of ``entries``.
+
+    >>> Times = Annotated[Any, Table(SECONDS, SECONDS)]
+    """
+
+    entries: Rule
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        row = {"type": "array", "items": self.entries.keywords()}
+        return {"anyOf": [self.rule.keywords(), {"type": "array", "items": row}]}
+
+    def checked(self, value: Any) -> Any:
+        """Return a number, or an array a row; or raise the first few mistakes."""
+        if not isinstance(value, list):
+            return Value.checked(self, value)
+        row = Column(self.entries, one_for_all=False)
+        rows: list[np.ndarray] = []
+        found: list[tuple[tuple[str | int, ...], str]] = []
+        for index, entries in enumerate(value):
             try:
-                array = np.array(values, dtype=np.float64)
-            except OverflowError:
-                array = np.array([math.nan])
-            sound = (array >= self.low).all() and not out_of_range(array).any()
-            if sound and (self.infinite or np.isfinite(array).all()):
-                return array
-        lines: list[InitErrorDetails] = []
-        for index, value in enumerate(values):
-            try:
-                rule.checked(value)
+                rows.append(row.checked(entries))
             except PydanticCustomError as error:
-                lines.append(InitErrorDetails(type=error, loc=(index,), input=None))
-        raise ValidationError.from_exception_data("column", lines)
+                found.append(((index,), error.message()))
+            except ValidationError as error:
+                found += [((index, *line["loc"]), line["msg"]) for line in error.errors()]
+        if found:
+            raise mistakes_at(found)
+        return rows
 
 
-NonNegative = Annotated[float, Number("a number, 0 or more")]
-InfAllowed = Annotated[float, Number("a number, 0 or more, or inf (null in JSON)", infinite=True)]
-Seconds = Annotated[float, Number("seconds are 0 or more")]
-FixedCost = Annotated[float, Number("a fixed cost is 0 or more seconds")]
-UnitCost = Annotated[float, Number("a cost per unit is 0 or more seconds")]
+Seconds = Annotated[float, Value(SECONDS)]
+FixedCost = Annotated[float, Value(FIXED_COST)]
+UnitCost = Annotated[float, Value(UNIT_COST)]
 
 
 class CostForm(Form):
@@ -238,8 +207,7 @@ class _NumberOrTable:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        number = {"type": "number", "minimum": 0, "description": "the cost per unit"}
-        return {"anyOf": [number, handler(schema)]}
+        return {"anyOf": [UNIT_COST.keywords(), handler(schema)]}
 
 
 def _as_cost_table(value: Any) -> Any:
@@ -272,8 +240,13 @@ def mistake(text: str) -> PydanticCustomError:
 
 def mistake_at(place: tuple[str | int, ...], text: str) -> ValidationError:
     """Return the error for a validator of a form to raise about one of its keys."""
-    line = InitErrorDetails(type=mistake(text), loc=place, input=None)
-    return ValidationError.from_exception_data("form", [line])
+    return mistakes_at([(place, text)])
+
+
+def mistakes_at(found: Iterable[tuple[tuple[str | int, ...], str]]) -> ValidationError:
+    """Return the error for a validator to raise about several places."""
+    lines = [InitErrorDetails(type=mistake(text), loc=at, input=None) for at, text in found]
+    return ValidationError.from_exception_data("form", lines)
 
 
 def validated(form: type[Model], data: Any, *, place: str = "") -> Model:
@@ -346,6 +319,10 @@ def _found(value: Any) -> str:
     return "null" if value is None else shown(value)
 
 
+def _null(text: str) -> str:
+    return text.replace("None", "null", 1) if text.startswith("None ") else text
+
+
 def _message(detail: Any) -> str:
     """Say what was found and what is allowed, for the errors that pydantic finds itself."""
     kind, value, more = detail["type"], detail["input"], detail.get("ctx", {})
@@ -381,13 +358,11 @@ __all__ = [
     "Field",
     "FixedCost",
     "Form",
-    "InfAllowed",
-    "NonNegative",
-    "Number",
     "ProblemForm",
     "Seconds",
+    "Table",
     "UnitCost",
-    "Whole",
+    "Value",
     "cost_entry",
     "mistake",
     "mistake_at",

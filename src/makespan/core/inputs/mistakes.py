@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import InputError, Mistake, ProblemError
+from makespan.core.inputs.rules import Rule, plain_floats
 
 SHOWN_PER_COLUMN = 20
-LEAST, GREATEST = 1e-100, 1e100  # magnitudes allowed; 0 is, too
+NO_NAME = "is not a name; a name is a text, not empty"
 
 
 class Mistakes:
     """The mistakes found so far in one input.
 
     >>> mistakes = Mistakes()
-    >>> mistakes.number("load", -1.0, "a load is 0 or more")
+    >>> mistakes.number("load", -1.0, Rule("a load is 0 or more"))
     nan
     >>> mistakes.raise_if_any()
     Traceback (most recent call last):
@@ -42,51 +43,74 @@ class Mistakes:
     def extend(self, others: tuple[Mistake, ...]) -> None:
         self._found.extend(others)
 
-    def number(
-        self,
-        place: str,
-        value: Any,
-        allowed: str,
-        *,
-        low: float = 0.0,
-        strictly: bool = False,
-        infinite: bool = False,
-    ) -> float:
+    def number(self, place: str, value: Any, rule: Rule) -> float:
         """Return ``value`` as a float; on a mistake, note it and return NaN."""
-        fault = number_fault(value, low=low, strictly=strictly, infinite=infinite)
-        if fault is None:
+        text = refusal(value, rule)
+        if text is None:
             return float(value)
-        self.add(place, f"{shown(value)} {fault}; {allowed}")
+        self.add(place, text)
         return math.nan
 
     def column(
         self,
         place: Callable[[int], str],
-        values: np.ndarray,
-        allowed: str,
+        values: Sequence[Any] | np.ndarray,
+        rule: Rule,
         *,
-        infinite: bool = False,
         known: frozenset[str] = frozenset(),
-    ) -> None:
-        """Note every entry that is NaN, negative, (unless ``infinite``) infinite, or of a magnitude
-        that is not allowed.
+    ) -> np.ndarray:
+        """Return a list of numbers as floats; note every entry that the rule refuses.
 
         ``known`` holds places whose mistake was noted before.
         """
-        if _plainly_fine(values, infinite=infinite):
-            return
-        wrong = ~(values >= 0) | out_of_range(values)
-        if not infinite:
-            wrong |= ~(values < np.inf)
-        indices = np.flatnonzero(wrong)
-        for index in indices[:SHOWN_PER_COLUMN]:
-            value = float(values[index])
-            if place(int(index)) not in known:
-                fault = number_fault(value, low=0.0, infinite=infinite)
-                self.add(place(int(index)), f"{value} {fault}; {allowed}")
-        if len(indices) > SHOWN_PER_COLUMN:
-            more = len(indices) - SHOWN_PER_COLUMN
-            self.add(place(int(indices[SHOWN_PER_COLUMN])), f"and {more} more such entries")
+        plain = plain_floats(values)
+        wrong = rule.wrong(list(values) if plain is None else plain).tolist()
+        for index in wrong[:SHOWN_PER_COLUMN]:
+            if place(index) not in known:
+                value = values[index]
+                if isinstance(value, np.generic):
+                    value = value.item()
+                if rule.whole and isinstance(value, float) and value.is_integer():
+                    value = int(value)
+                self.add(place(index), str(refusal(value, rule)))
+        if len(wrong) > SHOWN_PER_COLUMN:
+            more = len(wrong) - SHOWN_PER_COLUMN
+            self.add(place(wrong[SHOWN_PER_COLUMN]), f"and {more} more such entries")
+        if plain is None:
+            refused = set(wrong)
+            entries = (math.nan if i in refused else float(v) for i, v in enumerate(values))
+            plain = np.fromiter(entries, dtype=np.float64)
+        return plain
+
+    def choice(self, place: str, value: Any, allowed: Sequence[str | int]) -> None:
+        """Note ``value`` where it is none of those ``allowed``."""
+        if isinstance(value, bool) or not isinstance(value, (str, int)) or value not in allowed:
+            *others, last = map(repr, allowed)
+            words = f"{', '.join(others)} or {last}"
+            self.add(place, f"{shown(value)} is not allowed; it is {words}")
+
+    def flag(self, place: str, value: Any) -> None:
+        """Note ``value`` where it is neither True nor False."""
+        if not isinstance(value, bool):
+            self.add(place, f"{shown(value)} is not true or false")
+
+    def names(
+        self,
+        place: Callable[[int], str],
+        names: Iterable[Any],
+        taken: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Note every entry that is not a name, or that another has; places by name ``taken``."""
+        seen: dict[str, int | str] = dict(taken)
+        for index, name in enumerate(names):
+            if not isinstance(name, str) or not name:
+                self.add(place(index), f"{shown(name)} {NO_NAME}")
+            elif name in seen:
+                found = seen[name]
+                where = place(found).removesuffix(".name") if isinstance(found, int) else found
+                self.add(place(index), f"{name!r} is also the name of {where}; names differ")
+            else:
+                seen[name] = index
 
     def raise_if_any(self, error: type[InputError] = ProblemError, heading: str = "") -> None:
         if self._found:
@@ -102,60 +126,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _plainly_fine(values: np.ndarray, *, infinite: bool) -> bool:
-    """Whether the least and the greatest entry show that none is wrong; takes no memory."""
-    if not len(values):
-        return True
-    least, greatest = values.min(), values.max()  # NaN where there is one
-    if least == greatest:
-        return bool(least == 0.0 or LEAST <= least <= GREATEST or (infinite and least == np.inf))
-    return bool(least >= LEAST and greatest <= GREATEST)
+def refusal(value: Any, rule: Rule) -> str | None:
+    """Say what was found, what is wrong with it, and what is allowed; None if it is.
 
-
-def out_of_range(values: np.ndarray) -> np.ndarray:
-    """Return which finite ``values`` have a magnitude that is not allowed.
-
-    A magnitude is 0, or from 1e-100 to 1e100: what is multiplied or added up then stays within
-    the range of floats.
-
-    >>> out_of_range(np.array([0.0, 1.0, 1e300, -1e-200, np.inf])).tolist()
-    [False, False, True, True, False]
+    >>> refusal(-1, Rule("a load is 0 or more"))
+    '-1 is negative; a load is 0 or more'
     """
-    size = np.abs(values)
-    found: np.ndarray = ((size > GREATEST) & (size < np.inf)) | ((size < LEAST) & (size > 0))
-    return found
-
-
-def number_fault(
-    value: Any,
-    *,
-    low: float = 0.0,
-    strictly: bool = False,
-    infinite: bool = False,
-    any_magnitude: bool = False,
-) -> str | None:
-    """Say what is wrong with ``value`` as a number, or None.
-
-    ``any_magnitude`` allows what :func:`out_of_range` finds, for numbers that were computed.
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        return "is not a number"
-    try:
-        number = float(value)
-    except OverflowError:
-        return f"is above {GREATEST:g}, the greatest magnitude allowed"
-    if math.isnan(number):
-        return "is not a number"
-    if math.isinf(number) and not (infinite and number > 0):
-        return "is infinite"
-    if number < low:
-        return "is negative" if low == 0 else f"is below {low:g}"
-    if strictly and number == low:
-        return "is zero" if low == 0 else f"is not above {low:g}"
-    if any_magnitude or number == 0 or math.isinf(number):
-        return None
-    if abs(number) > GREATEST:
-        return f"is above {GREATEST:g}, the greatest magnitude allowed"
-    if abs(number) < LEAST:
-        return f"is below {LEAST:g}, the least magnitude allowed besides 0"
-    return None
+    fault = rule.fault(value)
+    return None if fault is None else f"{shown(value)} {fault}; {rule.allowed}"

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.inputs.rules import Rule
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
 
@@ -56,10 +57,8 @@ class Noise:
             ("per", ("activity", "machine")),
             ("of", ("all", "compute", "transfers")),
         ):
-            if getattr(self, name) not in allowed:
-                found = shown(getattr(self, name))
-                mistakes.add(f"noise.{name}", f"{found} is not one of {', '.join(allowed)}")
-        error = mistakes.number("noise.error", self.error, "an error is 0 or more, as in 0.2")
+            mistakes.choice(f"noise.{name}", getattr(self, name), allowed)
+        error = mistakes.number("noise.error", self.error, Rule("an error is 0 or more, as in 0.2"))
         widest = WIDEST.get(str(self.distribution), math.inf)
         if error > widest:
             mistakes.add(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,10 +12,11 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
-from makespan.divisible.model.plan import Plan, sends_then_returns
+from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import A_STAR, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE, ONE_SEND_AT_A_TIME
 from makespan.divisible.one_round.filling import Filling
+from makespan.divisible.one_round.split import with_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
@@ -152,17 +152,4 @@ def _plan(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -
     plan = Plan.of(order, amount, master=own).keeping(amount >= 0.0)
     if problem.load is not None and not problem.integral and plan.total > 0.0:
         plan = plan.fitted(problem.load)
-    if not problem.has_returns:
-        return plan
-    returned = _returns(problem, plan.worker)
-    return replace(plan, transfers=sends_then_returns(len(plan), returned))
-
-
-def _returns(problem: DivisibleLoad, worker: Integers) -> Integers:
-    """Return the chunks whose results return, in order."""
-    chunks = np.flatnonzero(problem.star.returns[worker])
-    if problem.return_order is not None:
-        position = np.empty(len(problem.star), dtype=np.int64)
-        position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
-        return chunks[sorted_by(position[worker[chunks]])]
-    return chunks if problem.discipline == "fifo" else chunks[::-1]
+    return with_returns(problem, plan, "lifo")

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
+from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.tables import listed
 from makespan.core.names import Numbered
-
-NOT_A_NAME = "is not a name; a name is a text, not empty"
 
 
 class Columns:
     """Machines, their numbers in read-only columns of one entry each; the base of platforms.
 
-    ``NUMBERS`` names the columns, ``DEFAULTS`` those that may be infinite, and are where nothing
-    is said; the others are 0 there.
+    ``RULES`` names the columns; those that may be infinite are where nothing is said, the others
+    are 0 there.
     """
 
     topology: ClassVar[str]
     ENTRIES: ClassVar[str]
-    NUMBERS: ClassVar[tuple[str, ...]]
-    DEFAULTS: ClassVar[Mapping[str, float]]
+    RULES: ClassVar[Mapping[str, Rule]]
 
     names: Sequence[str]
     master: Any
@@ -39,30 +36,29 @@ class Columns:
         names = []
         for index, item in enumerate(crew):
             if not isinstance(item.name, str):
-                self._mistakes.add(f"{place}[{index}].name", f"{shown(item.name)} {NOT_A_NAME}")
+                self._mistakes.add(f"{place}[{index}].name", f"{shown(item.name)} {NO_NAME}")
             names.append(item.name if item.name and isinstance(item.name, str) else "")
         self.names = tuple(name or f"{prefix}{k}" for k, name in enumerate(names, start=first))
         self._write(
             {
-                name: [self._number(name, index, item) for index, item in enumerate(crew)]
-                for name in self.NUMBERS
+                name: self._mistakes.column(
+                    self.place(name), [self._part(name, item) for item in crew], rule
+                )
+                for name, rule in self.RULES.items()
             },
             len(crew),
         )
         return crew
 
-    def _number(self, column: str, index: int, item: Any) -> float:
-        """Return the number of ``item`` that belongs into ``column``; NaN for a mistake."""
+    def _part(self, column: str, item: Any) -> Any:
+        """Return the number of ``item`` that belongs into ``column``."""
         of, _, part = column.partition("_")
         value = getattr(item, "return_" if of == "return" else of)
-        if part:
-            value = self.DEFAULTS.get(column, 0.0) if value is None else getattr(value, part)
-        fault = number_fault(value, low=-math.inf, infinite=True)
-        if fault is None:
-            return float(value)
-        place = self._place(column, index)
-        self._mistakes.add(place, f"{shown(value)} {fault}; {allowed(column)}")
-        return math.nan
+        if not part:
+            return value
+        if value is None:
+            return math.inf if self.RULES[column].infinite else 0.0
+        return getattr(value, part)
 
     def _take(
         self,
@@ -103,13 +99,14 @@ class Columns:
         self._write(columns, count)
 
     def _write(self, table: Mapping[str, ArrayLike], count: int) -> None:
-        for name in self.NUMBERS:
+        for name in self.RULES:
             column = np.array(np.broadcast_to(np.asarray(table[name], dtype=np.float64), (count,)))
             column.flags.writeable = False
             setattr(self, name, column)
 
-    def _place(self, column: str, index: int) -> str:
-        return f"platform.{self.ENTRIES}[{index}].{column.replace('_', '.', 1)}"
+    def place(self, column: str) -> Callable[[int], str]:
+        """Return where in the problem the entries of a column stand, by index."""
+        return f"platform.{self.ENTRIES}[{{}}].{column.replace('_', '.', 1)}".format
 
     def __len__(self) -> int:
         return len(self.names)
@@ -121,7 +118,7 @@ class Columns:
         return (
             self.master == other.master
             and self.names == other.names
-            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.NUMBERS)
+            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.RULES)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -130,46 +127,13 @@ class Columns:
         """Note everything that is wrong with the numbers and the names."""
         mistakes.extend(self._mistakes.found)
         known = frozenset(mistake.place for mistake in self._mistakes.found)
-        for name in self.NUMBERS:
-            mistakes.column(
-                partial(self._place, name),
-                getattr(self, name),
-                allowed(name),
-                infinite=name in self.DEFAULTS,
-                known=known,
-            )
+        for name, rule in self.RULES.items():
+            mistakes.column(self.place(name), getattr(self, name), rule, known=known)
         holder = getattr(self.master, "name", None)
         if isinstance(self.names, Numbered):
             if holder in self.names:
-                text = f"{holder!r} is also a worker's; names are unique"
+                text = f"{holder!r} is also a worker's; names differ"
                 mistakes.add("platform.master.name", text)
             return
-        seen = {holder: "platform.master"} if isinstance(holder, str) else {}
-        for index, name in enumerate(self.names):
-            entry = f"platform.{self.ENTRIES}[{index}]"
-            if not isinstance(name, str) or not name:
-                mistakes.add(f"{entry}.name", f"{shown(name)} {NOT_A_NAME}")
-            elif name in seen:
-                text = f"{name!r} is also the name of {seen[name]}; names are unique"
-                mistakes.add(f"{entry}.name", text)
-            else:
-                seen[name] = entry
-
-
-def allowed(column: str) -> str:
-    """Return the sentence that says which numbers a column may hold.
-
-    >>> allowed("send_fixed")
-    'a fixed cost is 0 or more seconds'
-    """
-    if column.startswith("price"):
-        return "a price is 0 or more"
-    what = "fixed cost" if column.endswith("fixed") else "cost per unit"
-    return ALLOWED.get(column, f"a {what} is 0 or more seconds")
-
-
-ALLOWED = {
-    "memory": "the largest chunk is 0 or more units, or inf",
-    "release": "a release time is 0 or more seconds",
-    "deadline": "a deadline is 0 or more seconds, or inf",
-}
+        taken = {holder: "platform.master"} if isinstance(holder, str) else {}
+        mistakes.names(self.place("name"), self.names, taken)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.costs import Affine, as_affine
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.tables import from_table, listed
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.divisible.model.columns import Columns, allowed
+from makespan.divisible.model.columns import Columns
 
 NO_COST = Affine(0.0, 0.0)
 
@@ -90,20 +91,23 @@ class Master:
             object.__setattr__(self, "compute", as_affine(self.compute))
 
 
-NUMBERS = (
-    "send_fixed",
-    "send_per_unit",
-    "compute_fixed",
-    "compute_per_unit",
-    "return_fixed",
-    "return_per_unit",
-    "memory",
-    "release",
-    "deadline",
-    "price_fixed",
-    "price_per_unit",
-)
-DEFAULTS = {"memory": math.inf, "deadline": math.inf}
+PRICE = Rule("a price is 0 or more")
+UPLINK = Rule("an uplink is above 0 units per second", strictly=True)
+SENDS = whole("the sends at a time are")
+RULES = {
+    "send_fixed": FIXED_COST,
+    "send_per_unit": UNIT_COST,
+    "compute_fixed": FIXED_COST,
+    "compute_per_unit": UNIT_COST,
+    "return_fixed": FIXED_COST,
+    "return_per_unit": UNIT_COST,
+    "memory": Rule("the largest chunk is 0 or more units, or inf", infinite=True),
+    "release": Rule("a release time is 0 or more seconds"),
+    "deadline": Rule("a deadline is 0 or more seconds, or inf", infinite=True),
+    "price_fixed": PRICE,
+    "price_per_unit": PRICE,
+}
+NUMBERS = tuple(RULES)
 
 
 class Star(Columns):
@@ -133,8 +137,7 @@ class Star(Columns):
 
     topology = "star"
     ENTRIES = "workers"
-    NUMBERS = NUMBERS
-    DEFAULTS = DEFAULTS
+    RULES = RULES
 
     master: Master | Literal["choose"]
     send_fixed: Floats
@@ -271,6 +274,12 @@ class Star(Columns):
             **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
         )
 
+    def changed(self, *, master: Master | None = None, **columns: ArrayLike) -> Star:
+        """Return the star with another master, or with other columns."""
+        kept = {name: getattr(self, name) for name in NUMBERS}
+        master_ = self.master if master is None else master
+        return Star.from_arrays(names=self.names, master=master_, **{**kept, **columns})
+
     @property
     def master_cost(self) -> Affine:
         """The master's cost of computing, zero if it does not compute."""
@@ -350,22 +359,11 @@ def _master_of(given: Any) -> Any:
 
 def _check_master(master: Master, mistakes: Mistakes) -> None:
     if not isinstance(master.name, str) or not master.name:
-        mistakes.add("platform.master.name", f"{shown(master.name)} is not a name")
+        mistakes.add("platform.master.name", f"{shown(master.name)} {NO_NAME}")
     if isinstance(master.compute, Affine):
-        for part in ("fixed", "per_unit"):
-            place = f"platform.master.compute.{part}"
-            mistakes.number(place, getattr(master.compute, part), allowed(f"compute_{part}"))
+        mistakes.number("platform.master.compute.fixed", master.compute.fixed, FIXED_COST)
+        mistakes.number("platform.master.compute.per_unit", master.compute.per_unit, UNIT_COST)
     if master.uplink is not None:
-        mistakes.number(
-            "platform.master.uplink",
-            master.uplink,
-            "an uplink is above 0 units per second",
-            strictly=True,
-        )
-    if master.sends is not None and (
-        isinstance(master.sends, bool) or not isinstance(master.sends, int) or master.sends < 1
-    ):
-        mistakes.add(
-            "platform.master.sends",
-            f"{shown(master.sends)} is not allowed; the sends at a time are a whole number from 1",
-        )
+        mistakes.number("platform.master.uplink", master.uplink, UPLINK)
+    if master.sends is not None:
+        mistakes.number("platform.master.sends", master.sends, SENDS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import fields
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
@@ -18,27 +19,33 @@ from makespan.core.inputs.forms import (
     CostForm,
     Field,
     Form,
-    Number,
-    Whole,
+    Value,
     cost_entry,
     mistake,
     mistake_at,
 )
 from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.columns import ALLOWED
-from makespan.divisible.model.platform import DEFAULTS, NUMBERS, Master, Star, Worker
-from makespan.divisible.model.tree import Tree, TreeNode
+from makespan.divisible.model.platform import (
+    NUMBERS,
+    PRICE,
+    RULES,
+    SENDS,
+    UPLINK,
+    Master,
+    Star,
+    Worker,
+)
+from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
+Machine = TypeVar("Machine", Worker, Master, TreeNode)
 LARGEST_LIST = 1000  # workers; more are written as columns
 
-Memory = Annotated[float, Number(ALLOWED["memory"], infinite=True)]
-Release = Annotated[float, Number(ALLOWED["release"])]
-Deadline = Annotated[float, Number(ALLOWED["deadline"], infinite=True)]
-Seconds = Annotated[Any, Column("entries are 0 or more seconds")]
-Prices = Annotated[Any, Column("entries are 0 or more")]
-Limits = Annotated[Any, Column("entries are 0 or more, or inf (null in JSON)", infinite=True)]
+FixedCosts = Annotated[Any, Column(FIXED_COST)]
+UnitCosts = Annotated[Any, Column(UNIT_COST)]
+Prices = Annotated[Any, Column(PRICE)]
 
 
 class BusWorkerForm(Form):
@@ -47,22 +54,10 @@ class BusWorkerForm(Form):
     name: str = ""
     compute: Cost = CostForm()
     return_: Cost | None = Field(None, alias="return")
-    memory: Memory = math.inf
-    release: Release = 0.0
-    deadline: Deadline = math.inf
+    memory: Annotated[float, Value(RULES["memory"])] = math.inf
+    release: Annotated[float, Value(RULES["release"])] = 0.0
+    deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
     price: Cost = CostForm()
-
-    def worker(self, send: CostForm) -> Worker:
-        return Worker(
-            name=self.name,
-            send=send.affine(),
-            compute=self.compute.affine(),
-            return_=None if self.return_ is None else self.return_.affine(),
-            memory=self.memory,
-            release=self.release,
-            deadline=self.deadline,
-            price=self.price.affine(),
-        )
 
 
 class WorkerForm(BusWorkerForm):
@@ -76,16 +71,8 @@ class MasterForm(Form):
 
     name: str = "P0"
     compute: Cost | None = None
-    uplink: Annotated[
-        float | None, Number("an uplink is above 0 units per second", strictly=True)
-    ] = None
-    sends: Annotated[int | None, Whole("the sends at a time are a whole number from 1", low=1)] = (
-        None
-    )
-
-    def master(self) -> Master:
-        compute = None if self.compute is None else self.compute.affine()
-        return Master(name=self.name, compute=compute, uplink=self.uplink, sends=self.sends)
+    uplink: Annotated[float, Value(UPLINK)] | None = None
+    sends: Annotated[int, Value(SENDS)] | None = None
 
 
 def _checked_master(value: Any) -> Any:
@@ -106,13 +93,13 @@ class BusColumnsForm(Form):
     """Workers as columns: lists of one length, or single numbers for all workers."""
 
     names: list[str] | None = None
-    compute_fixed: Seconds = 0.0
-    compute_per_unit: Seconds = 0.0
-    return_fixed: Seconds = 0.0
-    return_per_unit: Seconds = 0.0
-    memory: Limits = math.inf
-    release: Seconds = 0.0
-    deadline: Limits = math.inf
+    compute_fixed: FixedCosts = 0.0
+    compute_per_unit: UnitCosts = 0.0
+    return_fixed: FixedCosts = 0.0
+    return_per_unit: UnitCosts = 0.0
+    memory: Annotated[Any, Column(RULES["memory"])] = math.inf
+    release: Annotated[Any, Column(RULES["release"])] = 0.0
+    deadline: Annotated[Any, Column(RULES["deadline"])] = math.inf
     price_fixed: Prices = 0.0
     price_per_unit: Prices = 0.0
 
@@ -131,8 +118,8 @@ class BusColumnsForm(Form):
 class ColumnsForm(BusColumnsForm):
     """Workers as columns, each behind a link of its own."""
 
-    send_fixed: Seconds = 0.0
-    send_per_unit: Seconds = 0.0
+    send_fixed: FixedCosts = 0.0
+    send_per_unit: UnitCosts = 0.0
 
 
 class StarForm(Form):
@@ -152,7 +139,7 @@ class StarForm(Form):
         master = _master(self.master)
         if self.columns is not None:
             return self.columns.star(master)
-        return Star([form.worker(form.send) for form in self.workers or ()], master=master)
+        return Star([_made(Worker, form) for form in self.workers or ()], master=master)
 
 
 class BusForm(Form):
@@ -183,9 +170,8 @@ class BusForm(Form):
         if self.columns is not None:
             return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
         crew = self.machines if self.master == "choose" else self.workers
-        return Star.bus(
-            send=send, workers=[form.worker(self.send) for form in crew or ()], master=master
-        )
+        workers = [_made(Worker, form) for form in crew or ()]
+        return Star.bus(send=send, workers=workers, master=master)
 
 
 class NodeForm(Form):
@@ -196,22 +182,16 @@ class NodeForm(Form):
     send: Cost = CostForm()
     compute: Cost | None = None
 
-    def node(self) -> TreeNode:
-        compute = None if self.compute is None else self.compute.affine()
-        return TreeNode(
-            name=self.name, parent=self.parent, send=self.send.affine(), compute=compute
-        )
-
 
 class NodeColumnsForm(Form):
     """Nodes as columns; ``parent`` counts the nodes from 0 and is -1 for the root."""
 
-    parent: list[Annotated[int, Field(ge=-1, lt=2**31)]]
+    parent: list[Annotated[int, Value(PARENT)]]
     names: list[str] | None = None
-    send_fixed: Seconds = 0.0
-    send_per_unit: Seconds = 0.0
-    compute_fixed: Seconds = 0.0
-    compute_per_unit: Limits = math.inf
+    send_fixed: FixedCosts = 0.0
+    send_per_unit: UnitCosts = 0.0
+    compute_fixed: FixedCosts = 0.0
+    compute_per_unit: Annotated[Any, Column(NODE_RULES["compute_per_unit"])] = math.inf
 
 
 class TreeForm(Form):
@@ -229,11 +209,19 @@ class TreeForm(Form):
     def platform(self) -> Tree:
         if self.columns is not None:
             return Tree.from_arrays(**dict(self.columns))
-        return Tree([form.node() for form in self.nodes or ()])
+        return Tree([_made(TreeNode, form) for form in self.nodes or ()])
 
 
 def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
-    return form.master() if isinstance(form, MasterForm) else form
+    return _made(Master, form) if isinstance(form, MasterForm) else form
+
+
+def _made(kind: type[Machine], form: Form) -> Machine:
+    """Return the machine that a form stands for."""
+    values: dict[str, Any] = {
+        name: each.affine() if isinstance(each, CostForm) else each for name, each in form
+    }
+    return kind(**values)
 
 
 def _require_one(form: Form, names: tuple[str, str]) -> None:
@@ -293,39 +281,24 @@ def _star_entry(star: Star) -> dict[str, Any]:
     if bus:
         data["send"] = cost_entry(star.worker(0).send)  # type: ignore[arg-type]
     chosen = star.master == "choose"
-    data["master"] = "choose" if chosen else _master_entry(star.master)  # type: ignore[arg-type]
+    data["master"] = "choose" if chosen else _entry(star.master, ("name",))
     if len(star) > LARGEST_LIST:
         data["columns"] = _columns_entry(star, bus)
     else:
-        workers = [_worker_entry(worker, bus) for worker in star.workers]
+        always = ("name", "compute") if bus else ("name", "send", "compute")
+        workers = [_entry(worker, always, ("send",)) for worker in star.workers]
         data["machines" if chosen else "workers"] = workers
     return data
 
 
-def _master_entry(master: Master) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": master.name}
-    if isinstance(master.compute, Affine):
-        data["compute"] = cost_entry(master.compute)
-    if master.uplink is not None:
-        data["uplink"] = float(master.uplink)
-    if master.sends is not None:
-        data["sends"] = int(master.sends)
-    return data
-
-
-def _worker_entry(worker: Worker, bus: bool) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": worker.name}
-    if not bus:
-        data["send"] = cost_entry(worker.send)  # type: ignore[arg-type]
-    data["compute"] = cost_entry(worker.compute)  # type: ignore[arg-type]
-    if isinstance(worker.return_, Affine):
-        data["return"] = cost_entry(worker.return_)
-    for name in ("memory", "release", "deadline"):
-        value = getattr(worker, name)
-        if value != DEFAULTS.get(name, 0.0):
-            data[name] = value
-    if worker.price != Affine():
-        data["price"] = cost_entry(worker.price)  # type: ignore[arg-type]
+def _entry(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = ()) -> Any:
+    """Return a machine as it stands in files: what is not its default, and what always stands."""
+    data: dict[str, Any] = {}
+    for field in fields(machine):
+        value = getattr(machine, field.name)
+        if field.name in always or (value != field.default and field.name not in without):
+            name = field.name.rstrip("_")
+            data[name] = cost_entry(value) if isinstance(value, Affine) else value
     return data
 
 
@@ -341,28 +314,20 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
             continue
         if name == "compute_per_unit" or np.any(column != column[0]):
             data[name] = column.tolist()
-        elif column[0] != DEFAULTS.get(name, 0.0):
+        elif column[0] != _default(name):
             data[name] = float(column[0])
     return data
 
 
 def _tree_entry(tree: Tree) -> dict[str, Any]:
     if len(tree) <= LARGEST_LIST:
-        return {"topology": "tree", "nodes": [_node_entry(node) for node in tree.nodes]}
+        return {"topology": "tree", "nodes": [_entry(node, ("name",)) for node in tree.nodes]}
     columns: dict[str, Any] = {"parent": tree.parent.tolist()}
     if tree.names != Numbered("N", len(tree)):
         columns["names"] = list(tree.names)
-    for name in ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit"):
-        columns[name] = getattr(tree, name).tolist()
+    columns.update((name, getattr(tree, name).tolist()) for name in tree.RULES)
     return {"topology": "tree", "columns": columns}
 
 
-def _node_entry(node: TreeNode) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": node.name}
-    if node.parent is not None:
-        data["parent"] = node.parent
-    if node.send != Affine():
-        data["send"] = cost_entry(node.send)  # type: ignore[arg-type]
-    if isinstance(node.compute, Affine):
-        data["compute"] = cost_entry(node.compute)
-    return data
+def _default(column: str) -> float:
+    return math.inf if RULES[column].infinite else 0.0

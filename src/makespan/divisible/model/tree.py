@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.costs import Affine, as_affine
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
@@ -54,7 +53,13 @@ class TreeNode:
             object.__setattr__(self, "compute", as_affine(self.compute))
 
 
-NUMBERS = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
+RULES = {
+    "send_fixed": FIXED_COST,
+    "send_per_unit": UNIT_COST,
+    "compute_fixed": FIXED_COST,
+    "compute_per_unit": Rule(f"{UNIT_COST.allowed}, or inf where nothing computes", infinite=True),
+}
+PARENT = whole("a parent is an index from 0, or -1 for the root:", ROOT, 2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +88,7 @@ class Levels:
         return cls(
             node=node[:count],
             first=first[: count + 1],
-            **{name: getattr(tree, name)[node[:count]] for name in NUMBERS},
+            **{name: getattr(tree, name)[node[:count]] for name in RULES},
         )
 
 
@@ -113,8 +118,7 @@ class Tree(Columns):
 
     topology = "tree"
     ENTRIES = "nodes"
-    NUMBERS = NUMBERS
-    DEFAULTS = MappingProxyType({"compute_per_unit": math.inf})
+    RULES = RULES
     Node: ClassVar[type[TreeNode]] = TreeNode
     master = None
 
@@ -166,7 +170,11 @@ class Tree(Columns):
         'N1'
         """
         tree = cls(())
-        tree._hang(parent)
+        checked = tree._mistakes.column(
+            "platform.nodes[{}].parent".format, np.atleast_1d(np.asarray(parent)), PARENT
+        )
+        tree._mistakes.raise_if_any()
+        tree._hang(checked)
         given = dict(
             send_fixed=send_fixed,
             send_per_unit=send_per_unit,

@@ -113,7 +113,7 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
     """
     sequence = list(sequence)
     if len(sequence) >= MANY:
-        sequence = _without_late(costs, np.array(sequence), load)
+        sequence = without_late(costs, np.array(sequence), load)[1].tolist()
     while True:
         slope, offset = lines(costs, sequence)
         end = _end(costs, float(slope.sum()), float(offset.sum()), load)
@@ -125,17 +125,29 @@ def least_end(costs: Costs, sequence: list[int], load: float) -> tuple[float, li
         del sequence[int(empty_at.argmax())]
 
 
-def _without_late(costs: Costs, sequence: Integers, load: float) -> list[int]:
-    """Return the workers that are left when of those that get nothing the later half is dropped,
-    again and again.
+def without_late(costs: Costs, sequence: Integers, load: float) -> tuple[float, Integers, Floats]:
+    """Return the end, who is left, and how much they get, when of those that get nothing the
+    later half is dropped, again and again: dropping one makes room for those before it.
     """
     while True:
-        slope, offset = lines(costs, sequence)
-        end = _end(costs, float(slope.sum()), float(offset.sum()), load)
-        empty = np.flatnonzero(slope * end <= offset)
+        end, amount = equal_finish(costs, sequence, load)
+        empty = np.flatnonzero(amount <= 0)
         if not len(empty):
-            return [int(worker) for worker in sequence]
+            return end, sequence, amount
         sequence = np.delete(sequence, empty[len(empty) // 2 :])
+
+
+def equal_finish(costs: Costs, sequence: Integers, load: float) -> tuple[float, Floats]:
+    """Return when workers and the master end together with ``load`` done, and what each worker
+    does: less than nothing where its fixed costs last beyond that.
+
+    Source: Benoit 2016, latencies: all participating workers finish together in some optimum.
+    """
+    slope, offset = lines(costs, sequence)
+    end = _end(costs, float(slope.sum()), float(offset.sum()), load)
+    slope *= end
+    slope -= offset
+    return end, slope
 
 
 def _end(costs: Costs, slope: float, offset: float, load: float) -> float:

@@ -1,7 +1,16 @@
 """Closed forms in exact rational numbers: fractions in, fractions out.
 
 Anything that :class:`fractions.Fraction` takes is a number here: integers, fractions, texts such
-as ``"1/3"``, and floats, each at its exact binary value.
+as ``"1/3"``, and floats, each at its exact binary value. The functions share their parameters:
+
+load
+    Units to divide.
+send, compute
+    Seconds per unit to each worker (on a bus: to any), and of each worker.
+master
+    Seconds per unit of the master; None if it does not compute.
+
+They raise a ValueError if a cost or the load is negative, or there is a load and no machine.
 """
 
 from __future__ import annotations
@@ -36,22 +45,6 @@ def bus(
 ) -> ExactPlan:
     """Return the optimum of a linear bus: all machines end together.
 
-    Parameters
-    ----------
-    load
-        Units to divide.
-    send
-        Seconds per unit to any worker.
-    compute
-        Seconds per unit of each worker.
-    master
-        Seconds per unit of the master; None if it does not compute.
-
-    Raises
-    ------
-    ValueError
-        If a cost or the load is negative, or there is a load and no machine.
-
     Source: Benoit 2016, bus-shaped platforms. Complexity: O(n) fractions.
 
     >>> plan = bus(10000, 1, [3, 5, "3/2"], master=3)
@@ -69,20 +62,6 @@ def star(
     master: Number | None = None,
 ) -> ExactPlan:
     """Return the optimum of a linear star: served by non-decreasing send cost, all end together.
-
-    Parameters
-    ----------
-    load
-        Units to divide.
-    send, compute
-        Seconds per unit of each worker.
-    master
-        Seconds per unit of the master; None if it does not compute.
-
-    Raises
-    ------
-    ValueError
-        If a cost or the load is negative, or there is a load and no machine.
 
     Source: Benoit 2016, star-shaped platforms. Complexity: O(n log n) fractions.
 
@@ -104,20 +83,6 @@ def fixed_order(
 
     Backwards over the order, with the rate s of the workers after k: worker k is used only if
     ``c_k s < 1``, and then the rate becomes ``(1 + s w_k)/(c_k + w_k)``.
-
-    Parameters
-    ----------
-    load
-        Units to divide.
-    send, compute
-        Seconds per unit of each worker, in the order of service.
-    master
-        Seconds per unit of the master; None if it does not compute.
-
-    Raises
-    ------
-    ValueError
-        If a cost or the load is negative, or there is a load and no machine.
 
     Source: Benoit 2016, star recursion, corrected: workers may be dropped.
 
@@ -210,22 +175,18 @@ def _together(
     loads = [Fraction(0)] * len(costs)
     if own == 0:
         return ExactPlan(Fraction(0), tuple(loads), total)
-    left, rate = Fraction(1), Fraction(0)
     for worker in order:
-        c, w = costs[worker]
-        if c + w == 0:
-            loads = [Fraction(0)] * len(costs)
+        if sum(costs[worker]) == 0:
             loads[worker] = total
             return ExactPlan(Fraction(0), tuple(loads))
-        loads[worker] = left / (c + w)
-        rate += loads[worker]
-        left *= w / (c + w)
-    if own is not None:
-        rate += 1 / own
-    if rate == 0:
-        return _nobody(total)
-    end = total / rate
-    return ExactPlan(end, tuple(share * end for share in loads), end / own if own else Fraction(0))
+    none = [0] * len(order)
+    columns = [[costs[worker][part] for worker in order] for part in (0, 1)]
+    plan = affine_order(
+        total, none, columns[0], none, columns[1], master=None if own is None else (0, own)
+    )
+    for worker, amount in zip(order, plan.loads, strict=True):
+        loads[worker] = amount
+    return ExactPlan(plan.makespan, tuple(loads), plan.master)
 
 
 def _nobody(load: Fraction) -> ExactPlan:

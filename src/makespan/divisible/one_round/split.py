@@ -43,19 +43,20 @@ def in_turn(problem: DivisibleLoad, worker: Integers, amount: Floats, master: fl
     plan = Plan.of(worker, amount, master=master).fitted(problem.load)
     if problem.use != "all":
         plan = plan.without_empty()
-    if problem.has_returns:
-        returned = _returns(problem, plan.worker)
-        plan = replace(plan, transfers=sends_then_returns(len(plan), returned))
-    return Solution(schedule=timed(problem, plan))
+    return Solution(schedule=timed(problem, with_returns(problem, plan)))
 
 
-def _returns(problem: DivisibleLoad, order: Integers) -> Integers:
-    """Return the chunks in the order in which their results return."""
-    chunks = np.arange(len(order))
-    if problem.discipline == "lifo":
-        return chunks[::-1]
+def with_returns(problem: DivisibleLoad, plan: Plan, otherwise: str = "fifo") -> Plan:
+    """Return a plan of one chunk a worker with results that return as the problem says, or by
+    another discipline where it says nothing.
+    """
+    if not problem.has_returns:
+        return plan
+    back = np.flatnonzero(problem.star.returns[plan.worker])
     if problem.return_order is not None:
         position = np.empty(len(problem.star), dtype=np.int64)
         position[problem.workers_in(problem.return_order)] = np.arange(len(problem.star))
-        return chunks[sorted_by(position[order])]
-    return chunks
+        back = back[sorted_by(position[plan.worker[back]])]
+    elif (problem.discipline or otherwise) == "lifo":
+        back = back[::-1]
+    return replace(plan, transfers=sends_then_returns(len(plan), back))

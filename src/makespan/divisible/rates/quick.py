@@ -70,8 +70,7 @@ def _with_a_machine_more(problem: DivisibleLoad) -> DivisibleLoad:
     """Return the problem in which all machines are workers of a master that is as fast as any."""
     star = problem.star
     master = Master(compute=float(star.compute_per_unit.min()))
-    columns = {name: getattr(star, name) for name in NUMBERS}
-    platform = Star.from_arrays(master=master, **columns)
+    platform = Star.from_arrays(master=master, **{name: getattr(star, name) for name in NUMBERS})
     return replace(problem, platform=platform, order=None, return_order=None)
 
 

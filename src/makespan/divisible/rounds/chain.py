@@ -9,16 +9,24 @@ come after k up to its next chunk. Read backwards, every amount is then affine i
 ``tail``: the time from the end of the last send to the end of the plan. Benoit 2016 and Yang and
 Casanova 2003, eqs. 11 to 13, state this for equal workers; it holds as well for any star.
 
-All of this works on floats and on fractions alike.
+All of this works on floats and on fractions alike; long sequences of floats are compiled.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from makespan.core.numeric.arrays import readonly
+from makespan.core.numeric.jit import Loop, loop
+
 Number = Any  # float or Fraction
+COMPILE_FROM = 2_000  # chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,20 +39,31 @@ class ChainCosts:
     compute_per_unit: Sequence[Number]
     master: tuple[Number, Number] | None = None
 
+    @property
+    def zero(self) -> Number:
+        """0 as a number of the kind that the costs are."""
+        return self.compute_per_unit[0] * 0 if len(self.compute_per_unit) else 0.0
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chain:
-    """The amounts with which every chunk is critical; some may be negative, then it is no plan."""
+    """The amounts with which every chunk is critical; some may be negative, then it is no plan.
 
-    amounts: Sequence[Number]
+    ``cancelled`` is the greatest of the parts of amounts that cancel out.
+    """
+
+    amounts: Any
     master: Number
     makespan: Number
     tail: Number
+    cancelled: Number
 
     @property
     def is_plan(self) -> bool:
         """Whether no amount is negative."""
-        return self.master >= 0 and self.tail >= 0 and min(self.amounts, default=0) >= 0
+        if not (self.master >= 0 and self.tail >= 0 and self.makespan < math.inf):
+            return False
+        return not len(self.amounts) or bool(_extremes(self.amounts)[0] >= 0)
 
 
 def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
@@ -73,44 +92,80 @@ def chain(load: Number, sequence: Sequence[int], costs: ChainCosts) -> Chain:
     >>> [round(amount) for amount in found.amounts], round(found.makespan)
     ([19, 21, 36, 27], 184)
     """
-    constant, slope = coefficients(sequence, costs)
-    zero = load * 0
-    sends, sends_slope = zero, zero
-    for worker, fixed, per_tail in zip(sequence, constant, slope, strict=True):
-        sends += costs.send_fixed[worker] + costs.send_per_unit[worker] * fixed
-        sends_slope += costs.send_per_unit[worker] * per_tail
-    placed, placed_slope = sum(constant, zero), sum(slope, zero)
+    constant, slope, (sends, sends_slope, placed, placed_slope) = coefficients(sequence, costs)
     if costs.master is not None:
         start_up, per_unit = costs.master
         placed += (sends - start_up) / per_unit
         placed_slope += (sends_slope + 1) / per_unit
-    tail = (load - placed) / placed_slope
+    tail = (load - placed) / placed_slope if placed_slope else costs.zero - 1
     makespan = sends + (sends_slope + 1) * tail
+    if isinstance(constant, list):
+        amounts: Any = [fixed + of * tail for fixed, of in zip(constant, slope, strict=True)]
+    else:
+        amounts = constant + slope * tail
+    least, most = _extremes(constant) if len(sequence) else (costs.zero, costs.zero)
     return Chain(
-        amounts=[fixed + per_tail * tail for fixed, per_tail in zip(constant, slope, strict=True)],
-        master=zero if costs.master is None else (makespan - costs.master[0]) / costs.master[1],
+        amounts=amounts,
+        master=costs.zero if costs.master is None else (makespan - start_up) / per_unit,
         makespan=makespan,
         tail=tail,
+        cancelled=max(-least, most),
     )
 
 
-def coefficients(sequence: Sequence[int], costs: ChainCosts) -> tuple[list[Number], list[Number]]:
-    """Return amounts as ``constant + slope * tail`` for every chunk."""
-    zero = costs.compute_per_unit[0] * 0 if len(costs.compute_per_unit) else 0.0
-    after, after_slope = zero, zero
-    until = [zero] * len(costs.send_fixed)
-    until_slope = [zero - 1] * len(costs.send_fixed)
-    constant, slope = [zero] * len(sequence), [zero] * len(sequence)
+def _extremes(numbers: Any) -> tuple[Number, Number]:
+    """Return the least and the greatest of a list, or of an array."""
+    if isinstance(numbers, list):
+        return min(numbers), max(numbers)
+    return numbers.min(), numbers.max()
+
+
+def coefficients(
+    sequence: Sequence[int], costs: ChainCosts
+) -> tuple[Any, Any, tuple[Number, Number, Number, Number]]:
+    """Return amounts as ``constant + slope * tail`` for every chunk, and four sums.
+
+    The sums are those of the sends and of the amounts, each a constant and a slope, too.
+    """
+    zero, workers = costs.zero, len(costs.send_fixed)
+    inputs = (costs.send_fixed, costs.send_per_unit, costs.compute_fixed, costs.compute_per_unit)
+    room: list[Any] = [[zero] * workers, [zero - 1] * workers]
+    room += [[zero] * len(sequence), [zero] * len(sequence)]
+    room, sums = _run(_coefficients, sequence, inputs, room, zero)
+    return room[2], room[3], sums
+
+
+def _run(
+    of: Loop, sequence: Sequence[int], columns: Sequence[Any], room: list[Any], *numbers: Number
+) -> tuple[list[Any], Any]:
+    """Run a loop over a sequence, compiled where it is long; return its room and its value."""
+    if of.pays(len(sequence)) and all(isinstance(number, float) for number in numbers):
+        room = [np.array(values) for values in room]
+        inputs = readonly(np.asarray(sequence, np.int64), *(np.asarray(c, float) for c in columns))
+        return room, of.compiled(*inputs, *room, *numbers)
+    return room, of.plain(_listed(sequence), *map(_listed, columns), *room, *numbers)
+
+
+def _listed(values: ArrayLike) -> Any:
+    return values.tolist() if isinstance(values, np.ndarray) else values
+
+
+@loop(pays_from=COMPILE_FROM)
+def _coefficients(  # type: ignore[no-untyped-def]
+    sequence, send_fixed, send, compute_fixed, compute, until, until_slope, constant, slope, zero
+):
+    after, after_slope, placed, placed_slope = zero, zero, zero, zero
     for position in range(len(sequence) - 1, -1, -1):
         worker = sequence[position]
-        speed = costs.compute_per_unit[worker]
-        fixed = (after - until[worker] - costs.compute_fixed[worker]) / speed
-        per_tail = (after_slope - until_slope[worker]) / speed
+        fixed = (after - until[worker] - compute_fixed[worker]) / compute[worker]
+        per_tail = (after_slope - until_slope[worker]) / compute[worker]
         constant[position], slope[position] = fixed, per_tail
         until[worker], until_slope[worker] = after, after_slope
-        after += costs.send_fixed[worker] + costs.send_per_unit[worker] * fixed
-        after_slope += costs.send_per_unit[worker] * per_tail
-    return constant, slope
+        after += send_fixed[worker] + send[worker] * fixed
+        after_slope += send[worker] * per_tail
+        placed += fixed
+        placed_slope += per_tail
+    return after, after_slope, placed, placed_slope
 
 
 def is_optimal(sequence: Sequence[int], costs: ChainCosts, tolerance: Number = 0) -> bool:
@@ -120,25 +175,40 @@ def is_optimal(sequence: Sequence[int], costs: ChainCosts, tolerance: Number = 0
     negative: chunk l of worker j gives ``c_j * (prices from l on) + w_j * (prices of j up to l)
     = value of a unit``, forwards over the sequence and affine in that value.
     """
-    zero = costs.compute_per_unit[0] * 0
-    left, left_slope = zero + 1, zero
-    if costs.master is not None:
-        left_slope -= 1 / costs.master[1]
-    paid = [zero] * len(costs.send_fixed)
-    paid_slope = [zero] * len(costs.send_fixed)
-    price, price_slope = [], []
-    for worker in sequence:
-        speed, send = costs.compute_per_unit[worker], costs.send_per_unit[worker]
-        total, total_slope = -send * left / speed, (1 - send * left_slope) / speed
-        price.append(total - paid[worker])
-        price_slope.append(total_slope - paid_slope[worker])
-        paid[worker], paid_slope[worker] = total, total_slope
-        left -= price[-1]
-        left_slope -= price_slope[-1]
-    if left_slope == 0:
-        return False
-    unit = -left / left_slope
-    return unit >= 0 and all(
-        fixed + per_unit * unit >= -tolerance
-        for fixed, per_unit in zip(price, price_slope, strict=True)
-    )
+    zero = costs.zero
+    own = zero if costs.master is None else 1 / costs.master[1]
+    room = [[zero] * len(costs.send_fixed) for _ in range(2)]
+    columns = (costs.send_per_unit, costs.compute_per_unit)
+    return bool(_run(_prices_are_sound, sequence, columns, room, own, zero + tolerance)[1])
+
+
+@loop(pays_from=COMPILE_FROM)
+def _prices_are_sound(  # type: ignore[no-untyped-def]
+    sequence, send, compute, paid, paid_slope, own, tolerance
+):
+    """Whether no price is negative; in two passes without storing the prices.
+
+    ``own`` are the units per second that the master computes.
+    """
+    zero = own - own
+    unit = zero
+    for second in range(2):
+        left, left_slope = zero + 1, -own
+        for worker in range(len(paid)):
+            paid[worker], paid_slope[worker] = zero, zero
+        for position in range(len(sequence)):
+            worker = sequence[position]
+            total = -send[worker] * left / compute[worker]
+            total_slope = (1 - send[worker] * left_slope) / compute[worker]
+            price, price_slope = total - paid[worker], total_slope - paid_slope[worker]
+            if second == 1 and price + price_slope * unit < -tolerance:
+                return False
+            paid[worker], paid_slope[worker] = total, total_slope
+            left -= price
+            left_slope -= price_slope
+        if left_slope == 0:
+            return False
+        unit = -left / left_slope
+        if unit < 0:
+            return False
+    return True

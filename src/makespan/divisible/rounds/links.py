@@ -62,9 +62,8 @@ def alone(star: Star, worker: int, rounds: int) -> Alone | None:
         )
     if costs.compute_per_unit[0] == 0:
         return None
-    constant, slope = coefficients([0] * rounds, costs)
-    placed, placed_slope = sum(constant), sum(slope)
-    sends, per_tail = rounds * latency + c * placed, 1.0 + c * placed_slope
+    constant, slope, (sends, sends_slope, placed, placed_slope) = coefficients([0] * rounds, costs)
+    per_tail = 1.0 + sends_slope
     if min(slope) < 0 or not np.isfinite(placed_slope) or placed_slope <= 0:
         return None
     tails = [

@@ -62,8 +62,10 @@ class Task:
 
     def end(self, sequence: list[int]) -> tuple[float, list[int]]:
         """Return when the chain of a sequence ends once its negative chunks are dropped."""
-        while sequence and is_sound(self.load, sequence, self.costs):
+        while sequence:
             found = chain(self.load, sequence, self.costs)
+            if not is_sound(self.load, found):
+                break
             if found.is_plan:
                 return float(found.makespan), sequence
             kept = [

@@ -9,14 +9,12 @@ import numpy as np
 from makespan.backends.highs import WITHIN, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.jit import pays
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import NUMBERS, Master, Star
+from makespan.divisible.model.platform import Master
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
+from makespan.divisible.rounds.chain import Chain, ChainCosts, chain, is_optimal
 from makespan.divisible.timing import timed
 
-COMPILE_FROM = 2_000  # chunks
 MAX_CANCELLED = 1e5
 """How many times the load the parts of an amount may be that cancel out: beyond that, a chain
 in floats has too few digits left to be trusted."""
@@ -57,56 +55,18 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
         return None
     if problem.master_computes and problem.star.master_cost.per_unit == 0:
         return None
-    if pays(len(sequence), COMPILE_FROM):
-        return _chained_compiled(problem, sequence)
     costs = costs_of(problem)
-    if not is_sound(problem.load, sequence.tolist(), costs):
-        return None
-    found = chain(problem.load, sequence.tolist(), costs)
-    if not found.is_plan:
+    found = chain(problem.load, sequence, costs)  # type: ignore[arg-type]
+    if not is_sound(problem.load, found) or not found.is_plan:
         return None
     plan = Plan.of(sequence, found.amounts, master=found.master)
-    return Sized(
-        plan=plan,
-        makespan=float(found.makespan),
-        optimal=is_optimal(sequence.tolist(), costs, 1e-9),
-    )
+    optimal = is_optimal(sequence, costs, 1e-9)  # type: ignore[arg-type]
+    return Sized(plan=plan, makespan=float(found.makespan), optimal=optimal)
 
 
-def is_sound(load: float, sequence: list[int], costs: ChainCosts) -> bool:
-    """Whether the chain of a sequence keeps enough digits in floats."""
-    constant, _ = coefficients(sequence, costs)
-    return max(map(abs, constant), default=0.0) <= MAX_CANCELLED * load
-
-
-def _chained_compiled(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
-    from makespan.divisible.rounds.chain_kernels import coefficients_kernel, prices_are_negative
-
-    star = problem.star
-    constant, slope = np.empty(len(sequence)), np.empty(len(sequence))
-    columns = (star.send_fixed, star.send_per_unit, star.compute_fixed, star.compute_per_unit)
-    sends, sends_slope, placed, placed_slope = coefficients_kernel(
-        sequence, *columns, constant, slope
-    )
-    own = star.master_cost
-    computes = problem.master_computes
-    if computes:
-        placed += (sends - own.fixed) / own.per_unit
-        placed_slope += (sends_slope + 1.0) / own.per_unit
-    assert problem.load is not None
-    tail = (problem.load - placed) / placed_slope
-    amounts = constant + slope * tail
-    makespan = sends + (sends_slope + 1.0) * tail
-    master = (makespan - own.fixed) / own.per_unit if computes else 0.0
-    if not (np.isfinite(makespan) and tail >= 0 and master >= 0 and amounts.min() >= 0):
-        return None
-    if max(constant.max(), -constant.min()) > MAX_CANCELLED * problem.load:
-        return None
-    negative = prices_are_negative(
-        sequence, star.send_per_unit, star.compute_per_unit, own.per_unit if computes else np.inf
-    )
-    plan = Plan.of(sequence, amounts, master=master)
-    return Sized(plan=plan, makespan=float(makespan), optimal=not negative)
+def is_sound(load: float, found: Chain) -> bool:
+    """Whether a chain keeps enough digits in floats."""
+    return bool(found.cancelled <= MAX_CANCELLED * load)
 
 
 def programmed(
@@ -134,8 +94,7 @@ def with_idle_master(problem: DivisibleLoad) -> DivisibleLoad:
     """Return the problem with a master that does not compute."""
     star = problem.star
     assert isinstance(star.master, Master)
-    columns = {name: getattr(star, name) for name in NUMBERS}
-    idle = Star.from_arrays(names=star.names, master=replace(star.master, compute=None), **columns)
+    idle = star.changed(master=replace(star.master, compute=None))
     return replace(problem, platform=idle)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from makespan.core.picture import Picture, Role
+from makespan.core.system.extras import optional
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
@@ -61,6 +62,7 @@ def _widest(texts: list[str]) -> float:
 
 def agg_axes(picture: Picture) -> Axes:
     """Return axes in a figure outside pyplot, whose backend and figures stay as they are."""
+    optional("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
+from makespan.core.system.extras import optional
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.remote import Failure
 from makespan.flow.result import Result
@@ -124,7 +125,7 @@ class Execution:
         from makespan.flow.pictures.picture import picture
 
         if axes is None:
-            import matplotlib.pyplot as plt
+            plt = optional("matplotlib.pyplot")
 
             size = (10.0, 2.0 + 1.6 * len(self.schedule.machines))
             axes = plt.subplots(2, sharex=True, figsize=size, gridspec_kw={"hspace": 0.3})[1]

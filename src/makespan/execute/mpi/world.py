@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from makespan.core.errors import MakespanError, MissingExtra
+from makespan.core.errors import MakespanError
+from makespan.core.system.extras import optional
 
 ROOT = 0
 POLL = 2e-4
@@ -30,13 +31,7 @@ def mpi() -> Any:
     MissingExtra
         If mpi4py, or an MPI library for it, is not installed.
     """
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
-        raise MissingExtra(
-            f"MPI can't be used ({error}); 'pip install makespan[mpi]' brings mpi4py and MPICH"
-        ) from error
-    return MPI
+    return optional("mpi4py.MPI")
 
 
 def on_root(comm: Any, task: Callable[[], Value]) -> Value:

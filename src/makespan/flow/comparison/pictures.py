@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import write_whole
+from makespan.core.system.extras import optional
 from makespan.drawing.colours import DARK, LIGHT, PAPER
 from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
@@ -69,7 +70,7 @@ def plot_comparison(
 ) -> Axes:
     """Draw a comparison with matplotlib, and return the axes."""
     if ax is None:
-        import matplotlib.pyplot as plt
+        plt = optional("matplotlib.pyplot")
 
         size = (9.0, 1.4 + 0.32 * len(comparison.rows))
         _, ax = plt.subplots(figsize=size, layout="constrained")
@@ -130,6 +131,7 @@ def _svg(rankings: Sequence[Ranking], over_all: Profile | None) -> str:
 
 
 def _png(rankings: Sequence[Ranking], over_all: Profile | None) -> bytes:
+    optional("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

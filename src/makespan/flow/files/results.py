@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
 
 from makespan.core.errors import FileError, InputError, Mistake
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.problem import Problem
@@ -25,6 +27,7 @@ TYPES = {str: "a text", dict: "a table of keys and values", int: "a whole number
 SCHEDULE_KEYS = ("format", "machines", "activities")
 NEEDED = tuple(name for name in COLUMNS if name != "peer")
 NUMBERS = ("amount", "start", "end")
+ANY_NUMBER = Rule(low=-inf, any_magnitude=True)
 
 
 def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> Result:
@@ -105,18 +108,14 @@ def _below(place: str, mistake: Mistake) -> Mistake:
 def _number(mistakes: Mistakes, name: str, value: Any, low: float = 0.0) -> float | None:
     if value is None:
         return None
-    fault = number_fault(value, low=low, any_magnitude=True)
-    if fault is not None:
-        mistakes.add(name, f"{shown(value)} {fault}; it is a number or null")
-        return None
-    return float(value)
+    found = mistakes.number(name, value, Rule("it is a number or null", low, any_magnitude=True))
+    return None if isnan(found) else found
 
 
 def _status(mistakes: Mistakes, data: Mapping[str, Any], schedule: Schedule | None) -> Status:
     found = data.get("status", "feasible")
+    mistakes.choice("status", found, tuple(map(str, Status)))
     if found not in tuple(Status):
-        allowed = ", ".join(map(repr, map(str, Status)))
-        mistakes.add("status", f"{shown(found)} is not allowed; it is one of {allowed}")
         return Status.FEASIBLE
     status = Status(found)
     has_plan = status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -280,6 +279,6 @@ def _row_faults(row: Any, machines: set[str]) -> Iterator[tuple[str, str]]:
     if isinstance(item, bool) or not isinstance(item, int) or not abs(item) < 2**63:
         yield ".item", f"{shown(item)} is not a whole number"
     for key in NUMBERS:
-        fault = number_fault(row.get(key, 0.0), low=-np.inf, any_magnitude=True)
+        fault = ANY_NUMBER.fault(row.get(key, 0.0))
         if fault is not None:
             yield f".{key}", f"{shown(row[key])} {fault}"

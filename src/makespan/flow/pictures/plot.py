@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
+from makespan.core.system.extras import optional
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.gantt.svg import gantt_svg
 from makespan.drawing.svg import escaped
@@ -71,7 +72,7 @@ def plot(
     drawn = picture(result_or_schedule, problem=problem, title=title)
     rows = _checked_rows(max_rows)
     if ax is None:
-        import matplotlib.pyplot as plt
+        plt = optional("matplotlib.pyplot")
 
         frame = FigureFrame.of(drawn, max_rows=rows, legend=legend)
         _, ax = plt.subplots(figsize=frame.size, gridspec_kw=frame.margins)

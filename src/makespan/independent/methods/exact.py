@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
@@ -41,6 +41,7 @@ def _too_many(problem: IndependentTasks) -> str | None:
     "independent",
     name="exact",
     needs=(
+        CP_SAT,
         NO_PREEMPTION,
         Need(f"at most {MAX_VARIABLES} pairs of a distinct duration and a machine", _too_many),
     ),

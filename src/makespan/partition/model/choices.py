@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import GREATEST, LEAST, out_of_range
+from makespan.core.inputs.rules import GREATEST, LEAST
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import pays
+from makespan.partition.model.costs import COST
 from makespan.partition.model.table import Flags, Table
 
 BLOCK_BITS = 9
@@ -130,10 +131,10 @@ def scanned(table: Table, tasks: int) -> Choices | None:
             or finite > _bits(GREATEST)
         )
     else:
-        faulty = bool(_no_cost(table.values).any())
+        faulty = len(COST.wrong(table.values)) > 0
         least = least_of_block(bits)
         monotone, convex = _shapes(table.values, low, high, contiguous)
-    if faulty and _no_cost(table.values).any():
+    if faulty and len(COST.wrong(table.values)):
         return None
     return Choices(
         table=table,
@@ -145,11 +146,6 @@ def scanned(table: Table, tasks: int) -> Choices | None:
         monotone=monotone,
         convex=convex,
     )
-
-
-def _no_cost(values: Floats) -> Flags:
-    wrong: Flags = ~(values >= 0) | out_of_range(values)
-    return wrong
 
 
 def _bits(value: float) -> int:

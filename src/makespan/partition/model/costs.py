@@ -7,24 +7,30 @@ noted with its place; the entries themselves are checked later, in one pass over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from makespan.core.costs import Affine
 from makespan.core.errors import TooLarge
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, refusal, shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.partition.model.curves import Curve, Curves, curves_of, tabulated
 from makespan.partition.model.samples import INTERPOLATIONS, Samples
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
-A_COST = "a cost is 0 or more seconds, or inf where the count is forbidden"
-A_COUNT = "a count is a whole number from 0"
 LARGEST_COUNT = (1 << 53) - 1
 """Above, floats skip counts."""
+COST = Rule("a cost is 0 or more seconds, or inf where the count is forbidden", infinite=True)
+MEASURED = Rule("a measured cost is 0 or more seconds", infinite=True)
+ENERGY = Rule("an energy is 0 or more, or inf where the count is forbidden")
+ENERGY_OR_NONE = replace(ENERGY, infinite=True)
+COUNT = whole("a count is", 0, LARGEST_COUNT)
+TASKS = whole("tasks are", 0, LARGEST_COUNT)
+GRANULARITY = whole("a granularity is", 1, LARGEST_COUNT)
 BYTES = 64
 """Per entry of a table that is made: counts, costs, and what is needed on the way."""
 
@@ -179,13 +185,11 @@ def _limits(row: Given, mistakes: Mistakes) -> tuple[int, int]:
 
 def _count(value: Any, place: str, mistakes: Mistakes) -> int:
     """Return ``value`` as a count; on a mistake, note it and return 0."""
-    fault = number_fault(value)
-    if fault is None and value != int(value):
-        fault = "is not whole"
-    if fault is None and value > LARGEST_COUNT:
-        fault = f"is above {LARGEST_COUNT:,}"
-    if fault is not None:
-        mistakes.add(place, f"{shown(value)} {fault}; {A_COUNT}")
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        value = int(value)
+    text = refusal(value, COUNT)
+    if text is not None:
+        mistakes.add(place, text)
         return 0
     return int(value)
 
@@ -216,10 +220,10 @@ def _row(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes) -> 
     counts, energy = None, row.energy
     if isinstance(costs, Mapping):
         counts, costs, energy = _by_count(costs, row, mistakes)
-    values = floats(costs, place, A_COST, mistakes)
+    values = floats(costs, place, COST, mistakes)
     energies = None
     if energy is not None and values is not None:
-        energies = floats(energy, row.energy_at, "an energy is 0 or more", mistakes)
+        energies = floats(energy, row.energy_at, ENERGY_OR_NONE, mistakes)
         if energies is not None and len(energies) != len(values):
             mistakes.add(
                 row.energy_at, f"holds {len(energies)} entries; {place} holds {len(values)}"
@@ -269,31 +273,19 @@ def _sampled(
     place, before = row.costs_at, len(mistakes.found)
     counts = _counts(samples.counts, f"{place}.counts", mistakes)
     exact = samples.interpolation == "exact"
-    allowed = A_COST if exact else "a measured cost is 0 or more seconds"
-    costs = floats(samples.costs, f"{place}.costs", allowed, mistakes)
-    if samples.interpolation not in INTERPOLATIONS:
-        known = ", ".join(repr(name) for name in INTERPOLATIONS)
-        mistakes.add(
-            f"{place}.interpolation", f"{shown(samples.interpolation)} is not one of {known}"
-        )
-    unit = samples.granularity
-    if isinstance(unit, bool) or not isinstance(unit, int) or not 1 <= unit <= LARGEST_COUNT:
-        mistakes.add(
-            f"{place}.granularity",
-            f"{shown(unit)} is not a whole number from 1 to {LARGEST_COUNT:,}",
-        )
+    rule = COST if exact else MEASURED
+    costs = floats(samples.costs, f"{place}.costs", rule, mistakes)
+    mistakes.choice(f"{place}.interpolation", samples.interpolation, tuple(INTERPOLATIONS))
+    mistakes.number(f"{place}.granularity", samples.granularity, GRANULARITY)
     if not len(counts) and not exact:  # nothing measured, nothing allowed: only that is exact
         mistakes.add(f"{place}.counts", "is empty; at least one sample is needed")
     columns = [("costs", costs)]
     if samples.energies is not None:
-        energies = floats(samples.energies, f"{place}.energies", "an energy is 0 or more", mistakes)
+        energies = floats(samples.energies, f"{place}.energies", ENERGY_OR_NONE, mistakes)
         columns.append(("energies", energies))
     for name, column in columns:
         if column is not None and len(column) != len(counts):
             mistakes.add(f"{place}.{name}", f"holds {len(column)} entries for {len(counts)} counts")
-        elif column is not None and not (column >= 0).all():
-            index = int(np.argmax(~(column >= 0)))
-            mistakes.add(f"{place}.{name}[{index}]", f"{column[index]} is negative or not a number")
         elif column is not None and not exact and not np.isfinite(column).all():
             index = int(np.argmax(~np.isfinite(column)))
             mistakes.add(
@@ -343,8 +335,8 @@ def _function(row: Given, lower: int, upper: int, tasks: int, mistakes: Mistakes
 
 def _check_affine(cost: Any, place: str, mistakes: Mistakes) -> None:
     if isinstance(cost, Affine):
-        mistakes.number(f"{place}.fixed", cost.fixed, "a fixed cost is 0 or more seconds")
-        mistakes.number(f"{place}.per_unit", cost.per_unit, "a cost per unit is 0 or more seconds")
+        mistakes.number(f"{place}.fixed", cost.fixed, FIXED_COST)
+        mistakes.number(f"{place}.per_unit", cost.per_unit, UNIT_COST)
     elif isinstance(cost, Curve) and not callable(cost.function):
         mistakes.add(place, f"{shown(cost.function)} is not a function")
 
@@ -361,8 +353,8 @@ def _check_energies(given: Sequence[Given], mistakes: Mistakes) -> None:
         mistakes.add(lacking[0].energy_at, "is missing; all resources have an energy, or none")
 
 
-def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats | None:
-    """Return a row of numbers as an array; note every entry that is not a number at all."""
+def floats(values: Any, place: str, rule: Rule, mistakes: Mistakes) -> Floats | None:
+    """Return a row of numbers as an array; note every entry of a list that the rule refuses."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         if values.ndim != 1:
             mistakes.add(place, f"has {values.ndim} dimensions; a row of costs has 1")
@@ -373,17 +365,6 @@ def floats(values: Any, place: str, allowed: str, mistakes: Mistakes) -> Floats 
     if isinstance(values, np.ndarray):
         values = values.tolist()
     if not isinstance(values, (list, tuple, range)):
-        mistakes.add(place, f"{shown(values)} is not a row of costs; {allowed}")
+        mistakes.add(place, f"{shown(values)} is not a row of costs; {rule.allowed}")
         return None
-    if set(map(type, values)) <= {int, float}:
-        try:
-            return np.array(values, dtype=np.float64)
-        except OverflowError:
-            pass
-    faults = [(index, number_fault(value, infinite=True)) for index, value in enumerate(values)]
-    wrong = [(index, fault) for index, fault in faults if fault not in (None, "is negative")]
-    for index, fault in wrong[:SHOWN_PER_COLUMN]:
-        mistakes.add(f"{place}[{index}]", f"{shown(values[index])} {fault}; {allowed}")
-    if wrong:
-        return None
-    return np.array([float(value) for value in values])
+    return mistakes.column(f"{place}[{{}}]".format, values, rule)

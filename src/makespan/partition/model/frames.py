@@ -11,9 +11,10 @@ import numpy as np
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
-from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, shown
+from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.partition.model.costs import LARGEST_COUNT, Given
+from makespan.partition.model.costs import COST, COUNT, ENERGY_OR_NONE, Given
 from makespan.partition.model.samples import Samples
 
 COLUMNS = ("resource", "count", "time")
@@ -95,13 +96,13 @@ def csv_columns(text: str, heading: str) -> dict[str, np.ndarray]:
         dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     )
     found = {
-        "count": _numbers(columns["count"], "count", numbers, mistakes, whole=True),
-        "time": _numbers(columns["time"], "time", numbers, mistakes),
+        "count": _numbers(columns["count"], "count", numbers, mistakes, COUNT),
+        "time": _numbers(columns["time"], "time", numbers, mistakes, COST),
     }
     if "resource" in columns:
         found["resource"] = np.array([name.strip() for name in columns["resource"]], dtype=object)
     if ENERGY in columns:
-        found[ENERGY] = _numbers(columns[ENERGY], ENERGY, numbers, mistakes)
+        found[ENERGY] = _numbers(columns[ENERGY], ENERGY, numbers, mistakes, ENERGY_OR_NONE)
     mistakes.raise_if_any(FileError, heading)
     return found
 
@@ -171,24 +172,21 @@ def _numbers(
     name: str,
     lines: Sequence[int],
     mistakes: Mistakes,
-    *,
-    whole: bool = False,
+    rule: Rule,
 ) -> np.ndarray:
     """Return a column as numbers; note every cell that is none."""
     values = np.full(len(cells), np.inf)
     noted = 0
     for at, cell in enumerate(cells):
         text = cell.strip()
-        if not text and not whole:
+        if not text and not rule.whole:
             continue
         try:
-            values[at] = float(text)
-            fault = number_fault(values[at], infinite=not whole)
+            values[at] = value = float(text)
+            fault = rule.fault(int(value) if rule.whole and value.is_integer() else value)
         except ValueError:
             fault = "is not a number"
-        if fault is None and whole and (values[at] % 1 or values[at] > LARGEST_COUNT):
-            fault = f"is not a count; a count is a whole number from 0 to {LARGEST_COUNT:,}"
         if fault and noted < SHOWN_PER_COLUMN:
             noted += 1
-            mistakes.add(f"line {lines[at]}, {name}", f"{shown(text)} {fault}")
-    return values.astype(np.int64) if whole and not noted else values
+            mistakes.add(f"line {lines[at]}, {name}", f"{shown(text)} {fault}; {rule.allowed}")
+    return values.astype(np.int64) if rule.whole and not noted else values

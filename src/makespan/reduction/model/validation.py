@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
-from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
 
@@ -26,7 +26,11 @@ PER_BYTE = (
     "reduce_per_byte",
     "reduce_overhead",
 )
-SECONDS = "a time is 0 or more seconds"
+TIME = Rule("a time is 0 or more seconds")
+SIZE = Rule("a size is above 0", strictly=True)
+BYTES = Rule("bytes are above 0", strictly=True)
+MACHINES = whole("machines are", high=MAX_MACHINES)
+SEGMENTS = whole("segments are", high=MAX_SEGMENTS, words=("auto",))
 
 
 class Validation:
@@ -41,9 +45,7 @@ class Validation:
         fields["machines"] = self._machines(fields["machines"])
         fields["segments"] = self._segments(fields["segments"])
         for name, allowed in (("order", ORDERS), ("collective", COLLECTIVES)):
-            if fields[name] not in allowed:
-                hint = did_you_mean(fields[name], allowed)
-                mistakes.add(name, f"{shown(fields[name])} is not allowed{hint}")
+            mistakes.choice(name, fields[name], allowed)
         if fields["segments"] == "auto":
             self._costs_per_byte()
         else:
@@ -61,37 +63,26 @@ class Validation:
         return fields
 
     def _machines(self, machines: Any) -> Sequence[str]:
-        allowed = "machines are a whole number from 1, or distinct names"
         if isinstance(machines, Sequence) and not isinstance(machines, str):
             if isinstance(machines, Numbered):
                 return machines
             names = tuple(machines)
-            wrong = not names or not all(isinstance(name, str) and name for name in names)
-            if wrong or len(set(names)) < len(names):
-                self.mistakes.add("machines", f"{shown(machines)} is not allowed; {allowed}")
+            if not names:
+                self.mistakes.add("machines", f"are empty; {MACHINES.allowed}, or distinct names")
+            self.mistakes.names(lambda index: f"machines[{index}]", names)
             return names
-        count = self._count("machines", machines, allowed, MAX_MACHINES)
-        return Numbered("M", count, first=1)
+        return Numbered("M", self._count("machines", machines, MACHINES), first=1)
 
     def _segments(self, segments: Any) -> int | str:
-        if segments == "auto" and isinstance(segments, str):
+        if isinstance(segments, str) and segments == "auto":
             return "auto"
-        allowed = "segments are a whole number from 1, or 'auto'"
-        count = self._count("segments", segments, allowed, MAX_SEGMENTS)
+        count = self._count("segments", segments, SEGMENTS)
         if not self.mistakes and count * len(self.fields["machines"]) > MAX_SENDS:
             self.mistakes.add("segments", f"{count} are too many; {MAX_SENDS} sends at most")
         return count
 
-    def _count(self, place: str, value: Any, allowed: str, most: int) -> int:
-        try:
-            count = operator.index(value)
-        except TypeError:
-            count = 0
-        if isinstance(value, (bool, np.bool_)) or not 1 <= count <= most:
-            limit = f" (at most {most})" if count > most else ""
-            self.mistakes.add(place, f"{shown(value)} is not allowed; {allowed}{limit}")
-            return 1
-        return count
+    def _count(self, place: str, value: Any, rule: Rule) -> int:
+        return 1 if math.isnan(self.mistakes.number(place, value, rule)) else operator.index(value)
 
     def _costs_per_segment(self) -> None:
         fields = self.fields
@@ -99,7 +90,7 @@ class Validation:
             if fields[name] is not None:
                 self.mistakes.add(name, "is for segments = 'auto' only")
         if fields["transfer"] is None:
-            self.mistakes.add("transfer", f"is missing; {SECONDS} per segment")
+            self.mistakes.add("transfer", f"is missing; {TIME.allowed} per segment")
         else:
             self._costs("transfer", 2)
         if fields["reduce"] is None:
@@ -107,19 +98,18 @@ class Validation:
         self._costs("reduce", 1)
         if fields["segment_sizes"] is not None:
             fields["segment_sizes"] = self._array(
-                "segment_sizes", fields["segment_sizes"], (fields["segments"],), "a size is above 0"
+                "segment_sizes", fields["segment_sizes"], (fields["segments"],), SIZE
             )
-            for index in np.flatnonzero(fields["segment_sizes"] == 0)[:20].tolist():
-                self.mistakes.add(f"segment_sizes[{index}]", "0.0 is zero; a size is above 0")
 
     def _check_product(self, name: str) -> None:
         """Refuse what all the bytes would cost, where that is of a magnitude not allowed."""
         each, size = self.fields[name], self.fields["bytes"]
         if not name.endswith("_per_byte") or size is None or math.isnan(each * size):
             return
-        fault = number_fault(each * size)
+        fault = TIME.fault(each * size)
         if fault is not None:
-            self.mistakes.add(name, f"{each:g} for each of {size:g} bytes {fault}; {SECONDS}")
+            text = f"{each:g} for each of {size:g} bytes {fault}; {TIME.allowed}"
+            self.mistakes.add(name, text)
 
     def _costs_per_byte(self) -> None:
         fields, mistakes = self.fields, self.mistakes
@@ -129,11 +119,10 @@ class Validation:
         if fields["bytes"] is None:
             mistakes.add("bytes", "is missing; segments = 'auto' needs the bytes to reduce")
         else:
-            size = mistakes.number("bytes", fields["bytes"], "bytes are above 0", strictly=True)
-            fields["bytes"] = size
+            fields["bytes"] = mistakes.number("bytes", fields["bytes"], BYTES)
         for name in PER_BYTE[1:]:
             if fields[name] is not None:
-                fields[name] = mistakes.number(name, fields[name], SECONDS)
+                fields[name] = mistakes.number(name, fields[name], TIME)
                 self._check_product(name)
         per_message = [fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0]
         if fields["collective"] == "broadcast":
@@ -148,12 +137,12 @@ class Validation:
         """Bring a number, or a table over the machines, into its final form."""
         value = self.fields[name]
         if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, (str, bytes)):
-            self.fields[name] = self.mistakes.number(name, value, SECONDS)
+            self.fields[name] = self.mistakes.number(name, value, TIME)
             return
         shape: tuple[int, ...] = (len(self.fields["machines"]),) * dimensions
-        self.fields[name] = self._array(name, value, shape, SECONDS)
+        self.fields[name] = self._array(name, value, shape, TIME)
 
-    def _array(self, name: str, value: Any, shape: tuple[int, ...], allowed: str) -> Floats:
+    def _array(self, name: str, value: Any, shape: tuple[int, ...], rule: Rule) -> Floats:
         expected = " × ".join(map(str, shape))
         try:
             entries = np.array(value)
@@ -171,7 +160,7 @@ class Validation:
         def place(index: int) -> str:
             return name + "".join(f"[{part}]" for part in np.unravel_index(index, shape))
 
-        self.mistakes.column(place, array.ravel(), allowed)
+        self.mistakes.column(place, array.ravel(), rule)
         array.flags.writeable = False
         return array
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ def problem_in(text: str, suffix: str, name: str, network: Network | None = None
     try:
         if not text.strip():
             raise FileError("is empty")
-        dag = READERS[suffix](text)
+        dag = _dag_in(text, suffix)
         if network is not None:
             return TaskGraph(dag, network)
         return on_equal_machines(dag, BYTES_PER_SECOND if suffix == ".json" else 1.0)
@@ -69,40 +69,17 @@ def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
     return TaskGraph(dag, Network([1.0] * MACHINES, rate=rate), assumed=said)
 
 
-def _wfformat(text: str) -> Dag:
-    from makespan.core.inputs.documents import table_in
-    from makespan.taskgraph.formats import wfformat
-
-    try:
-        data = table_in(text, "", ".json")
-    except FileError as error:
-        raise FileError(f"is not JSON{error}") from None
-    return wfformat.read(data)
-
-
-def _stg(text: str) -> Dag:
-    from makespan.taskgraph.formats import stg
-
-    return stg.read(text)
-
-
-def _dot(text: str) -> Dag:
-    from makespan.taskgraph.formats import dot
-
-    return dot.read(text)
-
-
-def _graphml(text: str) -> Dag:
-    from makespan.taskgraph.formats import networkx_graph
-
-    return networkx_graph.read_graphml(text)
-
-
-READERS: dict[str, Callable[[str], Dag]] = {
-    ".json": _wfformat,
-    ".stg": _stg,
-    ".dot": _dot,
-    ".gv": _dot,
-    ".graphml": _graphml,
+READERS = {
+    ".json": "wfformat:read_json",
+    ".stg": "stg:read",
+    ".dot": "dot:read",
+    ".gv": "dot:read",
+    ".graphml": "networkx_graph:read_graphml",
 }
-"""Readers of texts by suffix."""
+"""Module and function that read a text, by suffix."""
+
+
+def _dag_in(text: str, suffix: str) -> Dag:
+    module, _, name = READERS[suffix].partition(":")
+    dag: Dag = getattr(import_module(f"{__name__}.{module}"), name)(text)
+    return dag

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule
 
 SHOWN = 8
+ANY = Rule()
 LABEL = "label"
 NUMBER = re.compile(r"[+-]?+(\d++\.?+\d*+|\.\d++)(e[+-]?+\d++)?+", re.ASCII | re.IGNORECASE)
 
@@ -120,7 +122,7 @@ class Column:
 
     def _number(self, found: Found, key: str, mistakes: Mistakes) -> float:
         value = float(found.value) if is_number(found.value) else found.value
-        fault = number_fault(value)
+        fault = ANY.fault(value)
         if fault is None:
             return float(value)
         place = self._place(found.where, key)
@@ -166,7 +168,7 @@ def is_number(value: Any) -> bool:
     """
     if isinstance(value, str):
         return NUMBER.fullmatch(value.strip(" \t\r\n\f\v")) is not None
-    return number_fault(value) is None
+    return ANY.fault(value) is None
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from makespan.core.errors import MissingExtra, ProblemError
+from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import shown
+from makespan.core.system.extras import optional
 from makespan.taskgraph.model.dag import Dag
 
 Measure = Callable[[Any], float]
@@ -40,14 +41,8 @@ def _graph(graph: Any) -> tuple[dict[Any, str], dict[Any, set[Any]]]:
     A given graph keeps its order. The keys of a collection are sorted by name and indices: their
     own order follows from the seed of hashes.
     """
-    try:
-        from dask.base import is_dask_collection
-        from dask.core import get_dependencies
-    except ImportError as error:
-        raise MissingExtra(
-            "dask is not installed; 'pip install makespan[dask]' brings it"
-        ) from error
-    is_collection = is_dask_collection(graph)
+    get_dependencies = optional("dask.core").get_dependencies
+    is_collection = optional("dask.base").is_dask_collection(graph)
     if is_collection:
         graph = graph.__dask_graph__()
     if not isinstance(graph, Mapping):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from makespan.core.errors import FileError, MissingExtra, ProblemError
+from makespan.core.errors import FileError, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.system.extras import optional
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
 from makespan.taskgraph.model.dag import Dag
 
@@ -54,7 +55,7 @@ def read_graphml(text: str) -> Dag:
     import warnings
     from xml.etree import ElementTree
 
-    networkx = _networkx()
+    networkx = optional("networkx")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise FileError("declares entities or a document type, which GraphML has no use for")
     try:
@@ -85,19 +86,9 @@ def graph_of(dag: Dag) -> Any:
     MissingExtra
         If networkx is not installed.
     """
-    graph = _networkx().DiGraph()
+    graph = optional("networkx").DiGraph()
     for name, work in zip(dag.names, dag.work.tolist(), strict=True):
         graph.add_node(name, work=work)
     for a, b, size in zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True):
         graph.add_edge(dag.names[a], dag.names[b], size=size)
     return graph
-
-
-def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError as error:
-        raise MissingExtra(
-            "networkx is not installed; 'pip install makespan[graphs]' brings it"
-        ) from error
-    return networkx

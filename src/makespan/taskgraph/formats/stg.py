@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.errors import FileError
-from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.rules import SECONDS
 from makespan.taskgraph.generate.graphs import scaled_sizes
 from makespan.taskgraph.model.dag import Dag
 
@@ -110,7 +111,7 @@ def _time(number: int, word: str) -> float:
         time = float(word)
     except ValueError:
         raise FileError(f"line {number}: {shown(word)} is not a processing time") from None
-    fault = number_fault(time)
+    fault = SECONDS.fault(time)
     if fault is not None:
         raise FileError(f"line {number}: processing time {shown(word)} {fault}; it is 0 or more")
     return time

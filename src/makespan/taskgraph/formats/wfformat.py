@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from makespan.core.errors import FileError
+from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule
 from makespan.taskgraph.model.dag import Dag
 
 SHOWN = 20
-RUNTIME = "a runtime is 0 or more seconds"
-BYTES = "a size is 0 or more bytes"
+RUNTIME = Rule("a runtime is 0 or more seconds")
+BYTES = Rule("a size is 0 or more bytes")
 
 Table = Mapping[str, Any]
 
@@ -41,6 +43,15 @@ def read(data: Table) -> Dag:
     [8.0]
     """
     return _Reader(data).dag()
+
+
+def read_json(text: str) -> Dag:
+    """Return the graph in the text of a file; see :func:`read`."""
+    try:
+        data = table_in(text, "", ".json")
+    except FileError as error:
+        raise FileError(f"is not JSON{error}") from None
+    return read(data)
 
 
 class _Reader:
@@ -125,8 +136,8 @@ class _Reader:
         self.mistakes.add(place, fault)
         return None
 
-    def _number(self, place: str, value: Any, allowed: str) -> float:
-        return self.mistakes.number(place, value, allowed)
+    def _number(self, place: str, value: Any, rule: Rule) -> float:
+        return self.mistakes.number(place, value, rule)
 
     def _name(self, index: int, task: Table) -> str:
         key = "id" if task.get("id") not in (None, "") else "name"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.taskgraph.generate.graphs import GENERATORS
 from makespan.taskgraph.model.dag import Dag
@@ -84,11 +85,11 @@ def generate(
         mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
     extent = SIZES.get(graph, 1) if size is None else size
     largest = LARGEST.get(graph, 10**6)
-    for name, value, most in (("size", extent, largest), ("machines", machines, MAX_MACHINES)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            mistakes.add(name, f"{shown(value)} is not a whole number from 1 to {most}")
-    mistakes.number("ccr", ccr, "a ratio is 0 or more")
-    mistakes.number("heterogeneity", heterogeneity, "a ratio of speeds is 1 or more", low=1.0)
+    mistakes.number("size", extent, whole("a size is", 1, largest))
+    mistakes.number("machines", machines, whole("machines are", 1, MAX_MACHINES))
+    mistakes.number("ccr", ccr, Rule("a ratio is 0 or more"))
+    ratio = Rule("a ratio of speeds is 1 or more", low=1.0)
+    mistakes.number("heterogeneity", heterogeneity, ratio)
     mistakes.raise_if_any()
     speeds = np.exp(rng.uniform(0.0, np.log(heterogeneity), machines))
     shape = _shape(machines) if topology in ("mesh", "torus") else ()

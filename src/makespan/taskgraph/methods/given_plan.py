@@ -8,7 +8,6 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import A_GIVEN_PLAN
 from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.insertion import in_order
@@ -31,9 +30,7 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
     machine_of = given.machine_of
     assert machine_of is not None
     ordered = np.isin(machine_of, np.array(list(given.sequences), dtype=np.int64)).all()
-    source, target = given.precedences()
-    chained = Dag.from_arrays(work=dag.work, source=source, target=target)
-    order = by_level(chained, levels(dag, *weights(problem)))
+    order = by_level(given.chained, levels(dag, *weights(problem)))
     if problem.contention == "none" and not problem.is_blocking:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.taskgraph.model.loops import topological
 
-WORK = "work is 0 or more units"
-SIZE = "a size is 0 or more units of data"
-DURATION = "a duration is 0 or more seconds"
+WORK = Rule("work is 0 or more units")
+SIZE = Rule("a size is 0 or more units of data")
+DURATION = Rule("a duration is 0 or more seconds")
+INDEX = whole("an end of an edge is the index of a task,", 0)
 SUGGESTED_FROM = 200
 
 
@@ -259,9 +261,29 @@ class Dag:
         position[self.order] = np.arange(len(self))
         return frozen(position)
 
+    def reversed(self) -> Dag:
+        """Return the graph with its edges turned round."""
+        return Dag.from_arrays(
+            work=self.work, source=self.target, target=self.source, size=self.size
+        )
+
     def cycle(self) -> tuple[int, ...]:
         """Return the tasks of a cycle, the lowest first; empty where there is none."""
-        return cycle_in(len(self), self.source, self.target, self.order)
+        if len(self.order) == len(self):
+            return ()
+        stuck = np.ones(len(self), dtype=bool)
+        stuck[self.order] = False
+        inside = stuck[self.source] & stuck[self.target]
+        ends = zip(self.target[inside].tolist(), self.source[inside].tolist(), strict=True)
+        before = dict(reversed(list(ends)))  # the first edge to each
+        path: dict[int, None] = {}
+        task = min(before)
+        while task not in path:
+            path[task] = None
+            task = before[task]
+        circle = [*path][[*path].index(task) :][::-1]
+        lowest = circle.index(min(circle))
+        return tuple(circle[lowest:] + circle[:lowest])
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this graph."""
@@ -272,20 +294,18 @@ class Dag:
         mistakes.column(lambda index: f"tasks[{index}].work", self.work, WORK, known=known)
         mistakes.column(lambda index: f"edges[{index}].size", self.size, SIZE, known=known)
         for row, task in enumerate(self.own.tolist()):
-            wrong = np.flatnonzero(~((self.durations[row] >= 0) & (self.durations[row] < np.inf)))
-            for machine in wrong.tolist():
-                value = float(self.durations[row, machine])
-                place = f"tasks[{task}].durations[{machine}]"
-                mistakes.add(place, f"{value} {number_fault(value)}; {DURATION}")
-        _check_names(self.names, mistakes)
+            place = f"tasks[{task}].durations[{{}}]".format
+            mistakes.column(place, self.durations[row], DURATION, known=known)
+        if not isinstance(self.names, Numbered):
+            mistakes.names("tasks[{}].name".format, self.names)
         if not self._edge_ends_are_wrong(mistakes):
             self._check_edges(mistakes)
 
     def _edge_ends_are_wrong(self, mistakes: Mistakes) -> bool:
         wrong = False
         for name, column in (("from", self.source), ("to", self.target)):
-            outside = np.flatnonzero((column < 0) | (column >= len(self)))
-            wrong = wrong or bool(len(outside))
+            outside = np.flatnonzero(column >= len(self))
+            wrong = wrong or bool(len(outside) or (column < 0).any())
             for edge in outside[:20].tolist():
                 found = int(column[edge])
                 mistakes.add(f"edges[{edge}].{name}", f"{found} is not the index of a task")
@@ -308,28 +328,6 @@ class Dag:
         if len(circle) > 1:
             path = " → ".join(str(names[task]) for task in [*circle, circle[0]])
             mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
-
-
-def cycle_in(count: int, source: Integers, target: Integers, order: Integers) -> tuple[int, ...]:
-    """Return the tasks of a cycle among those that ``order`` does not reach."""
-    if len(order) == count:
-        return ()
-    stuck = np.ones(count, dtype=bool)
-    stuck[order] = False
-    inside = stuck[source] & stuck[target]
-    previous: dict[int, int] = {}
-    for tail, head in zip(source[inside].tolist(), target[inside].tolist(), strict=True):
-        previous.setdefault(head, tail)
-    task = min(previous)
-    seen: dict[int, int] = {}
-    path: list[int] = []
-    while task not in seen:
-        seen[task] = len(path)
-        path.append(task)
-        task = previous[task]
-    circle = path[seen[task] :][::-1]
-    lowest = circle.index(min(circle))
-    return tuple(circle[lowest:] + circle[:lowest])
 
 
 class _Columns(NamedTuple):
@@ -378,8 +376,8 @@ def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
         array = np.array(values, dtype=np.float64 if np.size(values) == 0 else None)
         if array.dtype == bool or array.dtype.kind not in "iuf":
             raise TypeError("not numbers")
-        if dtype is int and array.size and (array != np.floor(array)).any():
-            mistakes.add(place, "holds numbers that are not whole")
+        if dtype is int:
+            mistakes.column(f"{place}[{{}}]".format, np.atleast_1d(array), INDEX)
         return array.astype(kind)
     except (TypeError, ValueError, OverflowError):
         mistakes.add(place, f"{shown(values)} is not an array of numbers")
@@ -406,11 +404,8 @@ def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Flo
     rows: list[list[float]] = []
     for index, value in enumerate(values):
         if isinstance(value, (list, tuple, np.ndarray)):
-            row = [
-                mistakes.number(f"tasks[{index}].durations[{machine}]", seconds, DURATION)
-                for machine, seconds in enumerate(value)
-            ]
-            row = [0.0 if isnan(seconds) else seconds for seconds in row]
+            place = f"tasks[{index}].durations[{{}}]".format
+            row = np.nan_to_num(mistakes.column(place, value, DURATION)).tolist()
             own.append(index)
             rows.append(row)
             work[index] = sum(row) / len(row) if row else 0.0
@@ -456,20 +451,6 @@ def _edges(
             amount = mistakes.number(f"edges[{index}].size", edge[2], SIZE)
             size[index] = 0.0 if isnan(amount) else amount
     return source[kept], target[kept], size[kept], np.flatnonzero(kept).tolist()
-
-
-def _check_names(names: Sequence[Any], mistakes: Mistakes) -> None:
-    if isinstance(names, Numbered):
-        return
-    seen: dict[Any, int] = {}
-    for index, name in enumerate(names):
-        place = f"tasks[{index}].name"
-        if not isinstance(name, str):
-            mistakes.add(place, f"{shown(name)} is not a name; a name is a text")
-        elif name in seen:
-            mistakes.add(place, f"{name!r} is also the name of tasks[{seen[name]}]; names differ")
-        else:
-            seen[name] = index
 
 
 def _first(ends: Integers, count: int) -> Integers:

@@ -12,8 +12,7 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Integers
-from makespan.taskgraph.model.dag import cycle_in
-from makespan.taskgraph.model.loops import topological
+from makespan.taskgraph.model.dag import Dag
 
 if TYPE_CHECKING:
     from makespan.taskgraph.problem import TaskGraph
@@ -68,23 +67,18 @@ class Given:
         task, machine = self._task, self._machine
         return {machine[name]: _looked_up(task, tasks) for name, tasks in problem.sequence.items()}
 
-    def precedences(self) -> tuple[Integers, Integers]:
-        """Return the edges of the graph, and those from task to task in the sequences."""
+    @cached_property
+    def chained(self) -> Dag:
+        """The graph with an edge from task to task in each sequence, too."""
         dag = self.problem.dag
         chains = [tasks for tasks in self.sequences.values() if len(tasks) > 1]
-        source = np.concatenate([dag.source, *(tasks[:-1] for tasks in chains)])
-        target = np.concatenate([dag.target, *(tasks[1:] for tasks in chains)])
-        return source, target
-
-    @cached_property
-    def position(self) -> Integers:
-        """The place of each task in an order that keeps to the edges and to the sequences."""
-        dag = self.problem.dag
-        if not self.sequences:
-            return dag.position
-        position = np.empty(len(dag), dtype=np.int64)
-        position[_topological(len(dag), *self.precedences())] = np.arange(len(dag))
-        return position
+        if not chains:
+            return dag
+        return Dag.from_arrays(
+            work=dag.work,
+            source=np.concatenate([dag.source, *(tasks[:-1] for tasks in chains)]),
+            target=np.concatenate([dag.target, *(tasks[1:] for tasks in chains)]),
+        )
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note unknown names, missing tasks, contradictions, and deadlocks."""
@@ -146,9 +140,7 @@ class Given:
             mistakes.add(place, f"there is no {what} {shown(name)}{hint}")
 
     def _check_deadlock(self, mistakes: Mistakes) -> None:
-        source, target = self.precedences()
-        count = len(self.problem.dag)
-        circle = cycle_in(count, source, target, _topological(count, source, target))
+        circle = self.chained.cycle()
         if circle:
             names = self.problem.named([*circle, circle[0]])
             mistakes.add("sequence", f"waits for itself: {' → '.join(names)}")
@@ -156,16 +148,3 @@ class Given:
 
 def _looked_up(index: Mapping[str, int], names: Collection[str]) -> Integers:
     return np.fromiter(map(index.__getitem__, names), dtype=np.int64, count=len(names))
-
-
-def _topological(count: int, source: Integers, target: Integers) -> Integers:
-    by_source = np.argsort(source, kind="stable")
-    first = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(np.bincount(source, minlength=count), out=first[1:])
-    order = np.zeros(count, dtype=np.int64)
-    reached = topological.run(
-        count + len(source),
-        (first, target[by_source]),
-        (np.bincount(target, minlength=count), order),
-    )
-    return order[:reached]

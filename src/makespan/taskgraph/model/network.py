@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -18,8 +19,7 @@ from makespan.taskgraph.model.routing import Route, Routing
 from makespan.taskgraph.model.topology import neighbours
 
 Link = tuple[str, str, float]
-MAX_CORES = 2**53
-"""Whole numbers up to it are floats, too."""
+CORES = whole("cores are", high=2**53 - 1)  # floats skip whole numbers above
 
 
 class Network:
@@ -93,7 +93,7 @@ class Network:
         count = len(self.speed)
         self.task_setup = _column("task_setup", task_setup, count, self._mistakes)
         self.message_setup = _column("message_setup", message_setup, count, self._mistakes)
-        self.cores: Integers = _whole("cores", cores, count, self._mistakes)
+        self.cores: Integers = _cores(cores, count, self._mistakes)
         self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
         self.topology = topology
         self.shape = tuple(shape)
@@ -247,13 +247,9 @@ def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes)
     return frozen(np.array(np.broadcast_to(array, (count,))))
 
 
-def _whole(name: str, values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
-    column = _column(name, values, count, mistakes)
-    whole = (column >= 1) & (column <= MAX_CORES) & (column == np.floor(column))
-    for machine in np.flatnonzero(~whole).tolist():
-        mistakes.add(
-            f"network.machines[{machine}].{name}",
-            f"{column[machine]:g} is not allowed; {name} are a whole number from 1 to {MAX_CORES}",
-        )
-        return frozen(np.ones(count, dtype=np.int64))
-    return frozen(column.astype(np.int64))
+def _cores(values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
+    column = _column("cores", values, count, mistakes)
+    before = len(mistakes.found)
+    mistakes.column("network.machines[{}].cores".format, column, CORES)
+    sound = len(mistakes.found) == before
+    return frozen((column if sound else np.ones(count)).astype(np.int64))

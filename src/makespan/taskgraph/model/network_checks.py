@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, number_fault, shown
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
 from makespan.taskgraph.model.topology import SHAPED, TOPOLOGIES, neighbours, shape_fault
@@ -15,8 +17,12 @@ from makespan.taskgraph.model.topology import SHAPED, TOPOLOGIES, neighbours, sh
 if TYPE_CHECKING:
     from makespan.taskgraph.model.network import Network
 
-RATE = "a rate is above 0 units of data per second"
-SECONDS = "it is 0 or more seconds"
+SPEED = Rule("a speed is above 0 units of work per second", strictly=True)
+SETUP = Rule("a set-up takes 0 or more seconds")
+EXTENT = whole("an extent is")
+RATE = Rule("a rate is above 0 units of data per second", strictly=True, infinite=True)
+RATE_OR_NONE = replace(RATE, strictly=False)  # from a machine to itself, which needs none
+DELAY = Rule("a delay is 0 or more seconds")
 SUGGESTED_FROM = 200
 
 
@@ -37,18 +43,11 @@ def collect(network: Network, mistakes: Mistakes) -> None:
 
 
 def _numbers(network: Network, mistakes: Mistakes) -> None:
-    for machine in np.flatnonzero(~((network.speed > 0) & np.isfinite(network.speed))).tolist():
-        value = float(network.speed[machine])
-        fault = number_fault(value, strictly=True)
-        mistakes.add(
-            f"network.machines[{machine}].speed",
-            f"{value} {fault}; a speed is above 0 units of work per second",
-        )
-    for name in ("task_setup", "message_setup"):
+    for name, rule in (("speed", SPEED), ("task_setup", SETUP), ("message_setup", SETUP)):
         mistakes.column(
             lambda machine, name=name: f"network.machines[{machine}].{name}",  # type: ignore[misc]
             getattr(network, name),
-            "a set-up takes 0 or more seconds",
+            rule,
         )
 
 
@@ -59,16 +58,13 @@ def _names(network: Network, mistakes: Mistakes) -> None:
         return
     if isinstance(network.names, Numbered) and not network.routers:
         return
-    seen: dict[Any, str] = {}
-    places = [f"network.machines[{index}].name" for index in range(len(network))]
-    places += [f"network.routers[{index}]" for index in range(len(network.routers))]
-    for place, name in zip(places, network.nodes, strict=True):
-        if not isinstance(name, str):
-            mistakes.add(place, f"{shown(name)} is not a name; a name is a text")
-        elif name in seen:
-            mistakes.add(place, f"{name!r} is also {seen[name]}; names differ")
-        else:
-            seen[name] = place
+    count = len(network)
+
+    def place(node: int) -> str:
+        machine = f"network.machines[{node}].name"
+        return machine if node < count else f"network.routers[{node - count}]"
+
+    mistakes.names(place, network.nodes)
 
 
 def _topology(network: Network, mistakes: Mistakes) -> None:
@@ -77,10 +73,9 @@ def _topology(network: Network, mistakes: Mistakes) -> None:
         hint = did_you_mean(topology, TOPOLOGIES)
         mistakes.add("network.topology", f"{shown(topology)} is not a topology{hint}")
         return
-    if not isinstance(network.duplex, bool):
-        mistakes.add("network.duplex", f"{shown(network.duplex)} is not true or false")
-    if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape):
-        mistakes.add("network.shape", f"{shown(shape)} is not a list of whole numbers from 1")
+    mistakes.flag("network.duplex", network.duplex)
+    if len(EXTENT.wrong(shape)):
+        mistakes.column(lambda index: f"network.shape[{index}]", shape, EXTENT)
     elif shape and topology not in SHAPED:
         mistakes.add("network.shape", f"means nothing for {topology!r}; leave it out")
     elif topology in ("mesh", "torus") and not shape:
@@ -98,20 +93,15 @@ def _topology(network: Network, mistakes: Mistakes) -> None:
 def _rates(network: Network, mistakes: Mistakes) -> None:
     rate, count = network.rate, len(network)
     if rate.ndim == 0:
-        fault = number_fault(float(rate), strictly=True, infinite=True)
-        if fault is not None:
-            mistakes.add("network.rate", f"{float(rate)} {fault}; {RATE}")
+        mistakes.number("network.rate", float(rate), RATE)
     elif rate.shape != (count, count):
         found = " × ".join(map(str, rate.shape))
         mistakes.add("network.rate", f"is a table of {found} numbers for {count} machines")
     elif network.topology not in ("complete", "bus"):
         mistakes.add("network.rate", f"a table needs 'complete' or 'bus', not {network.topology!r}")
     else:
-        wrong = ~(rate > 0) & ~np.eye(count, dtype=bool)
-        for a, b in np.argwhere(wrong)[:20].tolist():
-            value = float(rate[a, b])
-            fault = number_fault(value, strictly=True, infinite=True)
-            mistakes.add(f"network.rate[{a}][{b}]", f"{value} {fault}; {RATE}")
+        needed = np.where(np.eye(count, dtype=bool) & (rate == 0), 1.0, rate).ravel()
+        mistakes.column(lambda at: f"network.rate[{at // count}][{at % count}]", needed, RATE)
 
 
 def _links(network: Network, mistakes: Mistakes) -> None:
@@ -130,7 +120,7 @@ def _links(network: Network, mistakes: Mistakes) -> None:
             mistakes.add(place, f"{shown(link[:-1])} is not a link; it is (a, b, rate)")
             continue
         a, b, rate, two_way = link
-        mistakes.number(f"{place}.rate", rate, RATE, strictly=True, infinite=True)
+        mistakes.number(f"{place}.rate", rate, RATE)
         if not _known_ends(place, (a, b), network.nodes, known, mistakes):
             continue
         if existing is not None and (a, b) not in existing:
@@ -146,7 +136,7 @@ def _delays(network: Network, mistakes: Mistakes) -> None:
     known = set(network.names)
     for index, (pair, seconds) in enumerate(network.delays.items()):
         place = f"network.delays[{index}]"
-        mistakes.number(f"{place}.seconds", seconds, SECONDS)
+        mistakes.number(f"{place}.seconds", seconds, DELAY)
         if not isinstance(pair, tuple) or len(pair) != 2:
             mistakes.add(place, f"{shown(pair)} is not a pair of machines")
         else:

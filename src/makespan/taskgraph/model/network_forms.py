@@ -5,27 +5,24 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, model_validator
+from pydantic import AfterValidator, model_validator
 
-from makespan.core.inputs.forms import Field, Form, Number, Seconds, Whole, mistake
+from makespan.core.inputs.forms import Field, Form, Table, Value, mistake
 from makespan.core.names import Numbered
-from makespan.taskgraph.model.network import Network
-from makespan.taskgraph.model.network_checks import RATE
+from makespan.taskgraph.model.network import CORES, Network
+from makespan.taskgraph.model.network_checks import DELAY, EXTENT, RATE, RATE_OR_NONE, SETUP, SPEED
 
-Rate = Annotated[float, Number(RATE, strictly=True, infinite=True)]
-Speed = Annotated[float, Number("a speed is above 0 units of work per second", strictly=True)]
-Extent = Annotated[int, Whole("an extent is a whole number from 1", low=1)]
-Cores = Annotated[int, Whole("cores are a whole number from 1", low=1)]
+Setup = Annotated[float, Value(SETUP)]
 
 
 class MachineForm(Form):
     """A machine."""
 
     name: str | None = None
-    speed: Speed = 1.0
-    task_setup: Seconds = 0.0
-    message_setup: Seconds = 0.0
-    cores: Cores = 1
+    speed: Annotated[float, Value(SPEED)] = 1.0
+    task_setup: Setup = 0.0
+    message_setup: Setup = 0.0
+    cores: Annotated[int, Value(CORES)] = 1
 
 
 class LinkForm(Form):
@@ -34,7 +31,7 @@ class LinkForm(Form):
     between: list[str] | None = None
     from_: str | None = Field(None, alias="from")
     to: str | None = None
-    rate: Rate = 1.0
+    rate: Annotated[float, Value(RATE)] = 1.0
 
     @model_validator(mode="after")
     def _either(self) -> LinkForm:
@@ -51,17 +48,13 @@ class DelayForm(Form):
 
     from_: str = Field(alias="from")
     to: str
-    seconds: Seconds
+    seconds: Annotated[float, Value(DELAY)]
 
 
-def _table_or_number(value: Any) -> Any:
-    if not isinstance(value, list):
-        return Number(RATE, strictly=True, infinite=True).checked(value)
-    rows = [row if isinstance(row, list) else [row] for row in value]
-    if len({len(row) for row in rows}) > 1:
+def _square(rates: Any) -> Any:
+    if isinstance(rates, list) and len({len(row) for row in rates}) > 1:
         raise mistake("has rows of different lengths; a table of rates is square")
-    allowed = Number("a rate is 0 or more units of data per second", infinite=True)
-    return np.array([[allowed.checked(entry) for entry in row] for row in rows])
+    return np.array(rates)
 
 
 class NetworkForm(Form):
@@ -71,8 +64,8 @@ class NetworkForm(Form):
         "complete", "bus", "star", "ring", "mesh", "torus", "hypercube", "tree", "links"
     ] = "complete"
     machines: list[MachineForm]
-    shape: list[Extent] = Field(default_factory=list)
-    rate: Annotated[Any, BeforeValidator(_table_or_number)] = Field(
+    shape: list[Annotated[int, Value(EXTENT)]] = Field(default_factory=list)
+    rate: Annotated[Any, Table(RATE, RATE_OR_NONE), AfterValidator(_square)] = Field(
         1.0, description="units of data per second: a number, or a table from row to column"
     )
     duplex: bool = True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import combinations, pairwise, repeat
 from math import prod
 
 Pairs = Iterator[tuple[int, int]]
@@ -17,7 +18,24 @@ def neighbours(topology: str, machines: int, shape: tuple[int, ...], routers: in
 
     Machines are counted before routers. A star's centre is its router, or else machine 0.
     """
-    return _PAIRS[topology](machines, shape, routers)
+    every = range(machines)
+    match topology:
+        case "complete" | "bus":
+            yield from combinations(every, 2)
+        case "star":
+            yield from zip(every, repeat(machines)) if routers else zip(repeat(0), every[1:])
+        case "ring":
+            yield from pairwise(every)
+            if machines > 2:
+                yield (0, machines - 1)
+        case "mesh" | "torus":
+            yield from _grid(machines, shape, closed=topology == "torus")
+        case "hypercube":
+            bits = [1 << bit for bit in range(max(machines - 1, 0).bit_length())]
+            yield from ((node, node | bit) for node in every for bit in bits if not node & bit)
+        case "tree":
+            children = shape[0] if shape else 2
+            yield from (((node - 1) // children, node) for node in every[1:])
 
 
 def shape_fault(topology: str, machines: int, shape: tuple[int, ...]) -> str | None:
@@ -31,22 +49,6 @@ def shape_fault(topology: str, machines: int, shape: tuple[int, ...]) -> str | N
     return None
 
 
-def _complete(machines: int, _shape: tuple[int, ...], _routers: int) -> Pairs:
-    return ((a, b) for a in range(machines) for b in range(a + 1, machines))
-
-
-def _star(machines: int, _shape: tuple[int, ...], routers: int) -> Pairs:
-    if routers:
-        return ((machine, machines) for machine in range(machines))
-    return ((0, machine) for machine in range(1, machines))
-
-
-def _ring(machines: int, _shape: tuple[int, ...], _routers: int) -> Pairs:
-    yield from ((machine, machine + 1) for machine in range(machines - 1))
-    if machines > 2:
-        yield (0, machines - 1)
-
-
 def _grid(machines: int, shape: tuple[int, ...], *, closed: bool) -> Pairs:
     """Yield the neighbours in a grid, numbered with the last coordinate fastest."""
     stride = machines
@@ -58,43 +60,3 @@ def _grid(machines: int, shape: tuple[int, ...], *, closed: bool) -> Pairs:
                 yield (node, node + stride)
             elif closed and extent > 2:
                 yield (node - (extent - 1) * stride, node)
-
-
-def _mesh(machines: int, shape: tuple[int, ...], _routers: int) -> Pairs:
-    return _grid(machines, shape, closed=False)
-
-
-def _torus(machines: int, shape: tuple[int, ...], _routers: int) -> Pairs:
-    return _grid(machines, shape, closed=True)
-
-
-def _hypercube(machines: int, _shape: tuple[int, ...], _routers: int) -> Pairs:
-    bits = max(machines - 1, 0).bit_length()
-    return (
-        (node, node | 1 << bit)
-        for node in range(machines)
-        for bit in range(bits)
-        if not node >> bit & 1
-    )
-
-
-def _tree(machines: int, shape: tuple[int, ...], _routers: int) -> Pairs:
-    children = shape[0] if shape else 2
-    return (((node - 1) // children, node) for node in range(1, machines))
-
-
-def _links(_machines: int, _shape: tuple[int, ...], _routers: int) -> Pairs:
-    return iter(())
-
-
-_PAIRS: dict[str, Callable[[int, tuple[int, ...], int], Pairs]] = {
-    "complete": _complete,
-    "bus": _complete,
-    "star": _star,
-    "ring": _ring,
-    "mesh": _mesh,
-    "torus": _torus,
-    "hypercube": _hypercube,
-    "tree": _tree,
-    "links": _links,
-}

@@ -12,6 +12,7 @@ from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Bars, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.system.extras import optional
 from makespan.taskgraph.clustering.clusters import Clustering
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.pictures.layout import layered
@@ -143,7 +144,7 @@ def draw_graph(
     Works stand in the tasks and sizes at the edges where there are few. Names too long for the
     space between two tasks are shortened (see :func:`short`).
     """
-    import matplotlib.pyplot as plt
+    plt = optional("matplotlib.pyplot")
 
     dag = problem.dag
     x, y = layered(dag)
@@ -187,11 +188,12 @@ def short(name: str, room: int) -> str:
 
 
 def _new_axes(width: float, height: float, *, small: bool) -> Axes:
-    import matplotlib.pyplot as plt
+    plt = optional("matplotlib.pyplot")
 
     across, down = (1.0, 0.9) if small else (0.36, 0.9)
     figure = plt.figure(figsize=(min(across * width, 40.0), min(down * height, 40.0)))
-    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax: Axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    return ax
 
 
 def _draw_edges(

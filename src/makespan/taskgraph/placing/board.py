@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.core.numeric.arrays import Integers, Rows
 from makespan.core.schedule import Activity, Schedule
@@ -26,11 +27,22 @@ class Placement(NamedTuple):
     waited: float
 
 
-class Board:
-    """The state of machines, links and ports under a growing plan.
+class Hop(NamedTuple):
+    """A hop of a route: its ends, its rate and set-up, and the keys of what it occupies."""
 
-    Tasks are placed one after another, predecessors first, each behind what its machine has;
-    each transfer goes behind what its links or ports have. Nothing that was placed moves.
+    tail: int
+    head: int
+    rate: float
+    setup: float
+    occupied: tuple[int, ...]
+
+
+Moved = tuple[int, int, int, float, float]
+"""A row of a transfer: its edge, sender and receiver, start and end."""
+
+
+class Growing:
+    """A plan to which tasks are added one after another.
 
     Attributes
     ----------
@@ -39,24 +51,86 @@ class Board:
     """
 
     def __init__(self, problem: TaskGraph) -> None:
-        dag, network, count = problem.dag, problem.network, len(problem.dag)
-        routing = network.routing
+        dag, routing, count = problem.dag, problem.network.routing, len(problem.dag)
         self.problem = problem
         self.machine = [-1] * count
         self.start = [0.0] * count
         self.end = [0.0] * count
+        self._rows: list[Moved] = []
+        self._fixed = Rows(routing.fixed_seconds)
+        self._per_unit = Rows(routing.seconds_per_unit)
+        self._routes: dict[tuple[int, int], list[Hop]] = {}
+        self._size, self._source = dag.size.tolist(), dag.source.tolist()
+        self._first: list[int] = dag.first_in.tolist()
+        self._edges: list[int] = dag.in_edges.tolist()
+        self._seconds = problem.seconds
+
+    def _incoming(self, task: int) -> list[int]:
+        return self._edges[self._first[task] : self._first[task + 1]]
+
+    def _route(self, origin: int, machine: int) -> list[Hop]:
+        if (origin, machine) not in self._routes:
+            routing = self.problem.network.routing
+            self._routes[origin, machine] = [
+                Hop(
+                    tail,
+                    head,
+                    float(routing.rates[tail, head]),
+                    float(routing.setup[tail]),
+                    self._occupied(tail, head),
+                )
+                for tail, head in routing.route(origin, machine)
+            ]
+        return self._routes[origin, machine]
+
+    def _occupied(self, tail: int, head: int) -> tuple[int, ...]:
+        """Return what a hop occupies: a medium, or the ports of machines."""
+        if self.problem.contention == "none":
+            return ()
+        if self.problem.contention == "links":
+            return (int(self.problem.network.medium[tail, head]),)
+        machines = len(self.problem.network)
+        sending = (tail,) if tail < machines else ()
+        return (*sending, -1 - head) if head < machines else sending
+
+    def schedule(self) -> Schedule:
+        """Return the plan: one row per task in their order, then the hops as they were placed."""
+        columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5).T
+        tasks = (np.arange(len(self.machine)), self.machine, self.start, self.end)
+        return schedule_of(self.problem, tasks, tuple(columns))
+
+
+def schedule_of(
+    problem: TaskGraph, tasks: tuple[ArrayLike, ...], hops: tuple[np.ndarray, ...]
+) -> Schedule:
+    """Return the rows of tasks (task, machine, start, end), then (edge, tail, head, start, end)."""
+    task, machine, start, end = map(np.asarray, tasks)
+    edge, tail, head = (column.astype(np.int64) for column in hops[:3])
+    return Schedule.of_columns(
+        problem.machines,
+        kind=np.repeat([Activity.COMPUTE, Activity.TRANSFER], [len(task), len(edge)]),
+        machine=np.concatenate([machine, tail]),
+        peer=np.concatenate([np.full(len(task), -1), head]),
+        item=np.concatenate([task, edge]),
+        amount=np.concatenate([problem.dag.work[task], problem.dag.size[edge]]),
+        start=np.concatenate([start, hops[3]]),
+        end=np.concatenate([end, hops[4]]),
+    )
+
+
+class Board(Growing):
+    """The state of machines, links and ports under a plan that only grows at its end.
+
+    Tasks are placed one after another, predecessors first, each behind what its machine has;
+    each transfer goes behind what its links or ports have. Nothing that was placed moves.
+    """
+
+    def __init__(self, problem: TaskGraph) -> None:
+        super().__init__(problem)
         self.cores = [[0.0] * cores for cores in problem.cores.tolist()]
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}
-        self._rows: list[tuple[int, int, int, float, float]] = []
-        self._fixed = Rows(routing.fixed_seconds)
-        self._per_unit = Rows(routing.seconds_per_unit)
-        self._routes: dict[tuple[int, int], list[tuple[int, int, float, float]]] = {}
-        self._size = dag.size.tolist()
-        self._source = dag.source.tolist()
-        self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()
-        self._seconds = problem.seconds
 
     def free_at(self, machine: int) -> float:
         """Return when a core of ``machine`` is next free."""
@@ -87,7 +161,7 @@ class Board:
     def _placed(
         self, task: int, machine: int, not_before: float, held: dict[int, float], *, record: bool
     ) -> Placement:
-        edges = self._edges[self._first[task] : self._first[task + 1]]
+        edges = self._incoming(task)
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), not_before
         if self._blocking or seconds > 0:  # what takes no time needs no core
@@ -125,56 +199,16 @@ class Board:
         if not record and self._contention == "none":
             return earliest + (fixed + self._per_unit[origin][machine] * size), 0.0
         time, waited = earliest, 0.0
-        for tail, head, rate, setup in self._route(origin, machine):
+        for hop in self._route(origin, machine):
             begin = time
-            keys = self._keys(tail, head)
-            for key in keys:
+            for key in hop.occupied:
                 begin = max(begin, held.get(key, self._free.get(key, 0.0)))
             waited += begin - time
-            time = begin + (size / rate + setup)
-            for key in keys:
-                held[key] = time
+            time = begin + (size / hop.rate + hop.setup)
+            held |= dict.fromkeys(hop.occupied, time)
             if record:
-                self._rows.append((edge, tail, head, begin, time))
+                self._rows.append((edge, hop.tail, hop.head, begin, time))
         return time + float(self.problem.network.routing.delay[origin, machine]), waited
-
-    def _route(self, origin: int, machine: int) -> list[tuple[int, int, float, float]]:
-        """Return the hops as (tail, head, rate, set-up)."""
-        if (origin, machine) not in self._routes:
-            routing = self.problem.network.routing
-            self._routes[origin, machine] = [
-                (tail, head, float(routing.rates[tail, head]), float(routing.setup[tail]))
-                for tail, head in routing.route(origin, machine)
-            ]
-        return self._routes[origin, machine]
-
-    def _keys(self, tail: int, head: int) -> tuple[int, ...]:
-        """Return what a hop occupies: a medium, or the ports of machines."""
-        if self._contention == "none":
-            return ()
-        if self._contention == "links":
-            return (int(self.problem.network.medium[tail, head]),)
-        machines = len(self.problem.network)
-        sending = (tail,) if tail < machines else ()
-        return (*sending, -1 - head) if head < machines else sending
-
-    def schedule(self) -> Schedule:
-        """Return the plan: one row per task in their order, then the hops as they were placed."""
-        dag, count = self.problem.dag, len(self.problem.dag)
-        columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5)
-        edge, tail, head = (columns[:, index].astype(np.int64) for index in range(3))
-        kind = np.full(count + len(edge), Activity.TRANSFER)
-        kind[:count] = Activity.COMPUTE
-        return Schedule.of_columns(
-            self.problem.machines,
-            kind=kind,
-            machine=np.concatenate([np.array(self.machine, dtype=np.int64), tail]),
-            peer=np.concatenate([np.full(count, -1), head]),
-            item=np.concatenate([np.arange(count), edge]),
-            amount=np.concatenate([dag.work, dag.size[edge]]),
-            start=np.concatenate([self.start, columns[:, 3]]),
-            end=np.concatenate([self.end, columns[:, 4]]),
-        )
 
 
 def on_board(

@@ -6,9 +6,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, Rows
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.placing.gaps import Gaps, Taken
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
@@ -207,7 +208,7 @@ def _planned(
     supplies: list[tuple[int, int, int]],
 ) -> Schedule:
     """Return the plan with these copies and the transfers of (edge, origin, machine)."""
-    dag, routing, count = problem.dag, problem.network.routing, len(copies)
+    dag, routing = problem.dag, problem.network.routing
     edge, tail, head = np.array(supplies, dtype=np.int64).reshape(-1, 3).T
     rows = problem.needs_rows(edge, tail, head)
     edge, tail, head = edge[rows], tail[rows], head[rows]
@@ -215,17 +216,8 @@ def _planned(
     sources = zip(dag.source[edge].tolist(), tail.tolist(), strict=True)
     leaves = np.array([ends[each] for each in sources], dtype=np.float64)
     arrives = leaves + (dag.size[edge] / routing.rates[tail, head] + routing.setup[tail])
-    kind = np.full(count + len(edge), Activity.TRANSFER)
-    kind[:count] = Activity.COMPUTE
-    return Schedule.of_columns(
-        problem.machines,
-        kind=kind,
-        machine=np.concatenate([copies[:, 1], tail]),
-        peer=np.concatenate([np.full(count, -1), head]),
-        item=np.concatenate([copies[:, 0], edge]),
-        amount=np.concatenate([dag.work[copies[:, 0]], dag.size[edge]]),
-        start=np.concatenate([start, leaves]),
-        end=np.concatenate([end, arrives]),
+    return schedule_of(
+        problem, (copies[:, 0], copies[:, 1], start, end), (edge, tail, head, leaves, arrives)
     )
 
 

@@ -2,66 +2,40 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers, Rows, frozen
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.board import Placement
+from makespan.taskgraph.placing.board import Growing, Moved, Placement
 from makespan.taskgraph.placing.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
 
 Undo = list[tuple[Gaps, Taken]]
 
 
-class _Hop(NamedTuple):
-    """A hop of a route: its ends, its rate and set-up, and what it occupies."""
-
-    tail: int
-    head: int
-    rate: float
-    setup: float
-    occupied: tuple[Gaps, ...]
-
-
-class Insertion:
+class Insertion(Growing):
     """The state of machines, links and ports under a plan that grows by insertion.
 
     Tasks are placed one after another, each behind those predecessors that are placed already, in
     the first gap of its machine that is long enough; under contention each hop of a transfer goes
     into the first gap of its link or ports (edge scheduling). Nothing that was placed moves.
 
-    Attributes
-    ----------
-    machine, start, end
-        Machine and times of the placed tasks; machine -1 for those not placed yet.
-
     Source: Topcuoglu, Hariri and Wu 2002 (insertion); Sinnen and Sousa 2005 (of edges).
     """
 
     def __init__(self, problem: TaskGraph) -> None:
-        dag, routing = problem.dag, problem.network.routing
-        count = len(dag)
-        self.problem = problem
-        self.machine = [-1] * count
-        self.start = [0.0] * count
-        self.end = [0.0] * count
+        super().__init__(problem)
         claim(300.0 * problem.cores.sum(), "the gaps of all cores")
         self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
-        self._free: dict[int, Gaps] = {}
-        self._rows: list[tuple[int, int, int, float, float]] = []
+        self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
         self._plain = not problem.is_blocking and problem.contention == "none"
-        self._fixed = Rows(routing.fixed_seconds)
-        self._per_unit = Rows(routing.seconds_per_unit)
-        self._routes: dict[tuple[int, int], list[_Hop]] = {}
-        self._size, self._source = dag.size.tolist(), dag.source.tolist()
-        self._first, self._edges = dag.first_in.tolist(), dag.in_edges.tolist()
-        self._seconds = problem.seconds
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -78,7 +52,7 @@ class Insertion:
     def place(self, task: int, machine: int) -> tuple[Placement, Undo]:
         """Place ``task`` on ``machine``; return where, and what takes it away again."""
         undo: Undo = []
-        rows: list[tuple[int, int, int, float, float]] = []
+        rows: list[Moved] = []
         if self._plain:
             placement = self.try_on(task, machine)
         else:
@@ -100,7 +74,7 @@ class Insertion:
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
         ready = 0.0
-        for edge in self._edges[self._first[task] : self._first[task + 1]]:
+        for edge in self._incoming(task):
             source = self._source[edge]
             origin, arrival = self.machine[source], self.end[source]
             if origin < 0:
@@ -111,12 +85,9 @@ class Insertion:
             ready = max(ready, arrival)
         return ready
 
-    def _fitted(
-        self, task: int, machine: int, undo: Undo, rows: list[tuple[int, int, int, float, float]]
-    ) -> Placement:
+    def _fitted(self, task: int, machine: int, undo: Undo, rows: list[Moved]) -> Placement:
         """Return the first fit of a task whose transfers occupy links, ports or the machine."""
-        incoming = self._edges[self._first[task] : self._first[task + 1]]
-        edges = [e for e in incoming if self.machine[self._source[e]] >= 0]
+        edges = [e for e in self._incoming(task) if self.machine[self._source[e]] >= 0]
         length = self._seconds(task, machine)
         ended = max((self.end[self._source[edge]] for edge in edges), default=0.0)
         if not self.problem.is_blocking:
@@ -141,12 +112,7 @@ class Insertion:
         raise AssertionError("the last gap of a machine has no end")
 
     def _arrival(
-        self,
-        edge: int,
-        machine: int,
-        earliest: float,
-        undo: Undo,
-        rows: list[tuple[int, int, int, float, float]],
+        self, edge: int, machine: int, earliest: float, undo: Undo, rows: list[Moved]
     ) -> tuple[float, float]:
         """Return when the data of an edge reach a machine, and how long they waited."""
         origin = self.machine[self._source[edge]]
@@ -155,42 +121,20 @@ class Insertion:
             return earliest, 0.0
         time, waited = earliest, 0.0
         for hop in self._route(origin, machine):
+            occupied = [self._free[key] for key in hop.occupied]
             length = size / hop.rate + hop.setup
-            begin = _common_fit(hop.occupied, time, length)
+            begin = _common_fit(occupied, time, length)
             waited += begin - time
             time = begin + length
-            undo += [(gaps, gaps.take(begin, time)) for gaps in hop.occupied]
+            undo += [(gaps, gaps.take(begin, time)) for gaps in occupied]
             rows.append((edge, hop.tail, hop.head, begin, time))
         return time + float(self.problem.network.routing.delay[origin, machine]), waited
-
-    def _route(self, origin: int, machine: int) -> list[_Hop]:
-        if (origin, machine) not in self._routes:
-            routing = self.problem.network.routing
-            self._routes[origin, machine] = [
-                _Hop(tail, head, float(routing.rates[tail, head]), float(routing.setup[tail]),
-                     tuple(self._free.setdefault(key, Gaps()) for key in self._keys(tail, head)))
-                for tail, head in routing.route(origin, machine)
-            ]  # fmt: skip
-        return self._routes[origin, machine]
-
-    def _keys(self, tail: int, head: int) -> tuple[int, ...]:
-        """Return what a hop occupies: a medium, or the ports of machines."""
-        if self.problem.contention == "none":
-            return ()
-        if self.problem.contention == "links":
-            return (int(self.problem.network.medium[tail, head]),)
-        machines = len(self.problem.network)
-        sending = (tail,) if tail < machines else ()
-        return (*sending, -1 - head) if head < machines else sending
 
     def schedule(self) -> Schedule:
         """Return the plan: one row per task, then the hops."""
         if self._plain:
             return planned(self.problem, self.machine, self.start, self.end)
-        columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5)
-        edge, tail, head = (columns[:, index].astype(np.int64) for index in range(3))
-        tasks = (self.machine, self.start, self.end)
-        return _joined(self.problem, tasks, (edge, tail, head, columns[:, 3], columns[:, 4]))
+        return super().schedule()
 
 
 def _give_back(undo: Undo) -> None:
@@ -198,7 +142,7 @@ def _give_back(undo: Undo) -> None:
         gaps.undo(taken)
 
 
-def _common_fit(occupied: tuple[Gaps, ...], earliest: float, length: float) -> float:
+def _common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
     """Return the first start of ``length`` seconds that are free everywhere."""
     begin = earliest
     while True:
@@ -272,27 +216,6 @@ def planned(
     columns: dict[str, Any] = dict(zip(names, map(frozen, (*whole, *real)), strict=True))
     earliest = problem.is_simple and bool((ends > np.asarray(start)).all())
     return Schedule.of_columns(problem.machines, kind=frozen(kind), earliest=earliest, **columns)
-
-
-def _joined(
-    problem: TaskGraph, tasks: tuple[object, ...], transfers: tuple[np.ndarray, ...]
-) -> Schedule:
-    """Return the rows of tasks (machine, start, end), then (edge, tail, head, start, end)."""
-    dag, count = problem.dag, len(problem.dag)
-    edge, tail, head = (column.astype(np.int64, copy=False) for column in transfers[:3])
-    machine, start, end = (np.asarray(column) for column in tasks)
-    kind = np.full(count + len(edge), Activity.TRANSFER, dtype=np.int8)
-    kind[:count] = Activity.COMPUTE
-    return Schedule.of_columns(
-        problem.machines,
-        kind=kind,
-        machine=np.concatenate([machine, tail]),
-        peer=np.concatenate([np.full(count, -1), head]),
-        item=np.concatenate([np.arange(count), edge]),
-        amount=np.concatenate([dag.work, dag.size[edge]]),
-        start=np.concatenate([start, transfers[3]]),
-        end=np.concatenate([end, transfers[4]]),
-    )
 
 
 @graph_loop

@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import refusal
+from makespan.core.inputs.rules import Rule
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.taskgraph.model.dag import Dag
@@ -41,9 +42,9 @@ def weights(
     """
     dag, network = problem.dag, problem.network
     for name, weight in (("w1", w1), ("w2", w2)):
-        fault = None if weight is None else number_fault(weight)
-        if fault is not None:
-            raise MethodError(f"{name}: {shown(weight)} {fault}; a weight is 0 or more")
+        text = None if weight is None else refusal(weight, Rule("a weight is 0 or more"))
+        if text is not None:
+            raise MethodError(f"{name}: {text}")
     if w1 is None:
         task = dag.work * float(np.mean(1.0 / network.speed)) + float(network.task_setup.mean())
         if len(dag.own):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import replace
 
 import numpy as np
@@ -10,41 +9,39 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.ready import Ready
 from makespan.taskgraph.problem import TaskGraph
 
 
-def slots_of(dag: Dag, control: Control, order: Integers, processors: int) -> Integers | None:
-    """Return the slot of each task when each slot takes the first ready tasks of ``order``.
+def in_slots(
+    problem: TaskGraph, control: Control, dag: Dag, order: Integers, *, backwards: bool = False
+) -> Solution:
+    """Return the plan, proved, in which each slot takes the first ready tasks of ``order``.
 
-    None when the time is up.
+    ``dag`` is the graph, or ``backwards`` the graph with its edges turned round, whose last slot is
+    the first. When the time is up, :func:`in_time` says what to do.
     Complexity: O((n + e) log n).
     """
-    rank = np.empty(len(dag), dtype=np.int64)
+    rank = np.empty(len(dag))
     rank[order] = np.arange(len(dag))
-    places = rank.tolist()
-    waiting = np.diff(dag.first_in).tolist()
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    queue = [(places[task], task) for task in range(len(dag)) if not waiting[task]]
-    heapq.heapify(queue)
+    ready, processors = Ready(dag, -rank), range(int(problem.cores.sum()))
     slot = np.zeros(len(dag), dtype=np.int64)
-    number = 0
-    while queue:
+    while ready:
         if control.expired():
-            return None
-        taken = [heapq.heappop(queue)[1] for _ in range(min(processors, len(queue)))]
-        for task in taken:
-            slot[task] = number
-            for successor in successors[first[task] : first[task + 1]]:
-                waiting[successor] -= 1
-                if not waiting[successor]:
-                    heapq.heappush(queue, (places[successor], successor))
-        number += 1
-    return slot
+            return Solution(schedule=in_time(problem, control))
+        for task in [ready.pop() for _ in processors if ready]:
+            slot[task] = ready.time
+            ready.run_until(task, ready.time + 1)
+        ready.advance()
+    slot = slot.max(initial=0) - slot if backwards else slot
+    return Solution(schedule=_executed(problem, slot), optimal=True)
 
 
-def in_slots(problem: TaskGraph, slot: Integers) -> Schedule:
+def _executed(problem: TaskGraph, slot: Integers) -> Schedule:
     """Return the plan that executes each task in its slot, on the lowest free machine.
 
     Data take no time. With blocking communication, a machine fetches them when it takes the task.

@@ -6,9 +6,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most
+from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most, equal_workers
 from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.newton import Search
 from makespan.divisible.one_round.selection import Selection
@@ -16,22 +16,14 @@ from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 
 
-def _rates_differ(problem: DivisibleLoad) -> str | None:
-    send = problem.star.send_per_unit
-    least, greatest = problem.star.range_of("send_per_unit")
-    if least >= greatest:
-        return None
-    index = int(np.argmax(send != send[0]))
-    return (
-        f"platform.workers[{index}].send.per_unit is {float(send[index])!r}, "
-        f"that of the first is {float(send[0])!r}"
-    )
-
-
 @register(
     "divisible",
     name="bus-exchange",
-    needs=(*AFFINE_ONE_ROUND, NO_GIVEN_ORDER, Need("equal send costs per unit", _rates_differ)),
+    needs=(
+        *AFFINE_ONE_ROUND,
+        NO_GIVEN_ORDER,
+        equal_workers("send_per_unit", what="equal send costs per unit"),
+    ),
     reach=(at_most(3_000),),
     proves="exchange of neighbours orders the workers; every subset is tried or beaten",
     complexity="exponential in the worst case, polynomial in the unbeaten subsets",

@@ -14,7 +14,7 @@ from makespan.divisible.needs import (
     ONE_SEND_AT_A_TIME,
     SPLIT_ONE_ROUND,
 )
-from makespan.divisible.one_round.affine import equal_finish
+from makespan.divisible.one_round.ending_together import Costs, without_late
 from makespan.divisible.one_round.split import in_turn, one_round, service_order
 from makespan.divisible.problem import DivisibleLoad
 
@@ -34,17 +34,8 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     assert problem.load is not None
     if problem.load == 0.0:
         return one_round(problem, np.zeros(len(problem.star)), 0.0)
-    workers = service_order(problem)
-    with_master = problem.master_computes
-    while True:
-        amount, own = equal_finish(problem, workers, with_master=with_master)
-        negative = np.flatnonzero(amount < 0)
-        if own < 0:
-            with_master = False
-        elif len(negative):  # the later half: dropping a worker makes room for those before it
-            workers = np.delete(workers, negative[len(negative) // 2 :])
-        else:
-            break
-    if not len(workers) and not with_master and problem.load > 0:
+    costs = Costs.of(problem)
+    end, workers, amount = without_late(costs, service_order(problem), problem.load)
+    if np.isinf(end):
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return in_turn(problem, workers, amount, own)
+    return in_turn(problem, workers, amount, costs.own_load(end))

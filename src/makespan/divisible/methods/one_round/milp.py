@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor, isfinite
 
 import numpy as np
@@ -19,7 +20,7 @@ from makespan.divisible.needs import (
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
 )
-from makespan.divisible.one_round.affine import equal_finish
+from makespan.divisible.one_round.ending_together import Costs, equal_finish
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.problem import DivisibleLoad
@@ -93,9 +94,12 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
     if again is not None:
         plans.append(again)
     if problem.load is not None and _unlimited(problem):
-        amount, own = equal_finish(problem, plan.worker, with_master=plan.master > 0)
-        if own >= 0 and (amount >= 0).all():
-            plans.append(Plan.of(plan.worker, amount, master=own))
+        costs = Costs.of(problem)
+        if costs.own is not None and (plan.master == 0 or costs.own.per_unit == 0):
+            costs = replace(costs, own=None)
+        end, amount = equal_finish(costs, plan.worker, problem.load)
+        if (amount >= 0).all() and np.isfinite(end):
+            plans.append(Plan.of(plan.worker, amount, master=costs.own_load(end)))
         return min(plans[1:] or plans, key=lambda each: timed(problem, each).makespan)
     return plans[-1]
 

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.divisible.needs import SPLIT_ONE_ROUND
+from makespan.divisible.needs import FINITE_SPEED, SPLIT_ONE_ROUND
 from makespan.divisible.one_round.split import one_round
 from makespan.divisible.problem import DivisibleLoad
-
-
-def _infinite_speed(problem: DivisibleLoad) -> str | None:
-    star = problem.star
-    if star.range_of("compute_per_unit")[0] == 0:
-        index = int(np.argmin(star.compute_per_unit))
-        return f"platform.workers[{index}].compute.per_unit is 0"
-    if problem.master_computes and problem.star.master_cost.per_unit == 0:
-        return "platform.master.compute.per_unit is 0"
-    return None
 
 
 @register(
     "divisible",
     name="proportional-split",
-    needs=(*SPLIT_ONE_ROUND, Need("finite speeds", _infinite_speed)),
+    needs=(*SPLIT_ONE_ROUND, FINITE_SPEED),
     published=True,
     complexity="O(n log n)",
     source="common practice",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import number_fault, shown
+from makespan.core.inputs.mistakes import refusal
+from makespan.core.inputs.rules import Rule
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.methods.rounds.umr import UNIFORM
@@ -36,8 +37,8 @@ def rumr(
     kept for the second phase. ``simulate(problem, policy="rumr", ...)`` expects the error that it
     simulates, and decides the second phase anew in every run.
     """
-    fault = number_fault(error)
-    if fault is not None:
-        raise MethodError(f"error: {shown(error)} {fault}; an expected error is 0 or more")
+    text = refusal(error, Rule("an expected error is 0 or more"))
+    if text is not None:
+        raise MethodError(f"error: {text}")
     plan = policy(problem, error=error, unit=unit, ahead=ahead).plan()
     return Solution(schedule=timed(problem, plan))

@@ -12,12 +12,12 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.divisible.methods.returns.fifo import another_order
-from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import RETURNS_ONE_ROUND
 from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.linear import as_optimal, linear_plan
 from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.split import with_returns
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.plans import (
@@ -73,7 +73,11 @@ def _linear(problem: DivisibleLoad) -> Solution:
     port = star.send_per_unit + star.return_per_unit
     order = sorted_by(port) if problem.order is None else problem.workers_in(problem.order)
     plan = linear_plan(problem, order, port, keep_all=problem.order is None)
-    return plan if isinstance(plan, Solution) else as_optimal(problem, _returning(plan))
+    return (
+        plan
+        if isinstance(plan, Solution)
+        else as_optimal(problem, with_returns(problem, plan, "lifo"))
+    )
 
 
 def _is_plain(problem: DivisibleLoad) -> bool:
@@ -91,11 +95,12 @@ def _is_plain(problem: DivisibleLoad) -> bool:
 def _plain(problem: DivisibleLoad) -> DivisibleLoad:
     """Return the problem without returns whose sends last as long as send and return."""
     star = problem.star
-    columns = {name: getattr(star, name) for name in NUMBERS}
-    for part in ("fixed", "per_unit"):
-        columns[f"send_{part}"] = columns[f"send_{part}"] + columns[f"return_{part}"]
-        columns[f"return_{part}"] = 0.0
-    plain = Star.from_arrays(names=star.names, master=star.master, **columns)
+    plain = star.changed(
+        send_fixed=star.send_fixed + star.return_fixed,
+        send_per_unit=star.send_per_unit + star.return_per_unit,
+        return_fixed=0.0,
+        return_per_unit=0.0,
+    )
     return replace(problem, platform=plain, discipline=None, ports=1)
 
 
@@ -107,13 +112,7 @@ def _with_returns(problem: DivisibleLoad, solution: Solution) -> Solution:
     sends, computes = (schedule.rows_of(each) for each in (Activity.SEND, Activity.COMPUTE))
     own = float(schedule.amount[computes[schedule.machine[computes] == MASTER]].sum())
     plan = Plan.of(schedule.peer[sends] - 1, schedule.amount[sends], master=own).without_empty()
-    return replace(solution, schedule=timed(problem, _returning(plan)))
-
-
-def _returning(plan: Plan) -> Plan:
-    """Return the plan with results that return in the reverse order of sending."""
-    count = len(plan)
-    return replace(plan, transfers=sends_then_returns(count, np.arange(count)[::-1]))
+    return replace(solution, schedule=timed(problem, with_returns(problem, plan, "lifo")))
 
 
 def _unproved(solution: Solution) -> Solution:

@@ -13,7 +13,6 @@ from makespan.core.solution import Solution
 from makespan.divisible.methods.returns.sends_first import ROUNDS_WITH_RETURNS
 from makespan.divisible.methods.rounds.multi_round import multi_round
 from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.model.platform import Star
 from makespan.divisible.needs import at_most, nonzero, says
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
@@ -35,13 +34,11 @@ from makespan.divisible.timing import timed
 def output_only(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
     """Results only: plan the same star with sends in place of results, and reverse time."""
     star = problem.star
-    flipped = Star.from_arrays(
+    flipped = star.changed(
         send_fixed=star.return_fixed,
         send_per_unit=star.return_per_unit,
-        compute_fixed=star.compute_fixed,
-        compute_per_unit=star.compute_per_unit,
-        names=star.names,
-        master=star.master,
+        return_fixed=0.0,
+        return_per_unit=0.0,
     )
     forward = replace(problem, platform=flipped, discipline=None, return_order=None)
     found = multi_round(forward, control, effort=effort)

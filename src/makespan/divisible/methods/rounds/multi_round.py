@@ -9,12 +9,13 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import (
     A_WORKER,
     ANY_WORKERS,
+    FINITE_SPEED,
     NO_GIVEN_SEQUENCE,
     NO_WINDOWS,
     SEQUENCE_OF_CHUNKS,
@@ -37,15 +38,6 @@ from makespan.divisible.timing import timed
 MAX_CHUNKS_TO_PROGRAMME = 1_500
 
 
-def _free_computing(problem: DivisibleLoad) -> str | None:
-    fast = np.flatnonzero(problem.star.compute_per_unit == 0)
-    if len(fast):
-        return f"platform.workers[{fast[0]}].compute.per_unit is 0"
-    if problem.master_computes and problem.star.master_cost.per_unit == 0:
-        return "platform.master.compute.per_unit is 0"
-    return A_WORKER.unmet(problem)
-
-
 @register(
     "divisible",
     name="multi-round",
@@ -55,7 +47,8 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
         *NO_WINDOWS,
         ANY_WORKERS,
         SEVERAL_ROUNDS,
-        Need("a finite speed", _free_computing),
+        FINITE_SPEED,
+        A_WORKER,
     ),
     reach=(at_most(10_000),),
     complexity="a fixed number of sequences, each sized in O(chunks)",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import (
+    A_WORKER,
     ANY_WORKERS,
     IDLE_MASTER,
     NO_DEADLINE,
@@ -15,21 +14,11 @@ from makespan.divisible.needs import (
     NO_WINDOWS,
     SEQUENCE_OF_CHUNKS,
     SOME_LOAD,
+    positive,
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.uniform import MAX_ROUNDS, uniform_rounds
 from makespan.divisible.timing import timed
-
-
-def _zero_cost(problem: DivisibleLoad) -> str | None:
-    if not len(problem.star):
-        return "there is no worker"
-    for name in ("send_per_unit", "compute_per_unit"):
-        free = np.flatnonzero(getattr(problem.star, name) == 0)
-        if len(free):
-            return f"platform.workers[{free[0]}].{name.replace('_', '.', 1)} is 0"
-    return None
-
 
 UNIFORM = (
     *SEQUENCE_OF_CHUNKS,
@@ -39,7 +28,8 @@ UNIFORM = (
     *NO_WINDOWS,
     ANY_WORKERS,
     IDLE_MASTER,
-    Need("positive costs per unit", _zero_cost),
+    A_WORKER,
+    Need("positive costs per unit", positive("send_per_unit", "compute_per_unit")),
 )
 
 

@@ -8,7 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.needs import A_LOAD, A_TREE
+from makespan.divisible.needs import A_LOAD, A_TREE, FINITE_SPEED
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
@@ -21,13 +21,6 @@ def _no_fixed_costs(problem: DivisibleLoad) -> str | None:
     return None if problem.has_latencies else "no cost is fixed"
 
 
-def _free_computing(problem: DivisibleLoad) -> str | None:
-    tree = problem.platform
-    assert isinstance(tree, Tree)
-    free = np.flatnonzero(tree.compute_per_unit == 0)
-    return f"platform.nodes[{free[0]}].compute.per_unit is 0" if len(free) else None
-
-
 @register(
     "divisible",
     name="affine-tree",
@@ -35,7 +28,7 @@ def _free_computing(problem: DivisibleLoad) -> str | None:
         A_TREE,
         A_LOAD,
         Need("fixed costs", _no_fixed_costs),
-        Need("a finite speed", _free_computing),
+        FINITE_SPEED,
     ),
     complexity="O(n) for each set of nodes tried, at most n a pass",
     source="equivalent processors (Cheng and Robertazzi 1990) with start-ups; which nodes take "

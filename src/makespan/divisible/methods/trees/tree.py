@@ -8,29 +8,17 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.needs import A_TREE
+from makespan.divisible.needs import A_TREE, nonzero
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.equivalent import equivalent_tree
 
 
-def _fixed_costs(problem: DivisibleLoad) -> str | None:
-    tree = problem.platform
-    if not isinstance(tree, Tree):
-        return None
-    for name in ("send_fixed", "compute_fixed"):
-        wrong = np.flatnonzero(getattr(tree, name))
-        if len(wrong):
-            value = float(getattr(tree, name)[wrong[0]])
-            return f"platform.nodes[{wrong[0]}].{name.replace('_', '.', 1)} is {value!r}"
-    return None
-
-
 @register(
     "divisible",
     name="tree",
-    needs=(A_TREE, Need("no fixed costs", _fixed_costs)),
+    needs=(A_TREE, Need("no fixed costs", nonzero("send_fixed", "compute_fixed"))),
     proves="a subtree acts as one processor; children by non-decreasing link cost finish together",
     complexity="O(n log n)",
     source="Y. C. Cheng, T. G. Robertazzi, Distributed computation for a tree network with "

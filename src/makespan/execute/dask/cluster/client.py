@@ -10,30 +10,14 @@ from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from makespan.core.errors import ExecutionError, InputError, MissingExtra
+from makespan.core.errors import ExecutionError, InputError
+from makespan.core.system.extras import optional
 
 LOOK_AT_LOOP = 1.0  # seconds between looks whether the event loop still runs
 LONGEST_CLEAN_UP = 20.0  # seconds that an interrupted run may take to tidy up
 
 Value = TypeVar("Value")
 log = logging.getLogger("makespan")
-
-
-def distributed() -> Any:
-    """Return the package ``distributed``.
-
-    Raises
-    ------
-    MissingExtra
-        If it is not installed.
-    """
-    try:
-        import distributed as package
-    except ImportError as error:
-        raise MissingExtra(
-            "distributed is not installed; 'pip install makespan[dask]' brings it"
-        ) from error
-    return package
 
 
 def checked_client(client: Any) -> Any:
@@ -44,7 +28,7 @@ def checked_client(client: Any) -> Any:
     InputError
         If it is not a synchronous ``distributed.Client``, or closed.
     """
-    package = distributed()
+    package = optional("distributed")
     if not isinstance(client, package.Client):
         raise InputError(f"client: {client!r} is not a distributed.Client")
     if client.asynchronous:
@@ -161,7 +145,7 @@ def client_or_local(client: Any | None) -> Iterator[Any]:
         return
     import os
 
-    package = distributed()
+    package = optional("distributed")
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with (
         package.LocalCluster(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from makespan.core.errors import InputError, MissingExtra
+from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
+from makespan.core.system.extras import optional
 from makespan.taskgraph.formats.dask_graph import key_name, sorted_by
 
 
@@ -73,13 +74,11 @@ def work_of(collection: Any, keys: Any = None) -> Work:
     MissingExtra
         Without a Dask that plans expressions (2025.1).
     """
-    try:
-        from dask._task_spec import convert_legacy_graph
-        from dask.base import collections_to_expr, is_dask_collection
-    except ImportError as error:
-        raise MissingExtra(
-            "dask 2025.4 or newer is needed; 'pip install makespan[dask]' brings it"
-        ) from error
+    optional("dask._task_spec")
+    optional("dask._expr")
+    from dask._task_spec import convert_legacy_graph
+    from dask.base import collections_to_expr, is_dask_collection
+
     if isinstance(collection, Mapping):
         if keys is None:
             raise InputError("keys: are missing; a graph is computed for keys of it")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need, register
+from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY, at_most
@@ -41,7 +41,7 @@ def _arcs(most: int) -> Need:
 @register(
     "reduction",
     name="cp-sat",
-    needs=(ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
+    needs=(CP_SAT, ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
     reach=(_arcs(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",

@@ -18,7 +18,7 @@ from makespan.taskgraph.needs import (
     few_steps,
 )
 from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.slots import in_slots, slots_of
+from makespan.taskgraph.placing.slots import in_slots
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -40,10 +40,7 @@ def coffman_graham(problem: TaskGraph, control: Control) -> Solution:
     label = labels(problem.dag, control)
     if label is None:
         return Solution(schedule=in_time(problem, control))
-    slot = slots_of(problem.dag, control, np.argsort(-label, kind="stable"), 2)
-    if slot is None:
-        return Solution(schedule=in_time(problem, control))
-    return Solution(schedule=in_slots(problem, slot), optimal=True)
+    return in_slots(problem, control, problem.dag, np.argsort(-label, kind="stable"))
 
 
 def labels(dag: Dag, control: Control) -> Integers | None:

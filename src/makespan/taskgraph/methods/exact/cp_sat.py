@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
@@ -61,7 +61,7 @@ FEW = Need(f"at most {MAX_CONSTRAINTS} tasks on machines and edges between them"
 @register(
     "taskgraph",
     name="cp-sat",
-    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
+    needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
     reach=(few_steps(QUICKLY_BUILT, "tasks on machines and edges between them", _constraints),),
     proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
     "out whatever is shorter than the plan, timed in seconds",

@@ -7,7 +7,6 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import (
     EQUAL_DURATIONS,
     FOREST,
@@ -15,9 +14,8 @@ from makespan.taskgraph.needs import (
     NO_GIVEN_PLAN,
     few_steps,
 )
-from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import by_level, levels
-from makespan.taskgraph.placing.slots import in_slots, slots_of
+from makespan.taskgraph.placing.slots import in_slots
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -38,15 +36,7 @@ def hu(problem: TaskGraph, control: Control) -> Solution:
     """
     dag = problem.dag
     towards_roots = bool((np.diff(dag.first_out) <= 1).all())
-    forest = dag if towards_roots else _reversed(dag)
+    forest = dag if towards_roots else dag.reversed()
     level = levels(forest, np.ones(len(dag)), np.zeros(len(dag.source)))
-    slot = slots_of(forest, control, by_level(forest, level), int(problem.cores.sum()))
-    if slot is None:
-        return Solution(schedule=in_time(problem, control))
-    if not towards_roots:
-        slot = slot.max(initial=0) - slot
-    return Solution(schedule=in_slots(problem, slot), optimal=True)
-
-
-def _reversed(dag: Dag) -> Dag:
-    return Dag.from_arrays(work=dag.work, source=dag.target, target=dag.source, size=dag.size)
+    order = by_level(forest, level)
+    return in_slots(problem, control, forest, order, backwards=not towards_roots)

@@ -1,0 +1,187 @@
+"""Which numbers may stand where: a range and its sentence, stated once.
+
+The model that holds the number, the form that reads it from files, and the JSON Schema of the
+files all take the range from the same :class:`Rule`, which stands next to the model.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+LEAST, GREATEST = 1e-100, 1e100  # magnitudes allowed; 0 is, too
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A range of numbers, and the sentence that says it.
+
+    What is multiplied or added up stays within the range of floats: a magnitude is 0, or from
+    1e-100 to 1e100.
+
+    Parameters
+    ----------
+    allowed
+        The sentence.
+    low, high
+        The least and the greatest number allowed; ``low`` itself is not where it is ``strictly``
+        below.
+    infinite
+        Whether ``inf`` is allowed, which is null in JSON.
+    whole
+        Whether only whole numbers are.
+    words
+        Texts that may stand in place of the number.
+    any_magnitude
+        For numbers that were computed: no magnitude is too small or too great.
+
+    >>> SPEED = Rule("a speed is above 0", strictly=True)
+    >>> SPEED.fault(0), SPEED.fault(2.5), SPEED.fault("fast")
+    ('is zero', None, 'is not a number')
+    >>> SPEED.wrong(np.array([1.0, 0.0, np.nan, np.inf])).tolist()
+    [1, 2, 3]
+    """
+
+    allowed: str = ""
+    low: float = 0.0
+    high: float = math.inf
+    strictly: bool = False
+    infinite: bool = False
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    any_magnitude: bool = False
+
+    def fault(self, value: Any) -> str | None:
+        """Say what is wrong with ``value``, or None."""
+        if isinstance(value, str) and value in self.words:
+            return None
+        if isinstance(value, (bool, np.bool_)) or not issubclass(type(value), Real):
+            return "is not allowed" if self.words else f"is not a {self._what}"
+        try:
+            number = float(value)
+        except OverflowError:
+            return self._above if value > 0 else "is negative"
+        if math.isnan(number):
+            return f"is not a {self._what}"
+        if math.isinf(number) and not (self.infinite and number > 0):
+            return "is infinite"
+        if self.whole:
+            if not hasattr(value, "__index__"):
+                return "is not a whole number"
+            number = operator.index(value)  # floats skip whole numbers
+        if number < self.low:
+            return "is negative" if self.low == 0 else f"is below {self.low:g}"
+        if self.strictly and number == self.low:
+            return "is zero" if self.low == 0 else f"is not above {self.low:g}"
+        if math.isinf(number):
+            return None
+        if number > self.high or (abs(number) > GREATEST and not self.any_magnitude):
+            return self._above
+        if 0 < abs(number) < LEAST and not self.any_magnitude:
+            return f"is below {LEAST:g}, the least magnitude allowed besides 0"
+        return None
+
+    @property
+    def _above(self) -> str:
+        if self.high < GREATEST:
+            return f"is above {self.high:,}"
+        return f"is above {GREATEST:g}, the greatest magnitude allowed"
+
+    @property
+    def _what(self) -> str:
+        return "whole number" if self.whole else "number"
+
+    def wrong(self, values: Sequence[Any] | np.ndarray) -> np.ndarray:
+        """Return the indices of the entries that are not allowed.
+
+        An array is told in a pass; where its least and greatest entry show that none is wrong,
+        that takes no memory.
+        """
+        if not isinstance(values, np.ndarray):
+            faults = (index for index, value in enumerate(values) if self.fault(value))
+            return np.fromiter(faults, dtype=np.int64)
+        if not len(values) or self._plainly_fine(values.min(), values.max()):
+            return np.zeros(0, dtype=np.int64)
+        size = np.abs(values)
+        wrong = ~(values > self.low if self.strictly else values >= self.low)
+        wrong |= (np.minimum(self.high, GREATEST) < size) & (size < np.inf)
+        wrong |= (size > 0) & (size < LEAST)
+        if not self.infinite:
+            wrong |= ~(size < np.inf)
+        if self.whole:
+            wrong |= values != np.floor(values)
+        return np.flatnonzero(wrong)
+
+    def _plainly_fine(self, least: float, greatest: float) -> bool:
+        """Whether these two show that no entry between them is wrong; they may be NaN."""
+        if least == greatest:
+            whole = self.whole and float(least).is_integer()
+            return self.fault(int(least) if whole else float(least)) is None
+        if self.whole:
+            return False
+        return bool(
+            least >= max(LEAST, self.low)
+            and greatest <= min(GREATEST, self.high)
+            and not (self.strictly and least == self.low)
+        )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the JSON Schema of the rule.
+
+        >>> Rule("a share", high=1.0).keywords()["maximum"]
+        1.0
+        """
+        described: dict[str, Any] = {
+            "type": "integer" if self.whole else "number",
+            "minimum": LEAST if self.strictly and self.low == 0 else self.low,
+            "maximum": min(self.high, GREATEST),
+        }
+        if self.low == 0 and not self.strictly and not self.whole:
+            described["not"] = {"exclusiveMinimum": 0, "exclusiveMaximum": LEAST}
+        others: list[dict[str, Any]] = [{"enum": list(self.words)}] if self.words else []
+        if self.infinite:  # TOML's inf is above all floats
+            others += [{"type": "number", "exclusiveMinimum": sys.float_info.max}, {"type": "null"}]
+        found = {"anyOf": [described, *others]} if others else described
+        return {**found, "description": self.allowed} if self.allowed else found
+
+
+def whole(what: str, low: int = 1, high: float = math.inf, *, words: tuple[str, ...] = ()) -> Rule:
+    """Return the rule of whole numbers in a range.
+
+    >>> whole("segments are", words=("auto",)).allowed
+    "segments are a whole number from 1, or 'auto'"
+    """
+    most = f" to {high:,}" if math.isfinite(high) else ""
+    others = "".join(f", or {word!r}" for word in words)
+    allowed = f"{what} a whole number from {low}{most}{others}"
+    return Rule(allowed, low=low, high=high, whole=True, words=words)
+
+
+def plain_floats(values: Any) -> np.ndarray | None:
+    """Return a list or array of numbers as floats; None where an entry is not plainly one.
+
+    >>> plain_floats([1, 2.5]), plain_floats([1, True])
+    (array([1. , 2.5]), None)
+    """
+    if isinstance(values, np.ndarray):
+        plain = values.ndim == 1 and values.dtype.kind in "iuf"
+        return values.astype(np.float64, copy=False) if plain else None
+    if not set(map(type, values)) <= {int, float}:
+        return None
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+
+
+SECONDS = Rule("seconds are 0 or more")
+FIXED_COST = Rule("a fixed cost is 0 or more seconds")
+UNIT_COST = Rule("a cost per unit is 0 or more seconds")
+DEADLINE = Rule("a deadline is 0 or more seconds")
