@@ -71,8 +71,9 @@ class Browser:
             self._do(self._stop)
 
     def open(self, path: Path) -> None:
-        """Load a file and wait until its script has run."""
-        self._act(lambda: self.page.goto(path.resolve().as_uri()))
+        """Load a page and wait until its script has run."""
+        self._do(lambda: self.page.goto(path.resolve().as_uri()))
+        self._act(lambda: self.page.wait_for_function("globalThis.makespan"))
 
     def value(self, expression: str) -> Any:
         """Return the value of a JavaScript expression."""

@@ -132,17 +132,31 @@ class Bars:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """The items that computing activities carry, by name, and what each needs of which other.
+
+    A transfer carries the index of a link; ``source`` and ``target`` are indices of items.
+    """
+
+    names: Sequence[str]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Picture:
     """Rows of bars over time, with marks; ``labels`` name the items that bars carry.
 
     ``labels`` is parallel to the schedule's rows: the short text to write on an activity's bar,
     or empty where there is none to write. The first rows are the ones shown where there are many.
+    With ``links``, the labels of transfers are the names of both ends: ``a→b``.
     """
 
     rows: Sequence[Row]
     bars: Bars
     labels: Sequence[str] = ()
+    links: Links | None = None
     title: str = ""
     marks: tuple[Mark, ...] = ()
 

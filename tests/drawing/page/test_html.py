@@ -56,7 +56,7 @@ def test_odd_names_stay_text():
     """A name that looks like markup ends no element, and comes back as it was."""
     page = html(solve(problem(ODD)))
     assert ODD not in page
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 3
     assert "<!--" not in page
     assert data_of(page)["charts"][0]["rows"] == ["P0", ODD]
     page.encode("utf-8")
@@ -99,7 +99,7 @@ def test_a_million_idle_machines_are_counted():
     many = DivisibleLoad(load=7.0, platform=platform)
     schedule = replace(plan.schedule, machines=many.machines)
     chart = data_of(html(schedule, problem=many))["charts"][0]
-    assert len(chart["rows"]) == 1000
+    assert chart["rows"]["count"] == 1000
     assert chart["hidden"] == 4001
     assert len(chart["machines"]) == 2
 

@@ -2,9 +2,20 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, IndependentTasks, Star, Worker, save, solve
+from makespan import (
+    Dag,
+    DivisibleLoad,
+    IndependentTasks,
+    Network,
+    Star,
+    TaskGraph,
+    Worker,
+    save,
+    solve,
+)
 from tests.browser import Browser, chromium
 
 pytestmark = pytest.mark.skipif(
@@ -195,4 +206,30 @@ def test_twenty_thousand_activities(browser, tmp_path):
     assert float(facts["start"].removesuffix(" s")) in [pytest.approx(s, abs=1e-5) for s in start]
     browser.value("document.querySelector('.more').click()")
     assert browser.value("document.querySelectorAll('.table tr').length") > 1000
+    assert browser.value("[...makespan.plans[0].activities.start]") == start
     assert browser.errors == []
+
+
+def test_sixty_thousand_activities_in_a_megabyte(browser, tmp_path):
+    """A very large plan is packed: times to a two-thousand-millionth of the plan, names too."""
+    durations = [1.0 + (index * 7919 % 101) / 50 for index in range(60_000)]
+    plan = solve(IndependentTasks(machines=100, durations=durations), method="lpt")
+    save(plan, tmp_path / "large.html")
+    assert (tmp_path / "large.html").stat().st_size < 1e6
+    browser.errors.clear()
+    browser.open(tmp_path / "large.html")
+    for column in ("start", "end"):
+        found = np.array(browser.value(f"[...makespan.plans[0].activities.{column}]"))
+        assert np.abs(found - getattr(plan.schedule, column)).max() < 1e-9 * plan.makespan
+    assert browser.value("[...makespan.plans[0].activities.item]") == plan.schedule.item.tolist()
+    assert browser.errors == []
+
+
+def test_names_of_transfers_are_those_of_their_ends(browser, tmp_path):
+    """Links between tasks say what a transfer carries."""
+    dag = Dag({"a": 1.0, "b": 1.0}, [("a", "b", 1.0)])
+    problem = TaskGraph(dag, Network([1.0, 1.0]), assignment={"a": "M1", "b": "M2"})
+    save(solve(problem), tmp_path / "plan.html")
+    browser.open(tmp_path / "plan.html")
+    labels = "[0, 1, 2].map((activity) => makespan.plans[0].label(activity))"
+    assert browser.value(labels) == ["a", "b", "a→b"]

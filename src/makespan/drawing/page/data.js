@@ -1,31 +1,102 @@
 // Columns → plans that can be searched by row and time.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+// What `packing.py` put away: byte planes of differences, of single and of double precision.
+async function packedBytes() {
+  const text = document.getElementById("packed").textContent;
+  if (!text) return new Uint8Array();
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function joined(bytes, at, count, width) {
+  const found = new Uint8Array(count * width);
+  for (let plane = 0; plane < width; plane++)
+    for (let index = 0; index < count; index++)
+      found[index * width + plane] = bytes[at + plane * count + index];
+  return found.buffer;
+}
+
+function unpacked(value, bytes) {
+  if (Array.isArray(value)) return value.map((part) => unpacked(part, bytes));
+  if (value === null || typeof value !== "object") return value;
+  const { packed, at, count } = value;
+  if (packed === "whole") {
+    const found = new Int32Array(joined(bytes, at, count, 4));
+    for (let index = 1; index < count; index++) found[index] += found[index - 1];
+    return found;
+  }
+  if (packed === "single") return new Float32Array(joined(bytes, at, count, 4));
+  if (packed === "real") return new Float64Array(joined(bytes, at, count, 8));
+  if (packed === "of") {
+    const values = unpacked(value.values, bytes);
+    return Float64Array.from(unpacked(value.index, bytes), (index) => values[index]);
+  }
+  if (packed === "json")
+    return JSON.parse(new TextDecoder().decode(bytes.subarray(at, at + value.bytes)));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unpacked(part, bytes)]));
+}
+
+const data = unpacked(JSON.parse(document.getElementById("data").textContent), await packedBytes());
 const KINDS = data.kinds;
 const ROLES = data.roles;
+const COMPUTE = KINDS.indexOf("compute");
+
+// Large columns of times are in ticks, and hold how long things take in the place of their ends.
+function timed(columns) {
+  const { tick, start, length } = columns;
+  if (tick === undefined) return columns;
+  columns.start = Float64Array.from(start, (ticks) => ticks * tick);
+  columns.end = Float64Array.from(start, (ticks, index) => (ticks + length[index]) * tick);
+  return columns;
+}
+
+// The positions of bars in the order of row, lane, track and start.
+function barOrder(bars, start, end) {
+  const count = bars.row.length;
+  const most = (column) => column.reduce((largest, value) => Math.max(largest, value), 0) + 1;
+  const [lanes, tracks] = [most(bars.lane), most(bars.track)];
+  const line = Float64Array.from(bars.row, (row, bar) => (row * lanes + bars.lane[bar]) * tracks + bars.track[bar]);
+  return Uint32Array.from({ length: count }, (_, bar) => bar).sort(
+    (a, b) => line[a] - line[b] || start[a] - start[b] || end[a] - end[b] || a - b,
+  );
+}
 
 class Plan {
   constructor(columns, number) {
     Object.assign(this, columns);
     this.number = number;
-    const bars = columns.bars;
-    const count = bars.row.length;
+    const { bars, activities } = columns;
+    timed(activities);
+    timed(bars);
     const own = (name) =>
-      Float64Array.from(
-        bars[name] ?? bars.activity.map((activity) => columns.activities[name][activity]),
-      );
+      bars[name] ?? Float64Array.from(bars.activity, (activity) => activities[name][activity]);
+    const [start, end] = [own("start"), own("end")];
+    const order = barOrder(bars, start, end);
+    const sorted = (type, column) => type.from(order, (bar) => column[bar]);
     this.bars = {
-      row: Int32Array.from(bars.row),
-      lane: Int32Array.from(bars.lane),
-      track: Int32Array.from(bars.track),
-      role: Uint8Array.from(bars.role),
-      activity: Int32Array.from(bars.activity),
-      start: own("start"),
-      end: own("end"),
+      row: sorted(Int32Array, bars.row),
+      lane: sorted(Int32Array, bars.lane),
+      track: sorted(Int32Array, bars.track),
+      role: sorted(Uint8Array, bars.role),
+      activity: sorted(Int32Array, bars.activity),
+      start: sorted(Float64Array, start),
+      end: sorted(Float64Array, end),
     };
+    this.count = order.length;
     this.everyRow = columns.rows.map((name) => name.toLowerCase());
     this.roles = [...new Set(bars.role)].sort((a, b) => a - b);
-    this.count = count;
+  }
+
+  // What stands on an activity.
+  label(activity) {
+    const text = this.activities.label[activity] ?? -1;
+    if (text >= 0) return this.texts[text];
+    const item = this.activities.item[activity];
+    if (!this.links || item < 0) return "";
+    const { names, source, target } = this.links;
+    if (this.activities.kind[activity] === COMPUTE) return names[item];
+    return `${names[source[item]]}→${names[target[item]]}`;
   }
 
   // Bars of one row, lane and track lie beside each other; a line is such a stretch of `shown`.

@@ -205,7 +205,7 @@ class Panel {
 
   drawLabel(bar, activity, name, left, width, middle) {
     const { context, plan } = this;
-    const label = plan.texts[plan.activities.label[activity]];
+    const label = plan.label(activity);
     if (!label || label === name) return;
     context.font = `11px ${FONT}`;
     const from = Math.max(left, this.left);

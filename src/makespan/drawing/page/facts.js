@@ -5,15 +5,22 @@ const spoken = document.getElementById("spoken");
 
 const activityOf = (chosen) => chosen.plan.bars.activity[chosen.bar];
 
+// The numbers of those with each value, in their order: those of `value` from `first[value]` on.
+function grouped(values, count) {
+  const first = new Int32Array(count + 1);
+  for (const value of values) if (value >= 0) first[value + 1]++;
+  for (let value = 0; value < count; value++) first[value + 1] += first[value];
+  const next = first.slice();
+  const order = new Int32Array(first[count]);
+  values.forEach((value, index) => {
+    if (value >= 0) order[next[value]++] = index;
+  });
+  return (value) => order.subarray(first[value], first[value + 1]);
+}
+
 function barsOf(plan, activity) {
-  if (!plan.barsByActivity) {
-    plan.barsByActivity = new Map();
-    plan.bars.activity.forEach((one, bar) => {
-      if (!plan.barsByActivity.has(one)) plan.barsByActivity.set(one, []);
-      plan.barsByActivity.get(one).push(bar);
-    });
-  }
-  return plan.barsByActivity.get(activity) ?? [];
+  plan.barsByActivity ??= grouped(plan.bars.activity, plan.activities.kind.length);
+  return plan.barsByActivity(activity);
 }
 
 // The same activity of another plan: of the same kind, machines and item; -1 if there is none.
@@ -37,14 +44,15 @@ function factsOf(chosen) {
   const columns = plan.activities;
   const role = ROLES[plan.bars.role[bar]].word;
   const kind = KINDS[columns.kind[activity]];
-  const label = plan.texts[columns.label[activity]] ?? "";
+  const label = plan.label(activity);
+  const { amount } = columns;
   const start = columns.start[activity];
   const end = columns.end[activity];
   const facts = [["machine", plan.machines[columns.machine[activity]]]];
   if (columns.peer[activity] >= 0) facts.push(["to", plan.machines[columns.peer[activity]]]);
   if (columns.item[activity] >= 0) facts.push(["item", String(columns.item[activity])]);
   facts.push(
-    ["amount", written(columns.amount[activity])],
+    ["amount", written(amount instanceof Float32Array ? Number(amount[activity].toPrecision(7)) : amount[activity])],
     ["start", `${written(start)} s`],
     ["end", `${written(end)} s`],
     ["duration", `${written(end - start)} s`],

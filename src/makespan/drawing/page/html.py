@@ -1,7 +1,7 @@
 """Charts → one HTML page that needs nothing but a browser.
 
-The page holds its data as columns and draws them on a canvas, only what is visible; its script
-and its look are files beside this one, put into the page when it is written.
+The page holds its data as columns, long ones packed, and draws them on a canvas, only what is
+visible; its script and its look are files beside this one, put into the page when it is written.
 """
 
 from __future__ import annotations
@@ -9,23 +9,29 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Picture, Role
-from makespan.core.schedule import WORDS, Schedule
+from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, ink_on
 from makespan.drawing.gantt.marks import combined, horizon
 from makespan.drawing.gantt.tracks import tracks
+from makespan.drawing.page.packing import Packing, in_ticks
 from makespan.drawing.page.tables import Table
 from makespan.drawing.svg import escaped
 
 SCRIPTS = ("data.js", "view.js", "draw.js", "facts.js", "controls.js", "page.js")
 MAX_IDLE_ROWS = 1000
+EXACT = 50_000
+"""Activities up to which times and amounts are exact; beyond, times are whole ticks."""
+TICKS = 2**31 - 1
+"""Of the whole plan: more than a screen can show, or a fact says in eight digits."""
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -60,6 +66,7 @@ class Chart:
 def page(charts: Sequence[Chart], *, title: str) -> str:
     """Return the page of one plan, or of several above each other on one time axis."""
     room = files("makespan.drawing.page")
+    packing = Packing()
     template = Template((room / "page.html").read_text("utf-8"))
     data = {
         "title": title,
@@ -72,7 +79,8 @@ def page(charts: Sequence[Chart], *, title: str) -> str:
         light=_properties(LIGHT),
         dark=_properties(DARK),
         style=(room / "page.css").read_text("utf-8"),
-        data=embedded(data),
+        data=embedded(packing.packed(data)),
+        packed=packing.text(),
         script="".join((room / name).read_text("utf-8") for name in SCRIPTS),
     )
 
@@ -131,22 +139,29 @@ def _rows_shown(picture: Picture) -> int:
 
 
 def _bar_columns(picture: Picture, schedule: Schedule, end: float) -> dict[str, Any]:
-    """Return the bars in the order of row, lane, track and start, as the script searches them."""
+    """Return the bars; the script puts them in the order of row, lane, track and start."""
     bars = picture.bars
     track = tracks(bars, 1e-9 * end)
-    order = np.lexsort((bars.end, bars.start, track, bars.lane, bars.row))
-    bars, track = bars.take(order), track[order]
     columns: dict[str, Any] = {
-        "row": bars.row.tolist(),
-        "lane": bars.lane.tolist(),
-        "track": track.tolist(),
-        "role": bars.role.tolist(),
-        "activity": bars.activity.tolist(),
+        "row": bars.row,
+        "lane": bars.lane,
+        "track": track,
+        "role": bars.role,
+        "activity": bars.activity,
     }
     own = schedule.start[bars.activity], schedule.end[bars.activity]
     if not (np.array_equal(bars.start, own[0]) and np.array_equal(bars.end, own[1])):
-        columns |= {"start": bars.start.tolist(), "end": bars.end.tolist()}
+        columns |= _times(bars.start, bars.end, len(bars) <= EXACT)
     return columns
+
+
+def _times(start: Floats, end: Floats, exact: bool) -> dict[str, Any]:
+    """Return when things start and end; large columns as ticks, and the ticks from start to end."""
+    if exact:
+        return {"start": start, "end": end}
+    tick = float(end.max()) / TICKS or 1.0
+    begin = in_ticks(start, tick)
+    return {"tick": tick, "start": begin, "length": in_ticks(end, tick) - begin}
 
 
 def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
@@ -154,21 +169,39 @@ def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
     used, index = np.unique(np.concatenate([schedule.machine, schedule.peer]), return_inverse=True)
     used_names = [schedule.machines[position] for position in used.tolist() if position >= 0]
     index = index - int(len(used) > 0 and used[0] < 0)
-    texts: dict[str, int] = {}
-    labels = [picture.labels[row] for row in range(len(schedule))] if len(picture.labels) else []
+    exact = len(schedule) <= EXACT
+    texts, labels = _labels(picture, schedule)
+    amount: Any = schedule.amount.astype(np.float64 if exact else np.float32)
+    if not np.isfinite(amount).all():
+        amount = [value if math.isfinite(value) else None for value in amount.tolist()]
     return {
         "machines": used_names,
         "activities": {
-            "kind": schedule.kind.tolist(),
-            "machine": index[: len(schedule)].tolist(),
-            "peer": index[len(schedule) :].tolist(),
-            "item": schedule.item.tolist(),
-            "amount": [
-                value if math.isfinite(value) else None for value in schedule.amount.tolist()
-            ],
-            "start": schedule.start.tolist(),
-            "end": schedule.end.tolist(),
-            "label": [texts.setdefault(label, len(texts)) for label in labels],
+            "kind": schedule.kind,
+            "machine": index[: len(schedule)],
+            "peer": index[len(schedule) :],
+            "item": schedule.item,
+            "amount": amount,
+            **_times(schedule.start, schedule.end, exact),
+            "label": labels,
         },
-        "texts": list(texts),
+        "texts": texts,
+        "links": None if picture.links is None else asdict(picture.links),
     }
+
+
+def _labels(picture: Picture, schedule: Schedule) -> tuple[list[str], list[int]]:
+    """Return the texts on activities and the index of each; -1 where links say what it is."""
+    links, texts = picture.links, dict[str, int]()
+    if links is None or not len(picture.labels):
+        labels = (
+            [picture.labels[row] for row in range(len(schedule))] if len(picture.labels) else []
+        )
+        index = [texts.setdefault(label, len(texts)) for label in labels]
+        return list(texts), index
+    index = [-1] * len(schedule)
+    for row in np.flatnonzero(schedule.kind == Activity.COMPUTE).tolist():
+        label = picture.labels[row]
+        if label != links.names[schedule.item[row]]:
+            index[row] = texts.setdefault(label, len(texts))
+    return list(texts), index

@@ -10,7 +10,7 @@ import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.core.picture import Bars, Links, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.extras import optional
 from makespan.taskgraph.clustering.clusters import Clustering
@@ -66,7 +66,12 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     for row in _later_copies(problem, schedule):
         labels[row] += COPY
     machines = (Row(name, tuple(lanes[index])) for index, name in enumerate(problem.machines))
-    return Picture(rows=tuple(machines), bars=Bars.concatenate(parts), labels=tuple(labels))
+    return Picture(
+        rows=tuple(machines),
+        bars=Bars.concatenate(parts),
+        labels=tuple(labels),
+        links=Links(names, source, target),
+    )
 
 
 def _refuse_unknown(problem: TaskGraph, schedule: Schedule) -> None:
