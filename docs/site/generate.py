@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import makespan
+from makespan.core.inputs.rules import GREATEST, LEAST
 from makespan.flow.kinds import KINDS, kind_named
 
 ROOT = Path(__file__).parents[2]
@@ -163,13 +164,11 @@ def _type(field: dict[str, Any], kind: str) -> str:
         return f"list of {_type(field.get('items', {}), kind)}"
     words = {"integer": "whole number", "boolean": "true or false", "string": "text"}
     word = words.get(word, word if word != "object" else "table")
-    limits = {
-        "minimum": "from {}",
-        "exclusiveMinimum": "above {}",
-        "maximum": "up to {}",
-        "exclusiveMaximum": "below {}",
-    }
-    said = [text.format(f"{field[key]:g}") for key, text in limits.items() if key in field]
+    said = []
+    if field.get("minimum") is not None:
+        said.append("above 0" if field["minimum"] == LEAST else f"from {field['minimum']:g}")
+    if field.get("maximum", GREATEST) < GREATEST:
+        said.append(f"up to {field['maximum']:g}")
     return " ".join([word, *said])
 
 
