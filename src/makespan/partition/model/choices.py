@@ -85,10 +85,6 @@ class Choices:
         return self.table.counts_at(self.high - 1)
 
     @property
-    def all_monotone(self) -> bool:
-        return bool((self.monotone & self.contiguous).all())
-
-    @property
     def all_convex(self) -> bool:
         return bool((self.convex & self.contiguous).all())
 
