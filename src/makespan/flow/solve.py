@@ -151,7 +151,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         bound = solution.lower_bound
     else:
         if not schedule.earliest:
-            retimed = kind.retimed(problem, schedule)
+            retimed = kind.timing.retimed(problem, schedule)
             schedule = retimed if retimed.makespan <= schedule.makespan else schedule
         makespan = schedule.makespan
         report = referee(kind, problem, schedule)
@@ -220,7 +220,7 @@ def _methods_that_can(kind: Kind, problem: Problem) -> str:
 
 
 def _options_of_auto(kind: Kind) -> set[str]:
-    return {option for name in kind.auto for option in find_method(kind.name, name).options}
+    return {option for name in kind.methods.AUTO for option in find_method(kind.name, name).options}
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Collection[str], lacks: str) -> None:

@@ -39,7 +39,7 @@ def picture(
     else:
         try:
             with unwarned():
-                drawn = kind_of(problem).picture(problem, schedule)
+                drawn = kind_of(problem).pictures.picture(problem, schedule)
         except (LookupError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
@@ -103,4 +103,4 @@ def _known_bound(problem: Problem | None) -> float | None:
     """Return the greatest of the kind's bounds; None without a problem, or without any."""
     if problem is None:
         return None
-    return max((bound.value for bound in kind_of(problem).bounds(problem)), default=None)
+    return max((bound.value for bound in kind_of(problem).bounds.bounds(problem)), default=None)
