@@ -93,8 +93,7 @@ def _curve(problem: Partition, index: int) -> tuple[np.ndarray, np.ndarray]:
             [tabulated(costs.functions[index], at, at)[0] for at in counts.tolist()]
         )
     low, high = problem.choices.low[index], problem.choices.high[index]
-    begin = costs.start[index]
-    return costs.counts_of_row(index)[low - begin : high - begin], costs.values[low:high]
+    return costs.counts_at(np.arange(low, high), index), costs.values[low:high]
 
 
 def pareto_front(front: Sequence[Mapping[str, Any]], *, ax: Axes) -> Axes:

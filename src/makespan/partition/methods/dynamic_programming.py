@@ -19,7 +19,7 @@ from makespan.partition.needs import LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
 from makespan.partition.plan import plan, sum_at
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.aim import Aim, cap_of
-from makespan.partition.threshold.sums import NO_COUNTS, Expired, Sums
+from makespan.partition.threshold.sums import Expired, Sums
 
 COMPILED_FROM = 1_000_000
 """From this many steps on, the compiled loop is worth loading."""
@@ -97,7 +97,6 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
     from makespan.partition.least_sum.kernels import table_row
 
     table = choices.table
-    counts = NO_COUNTS if table.counts is None else table.counts
     slice_ = max(1, STEPS // (tasks + 1))
 
     def compiled(
@@ -106,7 +105,7 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
         for begin in range(int(choices.low[row]), int(choices.high[row]), slice_):
             end = min(begin + slice_, int(choices.high[row]))
             table_row(
-                old, table.values, choices.bits, cap, counts, table.base_of(row), begin, end,
+                old, table.values, choices.bits, cap, table.listed, table.base[row], begin, end,
                 low, high, summed, new,
             )  # fmt: skip
             if control.expired():
@@ -136,11 +135,8 @@ def _plain_row(
 
 
 def _allowed(choices: Choices, row: int, cap: int) -> tuple[Integers, Floats, Integers]:
-    low, high = int(choices.low[row]), int(choices.high[row])
-    entries = low + np.flatnonzero(choices.bits[low:high] <= cap)
-    table = choices.table
-    counts = entries + table.base_of(row) if table.counts is None else table.counts[entries]
-    return counts, table.values[entries], entries
+    entries = choices.allowed(row, cap)
+    return choices.table.counts_at(entries, row), choices.table.values[entries], entries
 
 
 def _reaches(later: Floats, costs: Floats, value: float, summed: bool) -> Flags:

@@ -103,10 +103,7 @@ def _tasks(
 
 def _of_table(problem: Partition) -> Callable[[Integers], Floats]:
     table = problem.choices.table
-    if table.counts is None:
-        base = table.base[:, None]
-    else:
-        base = (table.counts_at(problem.choices.low) - problem.choices.low)[:, None]
+    base = (table.counts_at(problem.choices.low) - problem.choices.low)[:, None]
 
     def costs(amounts: Integers) -> Floats:
         found: Floats = table.values[amounts - base]

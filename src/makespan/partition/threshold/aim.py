@@ -123,11 +123,9 @@ def _granularity(problem: Partition) -> int:
     """Return the greatest common divisor of the differences of allowed counts."""
     choices = problem.choices
     divisor = 0
-    for low, high in zip(choices.low.tolist(), choices.high.tolist(), strict=True):
-        finite = choices.table.values[low:high] < np.inf
-        counts = choices.table.counts
-        places = (np.arange(low, high) if counts is None else counts[low:high])[finite]
-        divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(places))) if len(places) > 1 else 0)
+    for row in range(len(choices)):
+        counts = choices.table.counts_at(choices.allowed(row, LARGEST), row)
+        divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(counts))))
         if divisor == 1:
             break
     return divisor
