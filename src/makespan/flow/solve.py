@@ -172,6 +172,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
             notes.append(_why_a_gap(found.ended))
+    steps = control.steps_of(found.method)
     return Result(
         problem=problem,
         status=status,
@@ -186,7 +187,8 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         notes=tuple(notes),
         objective=solution.objective,
         details=dict(solution.details),
-        log=control.steps_of(found.method),
+        log=tuple(step.text for step in steps),
+        steps=steps,
     )
 
 
