@@ -64,7 +64,7 @@ def test_generate_lists_kinds_and_options(capsys):
         ),
         (["generate", "divisible", "-o", "plan.svg"], "allowed are .json, .toml"),
         (["convert", "star.toml", "-"], "--to says what to write"),
-        (["convert", "star.toml", "plan.svg"], "allowed are .json, .toml"),
+        (["convert", "star.toml", "plan.csv"], "allowed are .json, .toml"),
         (["convert", "result.json", "plan.toml"], "can't write .toml here"),
         (["convert", "-", "a.json", "--problem", "-"], "only one of the two"),
         (["plot", "result.json", "plan.svg", "--beside", "result.json"], "allowed are .html"),

@@ -60,5 +60,5 @@ def test_idle_time_is_lighter_than_any_bar():
 def test_texts_on_bars_have_contrast():
     """Texts differ from their bar by at least 40 in lightness."""
     for role in Role:
-        assert abs(lightness(ink_on(role)) - lightness(FILL[role])) >= 40.0
-    assert ink_on(Role.COMPUTE) == INK
+        assert abs(lightness(ink_on(FILL[role])) - lightness(FILL[role])) >= 40.0
+    assert ink_on(FILL[Role.COMPUTE]) == INK

@@ -7,8 +7,9 @@ import pytest
 
 import makespan
 from makespan import Affine, Partition, solve
+from makespan.core.errors import InputError
 from makespan.partition.answer import lines
-from makespan.partition.pictures import cost_curves, pareto_front, picture
+from makespan.partition.pictures import costs, front, picture
 from makespan.partition.timing import retimed
 
 ROWS = [[0.0, 2.0, 3.0, 5.0], [1.0, 4.0, 5.0, 6.0]]
@@ -60,17 +61,28 @@ def test_the_picture_has_a_bar_per_resource():
     assert [mark.label for mark in drawn.marks] == ["deadline"]
 
 
-def test_cost_curves_and_the_front_are_drawn():
-    """Both take axes and give them back."""
-    figure = pytest.importorskip("matplotlib.figure").Figure()
+def test_cost_curves_show_the_counts_that_a_plan_chose():
+    """A line for each resource with its costs; the chosen counts are marked at their costs."""
     problem = Partition(tasks=3, costs=ROWS, energy=ENERGY, objective="pareto")
     result = solve(problem)
-    axes = figure.add_subplot()
-    assert cost_curves(problem, result.schedule, ax=axes) is axes
-    assert len(axes.lines) == 2 * len(ROWS) + 1
+    drawn = costs(problem, result.schedule)
+    assert [line.y.tolist() for line in drawn.lines] == [list(map(float, row)) for row in ROWS]
+    chosen = [int(line.x[line.chosen[0]]) for line in drawn.lines]
+    assert chosen == list(result.answer["counts"].values())
+    assert drawn.levels == (("makespan", result.makespan),)
     affine = Partition(tasks=10**7, costs=[Affine(1.0, 1.0)] * 2)
-    axes = cost_curves(affine, solve(affine).schedule, ax=figure.add_subplot())
-    assert axes.lines[0].get_xdata()[-1] == 10**7
-    front = result.details["front"]
-    drawn = pareto_front(front, ax=figure.add_subplot())
-    assert drawn.lines[1].get_xdata().tolist() == [point["time"] for point in front]
+    line = costs(affine, solve(affine).schedule).lines[0]
+    assert line.x[-1] == 10**7
+    assert line.y[line.chosen[0]] == 1.0 + line.x[line.chosen[0]]
+
+
+def test_the_front_shows_its_points_and_the_plan():
+    """Each point stands there with time and energy; without a front there is no picture."""
+    problem = Partition(tasks=3, costs=ROWS, energy=ENERGY, objective="pareto")
+    result = solve(problem)
+    points = result.details["front"]
+    drawn = front(problem, result.schedule, details=result.details)
+    assert drawn.lines[1].x.tolist() == sorted(point["time"] for point in points)
+    assert drawn.lines[1].x[drawn.lines[1].chosen].tolist() == [result.makespan]
+    with pytest.raises(InputError, match="needs a result with objective 'pareto'"):
+        front(problem)

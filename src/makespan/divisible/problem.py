@@ -15,6 +15,7 @@ from makespan.core.inputs.rules import DEADLINE, Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.problem import Pictured
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import Tree
 
@@ -43,7 +44,7 @@ STAR_ONLY = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=True)
-class DivisibleLoad:
+class DivisibleLoad(Pictured):
     """A load that can be cut anywhere, held by a master and sent to workers.
 
     What is not fixed here is part of the answer, including which workers take part. Machine 0

@@ -5,6 +5,9 @@ Source: the palette of Okabe and Ito 2008.
 
 from __future__ import annotations
 
+import numpy as np
+
+from makespan.core.diagram import Groups
 from makespan.core.picture import Role
 
 FILL = {
@@ -50,6 +53,17 @@ DARK = {
     "accent": "#6FB1F5",
 }
 """The colours of a page, by day and by night; bars have the same on both."""
+ON_PAGE = {name: f"var(--{name})" for name in LIGHT}
+"""The same colours by name, for drawings that stand in a page."""
+DISTINCT = (
+    "#F0E442", "#56B4E9", "#E69F00", "#3DB88F", "#CC79A7", "#C9CDD3", "#D55E00", "#0072B2",
+    "#F9F3AE", "#BBE1F6", "#F7D599", "#B1E2D2", "#EBC9DC", "#8A8F98", "#EEBF99", "#99C7E0",
+)  # fmt: skip
+"""Colours of groups: those of Okabe and Ito, then paler ones."""
+CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A1FA2", "#8A8F98")
+"""Colours of lines."""
+RISING = ("#FFF7C9", "#F0E442", "#8FC95E", "#3DA5A0", "#2C6FA8", "#3B3B7A")
+"""Colours of groups that have an order, from light to dark; others lie between them."""
 
 
 def lightness(colour: str) -> float:
@@ -66,6 +80,23 @@ def lightness(colour: str) -> float:
     return float(luminance * 24389.0 / 27.0)
 
 
-def ink_on(role: Role) -> str:
-    """Return the colour of text on a bar of ``role``."""
-    return PAPER if lightness(FILL[role]) < DARK_BELOW else INK
+def ink_on(fill: str) -> str:
+    """Return the colour of text on a colour."""
+    return PAPER if lightness(fill) < DARK_BELOW else INK
+
+
+def fills(groups: Groups) -> list[str]:
+    """Return the colour of each group.
+
+    >>> fills(Groups(np.arange(2), ("level 1", "level 2"), ordered=True))
+    ['#FFF7C9', '#3B3B7A']
+    """
+    count = len(groups.names)
+    if not groups.ordered:
+        return [DISTINCT[index % len(DISTINCT)] for index in range(count)]
+    steps = np.array([[int(c[at : at + 2], 16) for at in (1, 3, 5)] for c in RISING])
+    places = np.linspace(0.0, len(RISING) - 1.0, count) if count > 1 else np.zeros(count)
+    mixed = [np.interp(places, np.arange(len(RISING)), column) for column in steps.T]
+    return [
+        "#" + "".join(f"{round(part):02X}" for part in parts) for parts in zip(*mixed, strict=True)
+    ]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from makespan.core.plain import STEERING
 
@@ -40,6 +41,39 @@ def number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
+def _place(point: tuple[float, float]) -> str:
+    return f"{number(point[0])} {number(point[1])}"
+
+
+def rounded(
+    points: Sequence[tuple[float, float]], radius: float
+) -> list[tuple[tuple[float, float], ...]]:
+    """Return the steps of a line with round corners: where it starts, then a point for each
+    straight step, and a corner with a point for each curved one.
+
+    >>> rounded([(0.0, 0.0), (9.0, 0.0), (9.0, 9.0)], 2.0)
+    [((0.0, 0.0),), ((7.0, 0.0),), ((9.0, 0.0), (9.0, 2.0)), ((9.0, 9.0),)]
+    """
+    steps: list[tuple[tuple[float, float], ...]] = [(points[0],)]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        ends = []
+        for other in (before, after):
+            length = math.dist(corner, other)
+            part = min(radius / length, 0.5) if length else 0.0
+            ends.append(tuple(c + part * (o - c) for c, o in zip(corner, other, strict=True)))
+        straight = math.isclose(
+            math.dist(before, corner) + math.dist(corner, after),
+            math.dist(before, after),
+            rel_tol=1e-6,
+        )
+        if radius and not straight:
+            steps += [(ends[0],), (corner, ends[1])]  # type: ignore[list-item]
+        else:
+            steps.append((corner,))
+    steps.append((points[-1],))
+    return steps
+
+
 class Canvas:
     """Collects shapes and gives them as one SVG element."""
 
@@ -47,18 +81,30 @@ class Canvas:
         self._title = title
         self._parts: list[str] = []
 
+    @contextmanager
+    def group(self, name: str, tip: str = "", **data: object) -> Iterator[None]:
+        """Put what is drawn meanwhile into a group of the class ``name`` with data attributes."""
+        values = "".join(f' data-{key}="{escaped(str(value))}"' for key, value in data.items())
+        title = f"<title>{escaped(tip)}</title>" if tip else ""
+        self._parts.append(f'<g class="{name}"{values}>{title}')
+        yield
+        self._parts.append("</g>")
+
     def rectangle(
         self,
         box: Rectangle,
         fill: str,
         *,
         stroke: str = "",
+        thick: float = 0.5,
+        radius: float = 0.0,
         opacity: float = 1.0,
         tip: str = "",
     ) -> None:
         """Draw (x, y, width, height); ``tip`` shows when the mouse rests on it."""
         x, y, width, height = map(number, box)
-        look = f' stroke="{stroke}" stroke-width="0.5"' if stroke else ""
+        look = f' rx="{number(radius)}"' if radius else ""
+        look += f' stroke="{stroke}" stroke-width="{number(thick)}"' if stroke else ""
         look += f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
         end = f"><title>{escaped(tip)}</title></rect>" if tip else "/>"
         self._parts.append(
@@ -94,6 +140,29 @@ class Canvas:
             f'<line x1="{number(start[0])}" y1="{number(start[1])}" x2="{number(end[0])}" '
             f'y2="{number(end[1])}" stroke="{stroke}" stroke-width="{number(width)}"{dashed}/>'
         )
+
+    def way(
+        self,
+        points: Sequence[tuple[float, float]],
+        stroke: str,
+        *,
+        width: float = 1.0,
+        dashes: str = "",
+        radius: float = 0.0,
+    ) -> None:
+        """Draw a line through points, its corners rounded where there is a ``radius``."""
+        start, *steps = rounded(points, radius)
+        path = f"M{_place(start[0])}" + "".join(
+            f"{'LQ'[len(step) - 1]}{' '.join(map(_place, step))}" for step in steps
+        )
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        look = f'stroke="{stroke}" stroke-width="{number(width)}"{dashed}'
+        self._parts.append(f'<path d="{path}" fill="none" {look}/>')
+
+    def polygon(self, corners: Sequence[tuple[float, float]], fill: str) -> None:
+        """Fill the area between corners."""
+        places = "L".join(map(_place, corners))
+        self._parts.append(f'<path d="M{places}Z" fill="{fill}"/>')
 
     def text(
         self,

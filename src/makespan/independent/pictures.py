@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from makespan.core.diagram import Curves, Groups, Line
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Schedule
-from makespan.drawing.text import percent
+from makespan.drawing.text import percent, short
 from makespan.independent.problem import IndependentTasks
 
 MAX_IDLE = 1000
+MOST_BARS = 300
+"""Tasks up to which each has a bar; of more, the durations are a line."""
+LABELLED = 60
+NO_DETAILS: Mapping[str, Any] = {}
 LANE = "compute"
 
 
@@ -36,3 +44,48 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
         bars=Bars.of(schedule, np.arange(len(schedule)), row=row, lane=0, role=Role.COMPUTE),
         labels=OnDemand(len(schedule), lambda activity: str(schedule.item[activity])),
     )
+
+
+def tasks(
+    problem: IndependentTasks,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Curves:
+    """Return the durations of the tasks, the longest first, and the mean load of a machine.
+
+    Of a plan, the bars have the colours of their machines.
+    """
+    order = np.argsort(-problem.durations, kind="stable")
+    seconds = problem.durations[order]
+    few = len(order) <= MOST_BARS
+    groups = None
+    levels = [("mean load of a machine", float(seconds.sum()) / problem.machine_count)]
+    if schedule is not None:
+        levels.append(("makespan", schedule.makespan))
+        if few:
+            of = np.full(len(order), -1, dtype=np.int64)
+            of[schedule.item] = schedule.renamed(problem.machines).machine
+            groups = Groups(of[order], problem.machines)
+    count = f"{len(order):,} task{'s' if len(order) != 1 else ''}"
+    work = f"{short(float(seconds.sum()))} s of work"
+    return Curves(
+        lines=(
+            Line(
+                name="tasks",
+                x=np.arange(1, len(order) + 1, dtype=np.float64),
+                y=seconds,
+                look="bars" if few else "steps",
+                labels=[str(task) for task in order.tolist()] if len(order) <= LABELLED else (),
+            ),
+        ),
+        across="tasks, the longest first",
+        up="seconds",
+        title=f"{count} on {problem.machine_count:,} machines: {work}",
+        levels=tuple(levels),
+        groups=groups,
+    )
+
+
+VIEWS = {"tasks": tasks}

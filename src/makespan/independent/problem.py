@@ -14,6 +14,7 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
+from makespan.core.problem import Pictured
 
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
@@ -22,7 +23,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class IndependentTasks:
+class IndependentTasks(Pictured):
     """Tasks of given durations on identical machines, to be finished as early as possible.
 
     Every task runs on one machine from start to end; with ``preemptive``, it may be cut into

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from makespan.core.diagram import Curves, Line
+from makespan.core.errors import InputError
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
-from makespan.partition.model.curves import Curves, tabulated
+from makespan.partition.model.curves import Curves as CostCurves, tabulated
 from makespan.partition.problem import Partition
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 CURVES_SHOWN = 12
 POINTS_SHOWN = 2000
+NO_DETAILS: Mapping[str, Any] = {}
 
 
 def picture(problem: Partition, schedule: Schedule) -> Picture:
@@ -52,56 +52,100 @@ def picture(problem: Partition, schedule: Schedule) -> Picture:
     return drawn
 
 
-def cost_curves(problem: Partition, schedule: Schedule | None = None, *, ax: Axes) -> Axes:
-    """Draw the cost of every count, and the counts that a schedule chose, on matplotlib axes.
+def costs(
+    problem: Partition,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Curves:
+    """Return the cost of every count, and the counts that a plan chose.
 
     At most 12 resources are drawn, each by at most 2000 of its counts.
     """
     chosen = counts_of(problem, schedule) if schedule is not None else None
+    lines = []
     for index in range(min(len(problem.machines), CURVES_SHOWN)):
-        counts, costs = _curve(problem, index)
+        counts, seconds = _curve(problem, index)
         dense = len(counts) > 1 and int(counts[-1] - counts[0]) + 1 == len(counts)
         step = max(1, len(counts) // POINTS_SHOWN)
-        style = "-" if dense else "o"
-        (line,) = ax.plot(
-            counts[::step],
-            np.where(np.isfinite(costs), costs, np.nan)[::step],
-            style,
-            markersize=3,
-            linewidth=1,
-            label=problem.machines[index],
-        )
+        counts, seconds = counts[::step], np.where(np.isfinite(seconds), seconds, np.nan)[::step]
+        place = np.empty(0, dtype=np.int64)
         if chosen is not None:
-            cost = problem.costs_of(chosen)[index]
-            ax.plot([chosen[index]], [cost], "o", color=line.get_color(), markersize=7)
-    if schedule is not None:
-        ax.axhline(schedule.makespan, linestyle="--", linewidth=1, color="0.3")
-    ax.set_xlabel("tasks")
-    ax.set_ylabel("seconds")
-    ax.legend()
-    return ax
+            place = np.array([int(np.searchsorted(counts, chosen[index]))])
+            if place[0] == len(counts) or counts[place[0]] != chosen[index]:
+                cost = problem.costs_of(chosen)[index]
+                counts = np.insert(counts, place[0], chosen[index])
+                seconds = np.insert(seconds, place[0], cost)
+        lines.append(
+            Line(
+                name=problem.machines[index],
+                x=counts.astype(np.float64),
+                y=seconds,
+                look="line" if dense or len(counts) > POINTS_SHOWN // 2 else "points",
+                chosen=place,
+            )
+        )
+    hidden = len(problem.machines) - len(lines)
+    return Curves(
+        lines=lines,
+        across="tasks",
+        up="seconds",
+        title=f"what counts cost: {problem.tasks:,} tasks on {len(problem.machines):,} resources",
+        levels=(("makespan", schedule.makespan),) if schedule is not None else (),
+        notes=(f"and {hidden:,} more resources",) if hidden else (),
+    )
 
 
 def _curve(problem: Partition, index: int) -> tuple[np.ndarray, np.ndarray]:
-    costs = problem.costs
-    if isinstance(costs, Curves):
-        lower, upper = costs.lower[index], min(costs.upper[index], problem.tasks)
+    table = problem.costs
+    if isinstance(table, CostCurves):
+        lower, upper = table.lower[index], min(table.upper[index], problem.tasks)
         counts = np.unique(np.linspace(lower, upper, POINTS_SHOWN).astype(np.int64))
         if upper - lower < POINTS_SHOWN:
-            return counts, tabulated(costs.functions[index], lower, upper)
+            return counts, tabulated(table.functions[index], lower, upper)
         return counts, np.array(
-            [tabulated(costs.functions[index], at, at)[0] for at in counts.tolist()]
+            [tabulated(table.functions[index], at, at)[0] for at in counts.tolist()]
         )
     low, high = problem.choices.low[index], problem.choices.high[index]
-    return costs.counts_at(np.arange(low, high), index), costs.values[low:high]
+    begin = table.start[index]
+    return table.counts_of_row(index)[low - begin : high - begin], table.values[low:high]
 
 
-def pareto_front(front: Sequence[Mapping[str, Any]], *, ax: Axes) -> Axes:
-    """Draw a front, as in the details of ``pareto``, on matplotlib axes."""
-    times = [point["time"] for point in front]
-    energies = [point["energy"] for point in front]
-    ax.step(times, energies, where="post", linewidth=1, color="0.6")
-    ax.plot(times, energies, "o", markersize=5)
-    ax.set_xlabel("makespan, seconds")
-    ax.set_ylabel("energy")
-    return ax
+def front(
+    problem: Partition,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Curves:
+    """Return the front of makespan and energy in the details of a result, its plan marked."""
+    if "front" not in details:
+        raise InputError("view: 'front' needs a result with objective 'pareto'")
+    points = sorted(details["front"], key=lambda point: point["time"])
+    times, energies = (np.array([point[name] for point in points]) for name in ("time", "energy"))
+    chosen = np.empty(0, dtype=np.int64)
+    if schedule is not None and len(times):
+        chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
+    marks = [
+        f"{short(time)} s, {short(energy)}" for time, energy in zip(times, energies, strict=True)
+    ]
+    return Curves(
+        lines=(
+            Line(name="front", x=times, y=energies, look="steps"),
+            Line(
+                name="front",
+                x=times,
+                y=energies,
+                look="points",
+                chosen=chosen,
+                labels=marks,
+            ),
+        ),
+        across="makespan (s)",
+        up="energy",
+        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}",
+    )
+
+
+VIEWS = {"costs": costs, "front": front}

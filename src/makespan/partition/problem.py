@@ -13,6 +13,7 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.problem import Pictured
 from makespan.partition.model.choices import Choices, scanned
 from makespan.partition.model.costs import (
     COST,
@@ -34,7 +35,7 @@ PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
 
 
 @dataclass(frozen=True, kw_only=True, eq=True)
-class Partition:
+class Partition(Pictured):
     """Identical tasks, to be split over resources whose cost of every count is known.
 
     No shape of the costs is assumed. A resource may take only the counts in its table; every

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
+from makespan.core.problem import Pictured
 from makespan.reduction.model.validation import Validation
 from makespan.reduction.model.whole_times import common_unit_of
 
@@ -31,7 +32,7 @@ class Times(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, init=False)
-class Reduction:
+class Reduction(Pictured):
     """Segments held by all machines, to be combined on machine 1, the root.
 
     Every other machine sends each segment exactly once, after combining what it received for it.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.problem import Pictured
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.given import Given
 from makespan.taskgraph.model.network import Network
@@ -22,7 +23,7 @@ CONTENTIONS = ("none", "links", "ports")
 
 
 @dataclass(frozen=True)
-class TaskGraph:
+class TaskGraph(Pictured):
     """Tasks with precedences and data between them, to be executed on a network of machines.
 
     Task j takes ``work_j / speed_i + task_setup_i`` seconds on machine i, or its own duration

@@ -8,10 +8,8 @@ import pytest
 
 from makespan import Dag, Network, Schedule, TaskGraph, check, plot, solve
 from makespan.core.picture import Role
-from makespan.taskgraph.clustering.clusters import clustering_of
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.pictures import MAX_LANES, draw_graph, picture, short
-from makespan.taskgraph.pictures.layout import layered
+from makespan.taskgraph.pictures import MAX_LANES, picture
 
 mpl.use("Agg")
 
@@ -61,43 +59,6 @@ def test_a_plan_is_plotted() -> None:
     axes = plot(solve(problem))
     assert axes.get_yticklabels()
     plt.close("all")
-
-
-def test_layers_keep_edges_downwards() -> None:
-    """Every edge leads to a lower layer, and no two tasks share a place."""
-    dag = generators.cholesky(5)
-    x, y = layered(dag)
-    assert (y[dag.source] < y[dag.target]).all()
-    assert len({(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)}) == len(dag)
-
-
-def test_a_crossing_is_undone() -> None:
-    """Two edges that would cross are drawn side by side."""
-    dag = Dag(dict.fromkeys("abcd", 1.0), [("a", "d"), ("b", "c")])
-    x, _ = layered(dag)
-    assert (x[0] - x[1]) * (x[3] - x[2]) > 0
-
-
-@pytest.mark.parametrize("tasks", [7, 200])
-def test_graphs_are_drawn_with_clusters(tasks: int) -> None:
-    """Every task is named, and the dominant sequence stands out, also at 200 tasks."""
-    dag = generators.layered(tasks, rng=1)
-    found = clustering_of(dag, dag.work, dag.size, np.arange(tasks) // 3)
-    axes = draw_graph(TaskGraph(dag, Network([1.0])), found)
-    shown = {text.get_text().partition("\n")[0] for text in axes.texts}
-    assert set(dag.names) <= shown
-    points = axes.collections[-1]
-    bold = np.isin(np.arange(tasks), found.dominant_sequence)
-    assert np.array_equal(np.asarray(points.get_linewidths()) > 1, bold)
-    plt.close("all")
-
-
-def test_long_names_are_shortened() -> None:
-    """Names fit into the room: hashes go first, then the middle; short ones stay."""
-    assert short("T12", 8) == "T12"
-    assert short("sum-0123456789abcdef[0,1]", 12) == "sum[0,1]"
-    for room in (8, 12):
-        assert len(short("individuals_ID0000001", room)) == room
 
 
 def test_lines_and_taken() -> None:

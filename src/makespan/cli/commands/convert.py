@@ -26,8 +26,8 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     """Write what IN holds as OUT; the suffix of OUT decides.
 
     \b
-    a problem               .toml or .json
-    a result, a schedule    .json, .csv, .svg, .png, .html, .trace.json
+    a problem               .toml, .json, .svg, .png, .pdf, .html
+    a result, a schedule    .json, .csv, .svg, .png, .pdf, .html, .trace.json
     """
     from makespan.flow.files.files import (
         PICTURES,
@@ -58,7 +58,7 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
         return DONE
     refuse_target(out, suffix, source=source)
     if suffix in PICTURES:
-        write_picture(thing, out, problem=stated)  # type: ignore[arg-type]
+        write_picture(thing, out, problem=stated)
     else:
         save(thing, out)
     parameters.print_text(f"{out} written")

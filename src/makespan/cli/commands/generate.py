@@ -52,9 +52,10 @@ def _listed() -> list[str]:
 
     lines = []
     for name in KINDS:
-        lines.append(name)
-        options = generator_options(name).items()
-        lines += [f"  -O {option}={_shown(value)}" for option, value in options]
+        options = generator_options(name)
+        if options is not None:
+            lines.append(name)
+            lines += [f"  -O {option}={_shown(value)}" for option, value in options.items()]
     return lines
 
 

@@ -9,35 +9,59 @@ from makespan.cli.codes import DONE, INFEASIBLE
 
 
 @click.command("plot")
-@parameters.file_argument("result")
+@parameters.file_argument("file")
 @click.argument("out", type=click.Path())
+@click.option(
+    "--view",
+    metavar="NAME",
+    help="gantt, graph, platform, costs, front or tasks: which picture, where a kind has several.",
+)
+@click.option(
+    "--by",
+    metavar="NAME",
+    help="type, level, path, machine or cluster: what colours tell apart in a task graph.",
+)
 @click.option(
     "--beside",
     type=click.Path(),
     metavar="OTHER",
     help="A second result, or a schedule, drawn below on a page (.html).",
 )
-def command(result: str, out: str, beside: str | None) -> int:
-    """Draw RESULT, a result's JSON file, into OUT.
+def command(file: str, out: str, view: str | None, by: str | None, beside: str | None) -> int:
+    """Draw FILE, a result or a problem, into OUT.
 
     \b
-    .svg, .png    a Gantt chart
-    .html         a page to zoom, filter and read in; needs nothing but a browser
-    .trace.json   trace events, for ui.perfetto.dev
+    .svg, .png, .pdf  a picture: of a result its Gantt chart, of a problem its graph,
+                      platform or costs, or what --view says
+    .html             a page; of a result, to zoom, filter and read in
+    .trace.json       trace events of a result, for ui.perfetto.dev
+
+    \b
+    makespan plot result.json plan.svg
+    makespan plot result.json graph.pdf --view graph
+    makespan plot problem.toml problem.svg
     """
-    from makespan.flow.files.files import PICTURES, read_result, refuse_target, save
-    from makespan.flow.files.reading import read_plan
+    from makespan.core.errors import FileError
+    from makespan.core.schedule import Schedule
+    from makespan.flow.files.files import PICTURES, refuse_target, save
+    from makespan.flow.files.reading import read_any, read_plan
     from makespan.flow.result import Result
 
-    refuse_target(out, *(PICTURES if beside is None else (".html",)), source=result)
-    if beside == result == "-":
+    refuse_target(out, *(PICTURES if beside is None else (".html",)), source=file)
+    if beside == file == "-":
         raise click.UsageError("only one of the two files can be standard input")
-    plan = read_result(result)
-    other = None if beside is None else read_plan(beside, plan.problem)
-    for one in (plan, other):
+    thing = read_any(file)
+    if isinstance(thing, Schedule):
+        raise FileError(f"{file}: is a schedule alone; 'makespan convert' draws it")
+    other = None
+    if beside is not None:
+        if not isinstance(thing, Result):
+            raise click.UsageError("--beside needs two plans; the first file is a problem")
+        other = read_plan(beside, thing.problem)
+    for one in (thing, other):
         if isinstance(one, Result) and one.schedule is None:
             parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
-    save(plan, out, beside=other)
+    save(thing, out, beside=other, view=view, by=by)
     parameters.print_text(f"{out} written")
     return DONE

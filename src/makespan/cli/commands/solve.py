@@ -42,7 +42,7 @@ OWN_OPTIONS = {
     *("--plot", "picture"),
     type=click.Path(),
     metavar="FILE",
-    help="Draw it: .svg, .png, .html or .trace.json.",
+    help="Draw it: .svg, .png, .pdf, .html or .trace.json.",
 )
 @click.option("--log", is_flag=True, help="Print the steps of the method, where it logs them.")
 def command(
@@ -69,7 +69,6 @@ def command(
     """
     from makespan.cli.progress import progress_bar
     from makespan.core.control import Control
-    from makespan.core.steps import printed
     from makespan.flow.files.files import PICTURES, read_problem, refuse_target
     from makespan.flow.solve import solve_controlled
 
@@ -88,8 +87,7 @@ def command(
 
         parameters.print_json(result_as_dict(result))
     else:
-        steps = printed(result.steps)
-        parameters.print_text("\n".join([*steps, *[""] * bool(steps), str(result)]))
+        parameters.print_text("\n".join([*result.log, *[""] * bool(result.log), str(result)]))
         for line in written:
             parameters.print_text(line)
     if control.interrupted:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from makespan.core.picture import Picture, Role
-from makespan.core.system.extras import optional
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
@@ -58,19 +57,6 @@ class FigureFrame:
 
 def _widest(texts: list[str]) -> float:
     return max((text_width(text, SIZE) for text in texts), default=0.0)
-
-
-def agg_axes(picture: Picture) -> Axes:
-    """Return axes in a figure outside pyplot, whose backend and figures stay as they are."""
-    optional("matplotlib")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    frame = FigureFrame.of(picture)
-    figure = Figure(figsize=frame.size)
-    FigureCanvasAgg(figure)
-    figure.subplots_adjust(**frame.margins)
-    return figure.add_subplot()
 
 
 def gantt(picture: Picture, ax: Axes, *, max_rows: int = MAX_ROWS, legend: bool = True) -> Axes:
@@ -154,7 +140,7 @@ def _bars(ax: Axes, layout: Layout) -> None:
             text.middle,
             text.text,
             fontsize=SMALL,
-            color=ink_on(text.role),
+            color=ink_on(FILL[text.role]),
             ha="center",
             va="center_baseline",
             zorder=3,

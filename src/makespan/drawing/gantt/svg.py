@@ -176,7 +176,7 @@ class _Drawing:
             )
         for text in self.layout.texts:
             at = (frame.x(text.time), frame.top + text.middle + SMALL * 0.35)
-            fill = ink_on(text.role)
+            fill = ink_on(FILL[text.role])
             self.canvas.text(at, text.text, size=SMALL, fill=fill, anchor="middle")
 
     def _tip(self, index: int) -> str:

@@ -71,7 +71,7 @@ def page(charts: Sequence[Chart], *, title: str) -> str:
     data = {
         "title": title,
         "kinds": list(WORDS),
-        "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(r)} for r in Role],
+        "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(FILL[r])} for r in Role],
         "charts": [chart_data(chart) for chart in charts],
     }
     return template.substitute(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import write_whole
 from makespan.core.system.extras import optional
-from makespan.drawing.colours import DARK, LIGHT, PAPER
+from makespan.drawing.colours import PAPER
 from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.still import still_page
 from makespan.drawing.svg import Canvas, escaped
 from makespan.drawing.text import percent, shortened
 from makespan.flow.comparison.summary import THRESHOLDS, profile, summarise
@@ -150,16 +151,6 @@ def _png(rankings: Sequence[Ranking], over_all: Profile | None) -> bytes:
     return image.getvalue()
 
 
-STYLE = """
-body { margin: 0 auto; max-width: 1000px; padding: 20px; background: var(--paper);
-  color: var(--ink); font: 14px/1.45 system-ui, Helvetica, Arial, sans-serif; }
-svg { max-width: 100%; height: auto; border-radius: 8px; }
-table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 12px; text-align: right; border-bottom: 1px solid var(--grid); }
-th:first-child, td:first-child, td:last-child { text-align: left; }
-"""
-
-
 def _page(
     comparisons: Mapping[str, Comparison], rankings: Sequence[Ranking], over_all: Profile | None
 ) -> str:
@@ -178,14 +169,7 @@ def _page(
         heads = ["method", *over_all.thresholds]
         shares = [[name, *map(percent, each)] for name, each in over_all.shares]
         parts.append(_table(heads, shares))
-    light, dark = ("".join(f"--{k}: {v}; " for k, v in theme.items()) for theme in (LIGHT, DARK))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<title>Methods side by side</title>\n<style>\n"
-        f":root {{ color-scheme: light dark; {light}}}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n{STYLE}</style>\n"
-        "</head>\n<body>\n<h1>Methods side by side</h1>\n" + "\n".join(parts) + "</body>\n</html>\n"
-    )
+    return still_page("Methods side by side", parts)
 
 
 def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

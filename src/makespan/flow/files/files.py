@@ -21,7 +21,9 @@ from makespan.flow.result import Result
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
 PROBLEMS = (".toml", ".json", *GRAPHS)
-PICTURES = (".svg", ".png", ".html", ".trace.json")
+MEASURED = "partition"  # the kind whose problems stand in CSV files
+PICTURES = (".svg", ".png", ".pdf", ".html", ".trace.json")
+PROBLEM_PICTURES = PICTURES[:-1]
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
 
 
@@ -53,9 +55,7 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
     """
     if Path(path).suffix.lower() == ".csv":
         try:
-            from makespan.partition.file import from_csv
-
-            return from_csv(str(path), **parts)
+            return kind_named(MEASURED).read_csv(str(path), parts)
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
     return problem_in(read_text(path, pipes=True), path, parts, files_in)
@@ -187,6 +187,8 @@ def save(
     path: PathLike,
     *,
     beside: Result | Schedule | None = None,
+    view: str | None = None,
+    by: str | None = None,
 ) -> None:
     """Write a result, a problem or a schedule to a file, whole or not at all.
 
@@ -195,11 +197,13 @@ def save(
     thing
         What to write.
     path
-        The suffix decides: ``.json`` for all three, ``.toml`` for problems; for results and
-        schedules ``.svg`` and ``.png`` (a picture), ``.html`` (a page to look around in),
-        ``.trace.json`` (trace events, for Perfetto) and ``.csv`` (the activities).
+        The suffix decides: ``.json``, ``.svg``, ``.png`` and ``.pdf`` (a picture) and ``.html`` (a
+        page) for all three; ``.toml`` for problems; for results and schedules ``.trace.json``
+        (trace events, for Perfetto) and ``.csv`` (the activities).
     beside
         A second result or schedule, drawn below the first on a page.
+    view, by
+        Which picture, and what its colours tell apart: see :func:`makespan.plot`.
 
     Raises
     ------
@@ -214,8 +218,9 @@ def save(
     if suffix in PICTURES:
         from makespan.flow.pictures.write import write_picture
 
-        assert isinstance(thing, (Result, Schedule))
-        write_picture(thing, path, beside=beside)
+        write_picture(thing, path, beside=beside, view=view, by=by)
+    elif view is not None or by is not None:
+        raise InputError(f"{'by' if view is None else 'view'}: {suffix} is not a picture")
     else:
         write_whole(path, as_text(thing, suffix, path))
 
@@ -278,7 +283,7 @@ def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
         return result_as_dict(thing)
     if isinstance(thing, Schedule):
         return schedule_as_dict(thing)
-    return kind_of(thing).file.write(thing)
+    return kind_of(thing).write(thing)
 
 
 def as_json(data: Mapping[str, Any]) -> str:
@@ -306,7 +311,7 @@ def _suffixes(thing: object) -> tuple[str, ...]:
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):
-        return TEXTS["problem"]
+        return TEXTS["problem"] + PROBLEM_PICTURES
     raise FileError(f"{shown(thing)} can't be saved; a result, a problem or a schedule can")
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.errors import InputError
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.drawing.page.html import Chart, page
 from makespan.drawing.page.tables import Table, answer_tables
+from makespan.drawing.render import as_svg
+from makespan.drawing.still import still_page
+from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of
 from makespan.flow.pictures.picture import picture
+from makespan.flow.pictures.views import drawing, views_of
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result
@@ -57,6 +62,18 @@ def html(
     return page(charts, title=title)
 
 
+def problem_page(problem: Problem) -> str:
+    """Return the pictures of a problem as one page without scripts."""
+    parts = []
+    for view in views_of(problem):
+        try:
+            drawn = drawing(problem, view)
+        except InputError:  # a picture that only a plan has
+            continue
+        parts.append(f"<h2>{escaped(drawn.title)}</h2>\n{as_svg(drawn, on_page=True)}")
+    return still_page(f"A {problem.kind} problem", parts)
+
+
 def _name(plan: Result | Schedule) -> str:
     """Return what a plan is called beside another."""
     return "a schedule" if isinstance(plan, Schedule) else plan.method
@@ -83,7 +100,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             log=plan.log,
             tables=(*answer_tables(plan.answer), *_details(plan)),
         )
-    derived = {} if problem is None else kind_of(problem).answer.answer(problem, schedule)
+    derived = {} if problem is None else kind_of(problem).answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
     return Chart(picture=drawn, schedule=schedule, facts=facts, tables=answer_tables(derived))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
 from makespan.core.picture import Mark, Picture
@@ -37,13 +39,8 @@ def picture(
     if problem is None:
         drawn = schedule_picture(schedule)
     else:
-        try:
-            with unwarned():
-                drawn = kind_of(problem).pictures.picture(problem, schedule)
-        except (LookupError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
+        with misfits_refused():
+            drawn = kind_of(problem).picture(problem, schedule)
     bound = result.lower_bound if result is not None else _known_bound(problem)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):
@@ -56,6 +53,34 @@ def picture(
             kind = f"{problem.kind}: " if problem is not None else ""
             title = drawn.title or f"{kind}makespan {short(schedule.makespan, 6)} s"
     return drawn.with_marks(title, (*marks, *drawn.marks))
+
+
+@contextmanager
+def misfits_refused() -> Iterator[None]:
+    """Refuse a schedule in which a kind's picture does not find what it looks for."""
+    try:
+        with unwarned():
+            yield
+    except (LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
+
+
+def drawable(plan: Result | Schedule, problem: Problem) -> tuple[Schedule, Mapping[str, Any]]:
+    """Return the schedule of a plan and what else is known of it.
+
+    Raises
+    ------
+    InputError
+        If there is no schedule, or it can't be drawn.
+    """
+    if isinstance(plan, Schedule):
+        _refuse_broken(plan, problem)
+        return plan, {}
+    result, schedule, _ = _parts_of(plan)
+    _refuse_broken(schedule, problem)
+    return schedule, result.details
 
 
 def _parts_of(result: Result) -> tuple[Result, Schedule, Problem]:
@@ -103,4 +128,4 @@ def _known_bound(problem: Problem | None) -> float | None:
     """Return the greatest of the kind's bounds; None without a problem, or without any."""
     if problem is None:
         return None
-    return max((bound.value for bound in kind_of(problem).bounds.bounds(problem)), default=None)
+    return max((bound.value for bound in kind_of(problem).bounds(problem)), default=None)

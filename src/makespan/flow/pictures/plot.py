@@ -1,4 +1,4 @@
-"""result or schedule → a Gantt chart."""
+"""result, schedule or problem → a picture."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.system.extras import optional
 from makespan.drawing.gantt.layout import MAX_ROWS
-from makespan.drawing.gantt.svg import gantt_svg
+from makespan.drawing.render import as_svg, on_axes
 from makespan.drawing.svg import escaped
-from makespan.flow.pictures.picture import picture, title_of
+from makespan.flow.pictures.picture import title_of
+from makespan.flow.pictures.views import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,45 +22,54 @@ if TYPE_CHECKING:
     from makespan.flow.result import Result
 
 DOTS_PER_INCH = 144
+MOST_DOTS = 8000.0
 
 
 def plot(
-    result_or_schedule: Result | Schedule,
+    thing: Result | Schedule | Problem,
     *,
+    view: str | None = None,
     ax: Axes | None = None,
     problem: Problem | None = None,
     title: str | None = None,
+    by: str | None = None,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
 ) -> Axes:
-    """Draw a plan as a Gantt chart with matplotlib.
+    """Draw a plan or a problem with matplotlib.
 
     Parameters
     ----------
-    result_or_schedule
-        A result, or a schedule alone.
+    thing
+        A result, a schedule alone, or a problem.
+    view
+        Which picture: of a plan ``"gantt"``, its Gantt chart, if omitted; else, and of a problem,
+        those of its kind: ``"graph"``, ``"platform"``, ``"costs"``, ``"front"``, ``"tasks"``.
     ax
         The axes to draw into; None makes a new figure with pyplot.
     problem
         The problem of a schedule that comes alone: its kind then says what is drawn, and its
         bound is marked. Without it there is a lane for each kind of activity.
     title
-        The title; None says kind, method, makespan and gap, "" leaves it out.
+        The title; None says what is shown, "" leaves it out.
+    by
+        What colours tell apart in a task graph: ``"type"``, ``"level"``, ``"path"``,
+        ``"machine"`` or ``"cluster"``.
     max_rows
-        How many machines are shown; the others are counted below.
+        How many machines a Gantt chart shows; the others are counted below.
     legend
-        Whether to explain the colours.
+        Whether a Gantt chart explains its colours.
 
     Returns
     -------
     Axes
-        The axes; x is the time in seconds.
+        The axes; of a Gantt chart, x is the time in seconds.
 
     Raises
     ------
     InputError
-        If the result has no schedule, or the schedule can't be drawn (times that are not finite
-        numbers, machines that the problem does not have).
+        If there is no such picture, the result has no schedule, or the schedule can't be drawn
+        (times that are not finite numbers, machines that the problem does not have).
 
     >>> from makespan import DivisibleLoad, Star, Worker, solve
     >>> from matplotlib.figure import Figure
@@ -67,46 +77,53 @@ def plot(
     >>> plot(plan, ax=Figure().add_subplot()).get_xlabel()
     'time (s)'
     """
-    from makespan.drawing.gantt.mpl import FigureFrame, gantt
-
-    drawn = picture(result_or_schedule, problem=problem, title=title)
-    rows = _checked_rows(max_rows)
-    if ax is None:
-        plt = optional("matplotlib.pyplot")
-
-        frame = FigureFrame.of(drawn, max_rows=rows, legend=legend)
-        _, ax = plt.subplots(figsize=frame.size, gridspec_kw=frame.margins)
-    return gantt(drawn, ax, max_rows=rows, legend=legend)
+    drawn = drawing(thing, view, problem=problem, title=title, by=by)
+    return on_axes(drawn, ax, max_rows=_checked_rows(max_rows), legend=legend)
 
 
 def svg(
-    result_or_schedule: Result | Schedule,
+    thing: Result | Schedule | Problem,
     *,
+    view: str | None = None,
     problem: Problem | None = None,
     title: str | None = None,
+    by: str | None = None,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     width: float = 1000.0,
 ) -> str:
-    """Return a plan's Gantt chart as an SVG element, ``width`` pixels wide.
+    """Return a picture as an SVG element, a Gantt chart ``width`` pixels wide.
 
     The other parameters are those of :func:`plot`.
     """
-    drawn = picture(result_or_schedule, problem=problem, title=title)
-    return gantt_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
+    drawn = drawing(thing, view, problem=problem, title=title, by=by)
+    return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 
 
-def png(result_or_schedule: Result | Schedule, *, problem: Problem | None = None) -> bytes:
-    """Return a plan's Gantt chart as a PNG image; pyplot and its backend are left alone."""
-    from makespan.drawing.gantt.mpl import agg_axes, gantt
+def image(
+    thing: Result | Schedule | Problem,
+    form: str,
+    *,
+    view: str | None = None,
+    problem: Problem | None = None,
+    by: str | None = None,
+) -> bytes:
+    """Return a picture as a ``png`` or ``pdf``; pyplot and its backend are left alone."""
+    optional("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
-    drawn = picture(result_or_schedule, problem=problem)
+    drawn = drawing(thing, view, problem=problem, by=by)
+    figure = Figure()
+    FigureCanvasAgg(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = gantt(drawn, agg_axes(drawn)).get_figure()
-        image = BytesIO()
-        figure.savefig(image, format="png", dpi=DOTS_PER_INCH)  # type: ignore[union-attr]
-    return image.getvalue()
+        on_axes(drawn, None, figure=figure)
+        content = BytesIO()
+        dots = min(DOTS_PER_INCH, MOST_DOTS / max(figure.get_size_inches()))
+        undated = {"CreationDate": None} if form == "pdf" else None
+        figure.savefig(content, format=form, dpi=dots, metadata=undated)
+    return content.getvalue()
 
 
 def html_fragment(result: Result) -> str:

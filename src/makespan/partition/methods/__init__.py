@@ -1,6 +1,4 @@
-"""Methods for partition problems, named as in the literature: a file each, but for ``SHARED``."""
+"""Methods for partition problems, one a file, named as in the literature."""
 
 AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto", "any-plan")
 """What ``auto`` tries in turn."""
-SHARED = {"sums": ("lexicographic", "total"), "unit-tasks": ("marin", "olar")}
-"""The files that hold several methods, which are alike."""

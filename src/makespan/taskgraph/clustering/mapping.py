@@ -14,7 +14,6 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.core.steps import Step, listed, number
 from makespan.taskgraph.clustering.clusters import (
     Clustering,
     clustering_of,
@@ -25,7 +24,7 @@ from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import by_level
-from makespan.taskgraph.placing.steps import Steps
+from makespan.taskgraph.placing.steps import Steps, listed, number
 from makespan.taskgraph.problem import TaskGraph
 
 EXACT_UP_TO = 7
@@ -98,8 +97,7 @@ def merged(
         for each, name in enumerate(problem.dag.names):
             groups[result[each]].append(name)
         text = listed("{" + " ".join(group) + "}" for group in groups)
-        text = f"{count} clusters are merged into {len(groups)}: {text}"
-        steps.add(Step(text=text, groups=dict(enumerate(result.tolist()))), merged=groups)
+        steps.add(f"{count} clusters are merged into {len(groups)}: {text}", merged=groups)
     return result
 
 
@@ -213,5 +211,4 @@ def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:
             for task in tasks
         )
         name = problem.machines[machine]
-        step = Step(text=f"order on {name}: {shown}", items={"chosen": tasks, "placed": tasks})
-        steps.add(step, machine=name, tasks=problem.named(tasks))
+        steps.add(f"order on {name}: {shown}", machine=name, tasks=problem.named(tasks))

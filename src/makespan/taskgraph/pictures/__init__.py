@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from makespan.core.errors import InputError
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Links, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.system.extras import optional
-from makespan.taskgraph.clustering.clusters import Clustering
 from makespan.taskgraph.model.copies import Copies
-from makespan.taskgraph.pictures.layout import layered
+from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.network import platform
 from makespan.taskgraph.problem import TaskGraph
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+VIEWS = {"graph": graph, "platform": platform}
 MAX_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
-LABELLED = 60
-"""Tasks up to which the graph shows names with works, and sizes on edges."""
 COPY = " (copy)"
 """What is added to the name of a task where another copy of it ends first."""
-HASH = re.compile(r"-[0-9a-f]{8,}")
-"""What tells the keys of Dask collections apart."""
 
 
 def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
@@ -130,130 +119,3 @@ def _lanes(schedule: Schedule, activities: Integers, rows: Integers) -> Integers
             until[free] = max(until[free], end)
         lane[index] = free
     return lane
-
-
-def draw_graph(
-    problem: TaskGraph, clustering: Clustering | None = None, *, ax: Axes | None = None
-) -> Axes:
-    """Draw the tasks in layers, with their clusters as colours and the dominant sequence bold.
-
-    Parameters
-    ----------
-    clustering
-        As :func:`makespan.taskgraph.clustering.clusters.clustering_of` gives it; None: the bare
-        graph. Edges inside clusters are dashed: they are zeroed. A bold dashed line without an edge
-        says that two tasks follow one another in their cluster.
-    ax
-        Axes to draw into; new ones, as large as the graph needs, if omitted.
-
-    Works stand in the tasks and sizes at the edges where there are few. Names too long for the
-    space between two tasks are shortened (see :func:`short`).
-    """
-    plt = optional("matplotlib.pyplot")
-
-    dag = problem.dag
-    x, y = layered(dag)
-    small = len(dag) <= LABELLED
-    if ax is None:
-        ax = _new_axes(np.ptp(x) + 2, np.ptp(y) + 2, small=small)
-    dominant = clustering.dominant_sequence if clustering is not None else ()
-    cluster = clustering.cluster if clustering is not None else np.zeros(len(dag), dtype=np.int64)
-    _draw_edges(ax, problem, cluster if clustering is not None else None, dominant, x, y)
-    bold = np.isin(np.arange(len(dag)), dominant)
-    ax.scatter(
-        x,
-        -y,
-        s=700.0 if small else 260.0,
-        c=plt.get_cmap("Set3")(cluster % 12),
-        edgecolors=np.where(bold, "black", "gray").tolist(),
-        linewidths=np.where(bold, 2.2, 0.5).tolist(),
-        zorder=3,
-    )
-    for task, name in enumerate(dag.names):
-        text = f"{short(name, 12)}\n{dag.work[task]:g}" if small else short(name, 8)
-        size = 8 if small else 5
-        ax.text(x[task], -y[task], text, ha="center", va="center", zorder=4, fontsize=size)
-    ax.set_xlim(x.min() - 1, x.max() + 1)
-    ax.set_ylim(-y.max() - 0.7, 0.7)
-    ax.set_axis_off()
-    return ax
-
-
-def short(name: str, room: int) -> str:
-    """Return a name in ``room`` characters: without hashes, then without its middle.
-
-    >>> short("sum-aggregate-0123456789abcdef0123456789abcdef[0,1]", 12)
-    'sum-agg…0,1]'
-    """
-    if len(name) > room:
-        name = HASH.sub("", name)
-    if len(name) > room:
-        name = f"{name[: (room + 2) // 2]}…{name[-(room - 1 - (room + 2) // 2) :]}"
-    return name
-
-
-def _new_axes(width: float, height: float, *, small: bool) -> Axes:
-    plt = optional("matplotlib.pyplot")
-
-    across, down = (1.0, 0.9) if small else (0.36, 0.9)
-    figure = plt.figure(figsize=(min(across * width, 40.0), min(down * height, 40.0)))
-    ax: Axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    return ax
-
-
-def _draw_edges(
-    ax: Axes,
-    problem: TaskGraph,
-    cluster: Integers | None,
-    dominant: tuple[int, ...],
-    x: Floats,
-    y: Floats,
-) -> None:
-    """Draw the edges, those of the dominant sequence bold, and its steps inside clusters."""
-    from matplotlib.collections import LineCollection
-
-    dag = problem.dag
-    small = len(dag) <= LABELLED
-    inside = np.zeros(len(dag.source), dtype=bool)
-    if cluster is not None:
-        inside = cluster[dag.source] == cluster[dag.target]
-    ends = np.stack([np.column_stack([x[at], -y[at]]) for at in (dag.source, dag.target)], axis=1)
-    for mask, style in ((~inside, "-"), (inside, "--")):
-        lines = LineCollection(
-            list(ends[mask]),
-            linestyles=style,
-            colors="gray" if small else "silver",
-            linewidths=0.8 if small else 0.4,
-            zorder=1,
-        )
-        ax.add_collection(lines)
-    for source, target in pairwise(dominant):
-        same = cluster is not None and cluster[source] == cluster[target]
-        _arrow(ax, (x[source], -y[source]), (x[target], -y[target]), dashed=bool(same))
-    if small:
-        for edge, (start, end) in enumerate(ends):
-            size = 0.0 if inside[edge] else float(dag.size[edge])
-            middle = (start + end) / 2
-            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-            ax.text(
-                middle[0],
-                middle[1],
-                f"{size:g}",
-                fontsize=7,
-                ha="center",
-                va="center",
-                zorder=2,
-                bbox=box,
-            )
-
-
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], *, dashed: bool) -> None:
-    style = {
-        "arrowstyle": "-|>",
-        "linewidth": 1.8,
-        "linestyle": "--" if dashed else "-",
-        "color": "black",
-        "shrinkA": 8,
-        "shrinkB": 12,
-    }
-    ax.annotate("", xy=end, xytext=start, arrowprops=style, zorder=2)

@@ -7,18 +7,18 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from makespan.core.errors import ExecutionError, InputError
+from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
+from makespan.execute.dask.cluster.client import refuse_unpicklable
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.remote import Outcome, work
+from makespan.execute.dask.cluster.remote import Outcome, work
 
 log = logging.getLogger("makespan")
 
@@ -37,14 +37,11 @@ class Window:
 
 @dataclass(slots=True)
 class Held:
-    """A chunk that lies on a worker: its items, its future, window and bytes of its transfer."""
+    """A chunk that lies on a worker: its future and the window of its transfer."""
 
     member: Member
-    low: int
-    high: int
     future: Any
     window: Window
-    bytes: int
 
 
 class Traffic:
@@ -61,23 +58,14 @@ class Traffic:
         The pickled function.
     batched
         Whether the function takes a whole chunk.
-    resources
-        What each task needs.
     """
 
-    def __init__(
-        self,
-        crew: Crew,
-        function: bytes,
-        batched: bool,
-        resources: Mapping[str, float] | None = None,
-    ) -> None:
+    def __init__(self, crew: Crew, function: bytes, batched: bool) -> None:
         self.crew = crew
         self.client = crew.client
         self.function = function
         self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
-        self.resources = dict(resources or {}) or None
         self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
         self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
@@ -113,11 +101,7 @@ class Traffic:
             If an item can't be pickled.
         """
         key = self._key("chunk")
-        try:
-            payload, count = items.payload(low, high, member.threads)
-        except InputError:
-            items.refuse_unpicklable(low, high)
-            raise
+        payload = items.payload(low, high)
         start = time.time()
         scattered = asyncio.ensure_future(
             self.client.scatter(
@@ -133,15 +117,16 @@ class Traffic:
             scattered.add_done_callback(forget_outcome)
             raise
         except Exception as error:
-            items.refuse_unpicklable(low, high)
+            for index in range(low, high):
+                refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
         del self._sending[key]
         self._alive[key] = futures[key]
-        return Held(member, low, high, futures[key], Window(start, time.time()), count)
+        return Held(member, futures[key], Window(start, time.time()))
 
-    def start(self, held: Held, priority: int) -> list[Any]:
+    def start(self, held: Held, first: int, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member, count = held.member, held.high - held.low
+        member = held.member
         futures = []
         for part in range(member.threads):
             key = self._key("work")
@@ -149,7 +134,7 @@ class Traffic:
                 work,
                 self.function,
                 held.future,
-                held.low + part * count // member.threads,
+                first,
                 self.batched,
                 part,
                 member.threads,
@@ -157,7 +142,6 @@ class Traffic:
                 workers=[member.address],
                 allow_other_workers=False,
                 priority=priority,
-                resources=self.resources,
                 pure=False,
             )
             futures.append(self._alive[key])

@@ -7,13 +7,12 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps
+from makespan.taskgraph.placing.steps import Steps, number
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
@@ -69,12 +68,12 @@ def _zero(
             return
         source, target = int(dag.source[each]), int(dag.target[each])
         if graph.cluster[source] == graph.cluster[target]:
-            _log(problem, graph, steps, each, "already", best, edge[each])
+            _log(problem, graph, steps, each, "already", best)
             continue
         merge = graph.merge(source, target)
         total = graph.parallel_time()
         accepted = total <= best * NOT_GROWN
-        _log(problem, graph, steps, each, accepted, total, edge[each])
+        _log(problem, graph, steps, each, accepted, total)
         if accepted:
             best = total
         else:
@@ -88,7 +87,6 @@ def _log(
     edge: int | None,
     zeroed: bool | str | None,
     total: float,
-    size: float = 0.0,
 ) -> None:
     """Log a try: what is tried, whether it is kept, and the longest path that it gives."""
     if not steps.wanted:
@@ -96,49 +94,26 @@ def _log(
     dag, named = problem.dag, problem.named
     if edge is None:
         text = f"every task for itself: parallel time {number(total)}"
-        path = graph.dominant_sequence()
-        dominant = named(path)
+        dominant = named(graph.dominant_sequence())
         steps.add(
-            Step(
-                text=f"{text}, dominant sequence {' '.join(dominant)}",
-                items={"dominant": path},
-                groups=dict(enumerate(range(len(dag)))),
-                values={"parallel time": total},
-            ),
+            f"{text}, dominant sequence {' '.join(dominant)}",
             edge=None, zeroed=None, parallel_time=total, dominant_sequence=dominant,
         )  # fmt: skip
         return
     source, target = int(dag.source[edge]), int(dag.target[edge])
     ends = named([source, target])
-    members = graph.members_of(source)
-    cluster = named(members)
-    cells: dict[str, str | float] = {"edge": " → ".join(ends), "size": float(size)}
+    cluster = named(graph.members_of(source))
     if zeroed == "already":
-        text = f"{ends[0]} → {ends[1]}: is inside {{{' '.join(cluster)}}} already"
-        cells |= {"": "inside", "cluster": " ".join(cluster), "parallel time": total}
         steps.add(
-            Step(text=text, cells={**cells, "dominant sequence": ""}, edges={"zeroed": (edge,)}),
+            f"{ends[0]} → {ends[1]}: is inside {{{' '.join(cluster)}}} already",
             edge=ends, zeroed="already", parallel_time=total, dominant_sequence=None,
         )  # fmt: skip
         return
-    path = graph.dominant_sequence()
-    dominant = named(path)
-    cells |= {"": "zeroed" if zeroed else "not zeroed", "cluster": " ".join(cluster)}
-    cells |= {"parallel time": total, "dominant sequence": " ".join(dominant)}
+    dominant = named(graph.dominant_sequence())
     verdict = "zeroed, cluster" if zeroed else "not zeroed, cluster would be"
-    text = (
-        f"{ends[0]} → {ends[1]}: {verdict} {{{' '.join(cluster)}}}, parallel time "
-        f"{number(total)}, dominant sequence {' '.join(dominant)}"
-    )
     steps.add(
-        Step(
-            text=text,
-            cells=cells,
-            items={"examined": (source, target), "dominant": path},
-            edges={"zeroed" if zeroed else "refused": (edge,)},
-            groups=dict.fromkeys(members, min(members)) if zeroed else {},
-            values={"parallel time": total},
-        ),
+        f"{ends[0]} → {ends[1]}: {verdict} {{{' '.join(cluster)}}}, parallel time "
+        f"{number(total)}, dominant sequence {' '.join(dominant)}",
         edge=ends, zeroed=zeroed, parallel_time=total, dominant_sequence=dominant,
         cluster=cluster,
     )  # fmt: skip

@@ -10,10 +10,13 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.tree import Tree
+from makespan.divisible.pictures.platform import platform
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import with_schedules_master
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
+
+VIEWS = {"platform": platform}
 
 
 def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:

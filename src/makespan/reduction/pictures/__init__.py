@@ -7,8 +7,10 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
+from makespan.reduction.pictures.graph import graph
 from makespan.reduction.problem import Reduction, segment_name
 
+VIEWS = {"graph": graph}
 LANES = ("reduce", "receive", "send")
 REDUCE, RECEIVE, SEND = range(3)
 

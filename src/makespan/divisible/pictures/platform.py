@@ -1,0 +1,202 @@
+"""The platform of a divisible load: a star, bus or tree with its costs, or a plan's amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from makespan.core.diagram import Diagram, Edges, Nodes
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.tree import ROOT, Tree
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import with_schedules_master
+from makespan.drawing.text import percent, short
+
+MOST_SHOWN = 40
+"""Machines that are drawn; the others are counted."""
+NO_DETAILS: Mapping[str, Any] = {}
+COSTS = "at a link: seconds to send x units, ↩ to return the results; in a box: to compute them"
+AMOUNTS = "at a link: units sent over it; in a box: units computed, and their share"
+
+
+def platform(
+    problem: DivisibleLoad,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Diagram:
+    """Return the machines with the costs of computing, the links with those of sending.
+
+    Of a plan, the units that each machine computes and each link carries, what is used bold. A bus
+    is a bar. Of more than 40 machines the others are counted.
+    """
+    if schedule is not None:
+        problem = with_schedules_master(problem, schedule)
+        schedule = schedule.renamed(problem.machines)
+    if isinstance(problem.platform, Tree):
+        return _tree(problem, problem.platform, schedule)
+    return _star(problem, problem.star, schedule)
+
+
+def cost(fixed: float, per_unit: float) -> str:
+    """Return an affine cost as people write it.
+
+    >>> cost(0.0, 3.0), cost(2.0, 0.5), cost(1.0, 0.0), cost(0.0, 0.0)
+    ('3x', '2 + 0.5x', '1', '0')
+    """
+    parts = [short(fixed)] if fixed or not per_unit else []
+    if np.isinf(per_unit):
+        return "forwards only"
+    if per_unit:
+        parts.append(f"{short(per_unit)}x" if per_unit != 1 else "x")
+    return " + ".join(parts)
+
+
+def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diagram:
+    shown = min(len(star), MOST_SHOWN)
+    hidden = len(star) - shown
+    master = star.master if isinstance(star.master, Master) else None
+    on_bus = star.is_bus and len(star) > 1
+    names = [star.names[index] for index in range(shown)]
+    notes = [cost(star.compute_fixed[i], star.compute_per_unit[i]) for i in range(shown)]
+    sends = [_link(star, index, sent=not on_bus) for index in range(shown)]
+    top = "" if master is None else master.name
+    top_note = "" if master is None or master.compute is None else cost(*_parts(master.compute))
+    used = None
+    if schedule is not None:
+        loads = _loads(schedule)
+        at = len(schedule.machines) - len(star)  # the master stands before the workers
+        carried = _sent(schedule)
+        notes = [_share(loads, at + index) for index in range(shown)]
+        sends = [
+            short(carried[at + index]) if carried[at + index] else "" for index in range(shown)
+        ]
+        top_note = _share(loads, 0) if at else ""
+        used = carried[at : at + shown] > 0
+    if hidden:
+        names.append(f"{hidden:,} more")
+        notes.append("")
+        sends.append("")
+        used = None if used is None else np.append(used, False)
+    count = len(names)
+    labels, bold = sends, used
+    node_names, node_notes, item = [top], [top_note], [0 if master is not None else -1]
+    above: list[tuple[int, int]] = []
+    first = int(master is not None)
+    if on_bus:
+        node_names.append("")
+        node_notes.append("")
+        item.append(-1)
+        above = [(0, 1)]
+        send = cost(star.send_fixed[0], star.send_per_unit[0])
+        labels = ["" if schedule is not None else send, *labels]
+        bold = None if bold is None else np.append(bold.any(), bold)
+    base = len(node_names)
+    edges = [*above, *((base - 1, base + index) for index in range(count))]
+    if master is None:  # a bus on which one of the machines becomes the master
+        node_names, node_notes, item = node_names[1:], node_notes[1:], item[1:]
+        edges = [(0, index + 1) for index in range(count)]
+        labels, base = labels[1:], base - 1
+    source, target = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    bar = np.zeros(base + count, dtype=bool)
+    bar[base - 1] = on_bus
+    what = "bus" if on_bus else "star"
+    said = [COSTS if schedule is None else AMOUNTS]
+    if master is None:
+        said = [
+            f"one of the machines becomes the master; sending x units takes "
+            f"{cost(star.send_fixed[0], star.send_per_unit[0])} seconds",
+            "in a box: seconds to compute x units",
+        ]
+    return Diagram(
+        nodes=Nodes(
+            label=[*node_names, *names],
+            note=[*node_notes, *notes],
+            bar=bar if on_bus else None,
+            item=np.array([*item, *range(first, first + shown), *[-1] * bool(hidden)]),
+        ),
+        edges=Edges(
+            source=source, target=target, label=labels, bold=bold, arrow=master is not None
+        ),
+        title=_title(problem, f"{what} of {len(star):,} workers"),
+        stands_for="machine",
+        carries="link",
+        bold="used by the plan",
+        notes=tuple(said),
+    )
+
+
+def _parts(cost_of_computing: Any) -> tuple[float, float]:
+    return float(cost_of_computing.fixed), float(cost_of_computing.per_unit)
+
+
+def _link(star: Star, index: int, *, sent: bool) -> str:
+    """Return the costs of a worker's link: of sending, and of returning where that costs."""
+    words = [cost(star.send_fixed[index], star.send_per_unit[index])] if sent else []
+    if star.return_fixed[index] or star.return_per_unit[index]:
+        words.append(f"↩ {cost(star.return_fixed[index], star.return_per_unit[index])}")
+    return " ".join(words)
+
+
+def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diagram:
+    """Return the nodes of a tree, breadth first up to the most that are shown."""
+    shown: list[int] = [tree.root]
+    children: dict[int, list[int]] = {}
+    for node in np.flatnonzero(tree.parent != ROOT).tolist():
+        children.setdefault(int(tree.parent[node]), []).append(node)
+    for node in shown:
+        shown += children.get(node, [])[: max(0, MOST_SHOWN - len(shown))]
+    place = {node: index for index, node in enumerate(shown)}
+    lines = [(place[int(tree.parent[node])], place[node]) for node in shown[1:]]
+    labels = [cost(tree.send_fixed[node], tree.send_per_unit[node]) for node in shown[1:]]
+    notes = [cost(tree.compute_fixed[node], tree.compute_per_unit[node]) for node in shown]
+    used = None
+    if schedule is not None:
+        loads, carried = _loads(schedule), _sent(schedule)
+        notes = [_share(loads, node) for node in shown]
+        labels = [short(carried[node]) if carried[node] else "" for node in shown[1:]]
+        used = carried[shown[1:]] > 0
+    source, target = np.array(lines, dtype=np.int64).reshape(-1, 2).T
+    hidden = len(tree) - len(shown)
+    return Diagram(
+        nodes=Nodes(label=[tree.names[node] for node in shown], note=notes, item=np.array(shown)),
+        edges=Edges(source=source, target=target, label=labels, bold=used),
+        title=_title(problem, f"tree of {len(tree):,} nodes"),
+        stands_for="machine",
+        carries="link",
+        bold="used by the plan",
+        notes=(
+            COSTS if schedule is None else AMOUNTS,
+            *([f"and {hidden:,} more nodes below"] if hidden else []),
+        ),
+    )
+
+
+def _title(problem: DivisibleLoad, what: str) -> str:
+    return what if problem.load is None else f"{what}, {short(problem.load)} units of load"
+
+
+def _loads(schedule: Schedule) -> Floats:
+    rows = schedule.rows_of(Activity.COMPUTE)
+    loads = np.zeros(len(schedule.machines))
+    np.add.at(loads, schedule.machine[rows], schedule.amount[rows])
+    return loads
+
+
+def _sent(schedule: Schedule) -> Floats:
+    """Return how much each machine receives."""
+    rows = schedule.rows_of(Activity.SEND)
+    sent = np.zeros(len(schedule.machines))
+    np.add.at(sent, schedule.peer[rows], schedule.amount[rows])
+    return sent
+
+
+def _share(loads: Floats, machine: int) -> str:
+    if not loads[machine]:
+        return ""
+    return f"{short(float(loads[machine]))} ({percent(float(loads[machine] / loads.sum()))})"

@@ -1,0 +1,1 @@
+"""Diagrams: placed once, then drawn as SVG or with matplotlib."""

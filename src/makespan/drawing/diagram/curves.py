@@ -1,0 +1,252 @@
+"""Curves → SVG, or matplotlib axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from makespan.core.diagram import Curves, Line
+from makespan.core.numeric.arrays import Floats
+from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
+from makespan.drawing.svg import Canvas
+from makespan.drawing.text import elided, short, text_width
+from makespan.drawing.ticks import ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FIGURE = (8.0, 4.6)
+WIDTH, HEIGHT = 760.0, 420.0
+PADDING, LINE, TITLE, SIZE = 14.0, 16.0, 14.0, 11.0
+DASHES = ("", "6 3", "2 3")
+"""Lines beyond the colours that there are differ by their dashes."""
+
+
+def curves_on(curves: Curves, ax: Axes) -> Axes:
+    """Draw curves into ``ax`` and return it."""
+    for index, line in enumerate(curves.lines):
+        colour, _ = _look(index)
+        if line.look == "bars":
+            ax.bar(line.x, line.y, width=0.9, color=_bar_colours(curves, line), label=line.name)
+            for x, y, text in zip(line.x, line.y, line.labels, strict=False):
+                ax.annotate(
+                    text, (x, y), (0, 2), textcoords="offset points", ha="center", va="bottom",
+                    fontsize=7, parse_math=False,
+                )  # fmt: skip
+            continue
+        (drawn,) = ax.plot(line.x, line.y, color=colour, label=line.name, linewidth=1.4)
+        drawn.set_linestyle(("-", "--", ":")[index // len(CURVES) % len(DASHES)])
+        if line.look == "points":
+            drawn.set(linestyle="none", marker="o", markersize=4)
+        elif line.look == "steps":
+            drawn.set_drawstyle("steps-post")
+        ax.plot(line.x[line.chosen], line.y[line.chosen], "o", color=colour, markersize=8)
+        for place in line.chosen.tolist() if len(line.labels) else ():
+            at = line.x[place], line.y[place]
+            ax.annotate(
+                line.labels[place], at, (6, 5), textcoords="offset points", fontsize=8,
+                parse_math=False,
+            )  # fmt: skip
+    for index, (name, level) in enumerate(curves.levels):
+        side, align = ((1.0, "right"), (0.0, "left"))[index % 2]
+        ax.axhline(level, linestyle="--", linewidth=1, color=LIGHT["limit"])
+        ax.annotate(
+            f"{name} {short(level)}", (side, level), (0, 3), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha=align, fontsize=8, color=LIGHT["limit"],
+            parse_math=False,
+        )  # fmt: skip
+    ax.set_xlabel(curves.across)
+    ax.set_ylabel(curves.up)
+    if curves.title:
+        ax.set_title(curves.title, loc="left", fontsize=11, parse_math=False)
+    if len({line.name for line in curves.lines}) > 1:
+        ax.legend(frameon=False, fontsize=8)
+    for border in ("top", "right"):
+        ax.spines[border].set_visible(False)
+    ax.set_ylim(bottom=0.0)
+    return ax
+
+
+def _look(index: int) -> tuple[str, str]:
+    return CURVES[index % len(CURVES)], DASHES[index // len(CURVES) % len(DASHES)]
+
+
+def _bar_colours(curves: Curves, line: Line) -> list[str]:
+    if curves.groups is None:
+        return [CURVES[5]] * len(line.x)
+    palette = fills(curves.groups)
+    return [palette[group] if group >= 0 else LIGHT["idle"] for group in curves.groups.of.tolist()]
+
+
+class _Frame:
+    """Where the axes are on the canvas, and what they show."""
+
+    def __init__(self, curves: Curves, top: float) -> None:
+        finite = [line.y[np.isfinite(line.y)] for line in curves.lines]
+        levels = [level for _, level in curves.levels]
+        self.most = (
+            max([float(y.max(initial=0.0)) for y in finite] + levels, default=0.0) * 1.06 or 1.0
+        )
+        bars = any(line.look == "bars" for line in curves.lines)
+        ends = [
+            each
+            for line in curves.lines
+            for each in (line.x.min(initial=math.inf), line.x.max(initial=-math.inf))
+        ]
+        low, high = min(ends, default=0.0), max(ends, default=1.0)
+        if not math.isfinite(low):
+            low, high = 0.0, 1.0
+        self.low = min(0.0, low) if low < 0.25 * high else low
+        if bars:
+            self.low, high = low - 0.6, high + 0.6
+        self.span = (high - self.low) * (1.0 if bars else 1.02) or 1.0
+        self.up = ticks(self.most, 8)
+        widest = max(text_width(tick.label, SIZE) for tick in self.up)
+        self.left, self.top = PADDING + widest + 10.0 + LINE, top
+        self.right, self.bottom = WIDTH - PADDING, top + HEIGHT
+
+    def x(self, value: float) -> float:
+        return self.left + (value - self.low) / self.span * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        return self.bottom - value / self.most * (self.bottom - self.top)
+
+
+def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
+    """Return curves as an SVG element; each line is a group ``line`` with ``data-line``."""
+    colours = ON_PAGE if on_page else LIGHT
+    top = PADDING + (LINE + 10) * (bool(curves.title) and not on_page)
+    frame = _Frame(curves, top)
+    canvas = Canvas(curves.title)
+    names = [line.name for line in curves.lines]
+    legend = names if len(set(names)) > 1 else []
+    rows = _rows(legend)
+    height = frame.bottom + 3 * LINE + LINE * (len(rows) + len(curves.notes)) + PADDING / 2
+    canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
+    if top > PADDING:
+        title = elided(curves.title, TITLE, WIDTH - 2 * PADDING)
+        canvas.text((PADDING, PADDING + 11), title, size=TITLE, fill=colours["ink"], bold=True)
+    _axes(canvas, frame, curves, colours)
+    for index, line in enumerate(curves.lines):
+        with canvas.group("line", line.name, line=index):
+            _line(canvas, frame, curves, line, index, colours)
+    for index, (name, level) in enumerate(curves.levels):
+        y = frame.y(level)
+        canvas.line((frame.left, y), (frame.right, y), colours["limit"], width=1.3, dashes="5 3")
+        x, anchor = ((frame.right, "end"), (frame.left + 4, "start"))[index % 2]
+        said = f"{name} {short(level)}"
+        canvas.text((x, y - 4), said, size=10.0, fill=colours["limit"], anchor=anchor, bold=True)
+    y = frame.bottom + 3 * LINE
+    for row in rows:
+        for x, index in row:
+            colour, dashes = _look(index)
+            canvas.line((x, y - 4), (x + 18, y - 4), colour, width=2.0, dashes=dashes)
+            canvas.text((x + 22, y), _word(legend[index]), size=10.0, fill=colours["ink"])
+        y += LINE
+    for note in curves.notes:
+        canvas.text((PADDING, y), note, size=9.0, fill=colours["faint"])
+        y += LINE
+    return canvas.document(WIDTH, height)
+
+
+def _word(name: str) -> str:
+    return elided(name, 10.0, 160.0)
+
+
+def _rows(names: list[str]) -> list[list[tuple[float, int]]]:
+    """Return where the words of the legend stand, in rows."""
+    rows: list[list[tuple[float, int]]] = []
+    x = math.inf
+    for index, name in enumerate(names):
+        wide = 36.0 + text_width(_word(name), 10.0)
+        if x + wide > WIDTH:
+            rows.append([])
+            x = PADDING
+        rows[-1].append((x, index))
+        x += wide
+    return rows
+
+
+def _axes(canvas: Canvas, frame: _Frame, curves: Curves, colours: Mapping[str, str]) -> None:
+    for tick in frame.up:
+        y = frame.y(tick.time)
+        canvas.line((frame.left, y), (frame.right, y), colours["grid"], width=0.5)
+        at = (frame.left - 6, y + 4)
+        canvas.text(at, tick.label, size=SIZE, fill=colours["ink"], anchor="end")
+    canvas.line((frame.left, frame.bottom), (frame.right, frame.bottom), colours["faint"])
+    for value, label in _across(frame, curves):
+        x = frame.x(value)
+        canvas.line((x, frame.bottom), (x, frame.bottom + 4), colours["faint"])
+        at = (x, frame.bottom + 16)
+        canvas.text(at, label, size=SIZE, fill=colours["ink"], anchor="middle")
+    at = (frame.right, frame.bottom + 31)
+    canvas.text(at, curves.across, size=SIZE, fill=colours["faint"], anchor="end")
+    canvas.text((PADDING, frame.top - 2), curves.up, size=SIZE, fill=colours["faint"])
+
+
+def _across(frame: _Frame, curves: Curves) -> list[tuple[float, str]]:
+    end = frame.low + frame.span
+    found = [(tick.time, tick.label) for tick in ticks(end, 9)]
+    whole = any(line.look == "bars" for line in curves.lines)
+    return [
+        (value, label)
+        for value, label in found
+        if frame.low <= value <= end and not (whole and value != int(value))
+    ]
+
+
+def _line(
+    canvas: Canvas,
+    frame: _Frame,
+    curves: Curves,
+    line: Line,
+    index: int,
+    colours: Mapping[str, str],
+) -> None:
+    colour, dashes = _look(index)
+    known = np.isfinite(line.y)
+    if line.look == "bars":
+        _bars(canvas, frame, curves, line, colours)
+        return
+    if line.look == "points":
+        for x, y in zip(line.x[known].tolist(), line.y[known].tolist(), strict=True):
+            canvas.rectangle((frame.x(x) - 2.5, frame.y(y) - 2.5, 5, 5), colour, radius=2.5)
+    else:
+        for part in np.split(np.arange(len(line.x)), np.flatnonzero(np.diff(known)) + 1):
+            if len(part) and known[part[0]]:
+                points = _points(frame, line.x[part], line.y[part], steps=line.look == "steps")
+                if len(points) == 1:
+                    points = points * 2
+                canvas.way(points, colour, width=1.6, dashes=dashes)
+    for place in line.chosen.tolist():
+        x, y = frame.x(float(line.x[place])), frame.y(float(line.y[place]))
+        box = (x - 4.5, y - 4.5, 9, 9)
+        canvas.rectangle(box, colour, stroke=colours["ink"], thick=1.0, radius=4.5)
+        if len(line.labels):
+            text = line.labels[place]
+            canvas.text((x + 7, y - 6), text, size=9.0, fill=colours["ink"])
+
+
+def _points(frame: _Frame, x: Floats, y: Floats, *, steps: bool) -> list[tuple[float, float]]:
+    if steps:
+        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    return [(frame.x(a), frame.y(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+def _bars(
+    canvas: Canvas, frame: _Frame, curves: Curves, line: Line, colours: Mapping[str, str]
+) -> None:
+    fill = _bar_colours(curves, line)
+    wide = frame.x(0.9) - frame.x(0.0)
+    for place, (x, y) in enumerate(zip(line.x.tolist(), line.y.tolist(), strict=True)):
+        left, top = frame.x(x) - wide / 2, frame.y(y)
+        outline = colours["faint"] if wide > 4 else ""
+        with canvas.group("node", f"{short(y)}", task=place):
+            canvas.rectangle((left, top, wide, frame.bottom - top), fill[place], stroke=outline)
+        text = line.labels[place] if len(line.labels) else ""
+        if text and text_width(text, 9.0) <= wide + 6:
+            at = (left + wide / 2, top - 3)
+            canvas.text(at, text, size=9.0, fill=colours["ink"], anchor="middle")

@@ -1,0 +1,265 @@
+"""Places → shapes, on any surface that draws rectangles, lines and texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from makespan.core.diagram import Groups
+from makespan.drawing.colours import LIGHT, fills, ink_on
+from makespan.drawing.diagram.layout import LABEL, SIZE, SMALL, Places
+from makespan.drawing.svg import Rectangle
+from makespan.drawing.text import elided, text_width
+
+TITLE, LEGEND, BOLD = 14.0, 10.0, 1.13
+LINE = 16.0
+PADDING = 14.0
+NARROWEST = 320.0
+MOST_WORDS = 14
+"""Words of a legend; of more groups, the first, or of ordered ones some between, are shown."""
+CROWDED = 300
+"""Lines from which they are paler."""
+HEAD = 7.0
+BEHIND = 3.0
+CORNER, BEND = 4.0, 10.0
+Point = tuple[float, float]
+
+
+class Surface(Protocol):
+    """What can be drawn on: :class:`makespan.drawing.svg.Canvas` is one."""
+
+    def group(self, name: str, tip: str = "", **data: object) -> AbstractContextManager[None]:
+        """Put what is drawn meanwhile together."""
+
+    def rectangle(
+        self,
+        box: Rectangle,
+        fill: str,
+        *,
+        stroke: str = "",
+        thick: float = 0.5,
+        radius: float = 0.0,
+        opacity: float = 1.0,
+    ) -> None:
+        """Draw (x, y, width, height)."""
+
+    def way(
+        self,
+        points: Sequence[Point],
+        stroke: str,
+        *,
+        width: float = 1.0,
+        dashes: str = "",
+        radius: float = 0.0,
+    ) -> None:
+        """Draw a line through points."""
+
+    def polygon(self, corners: Sequence[Point], fill: str) -> None:
+        """Fill the area between corners."""
+
+    def text(
+        self, at: Point, text: str, *, size: float, fill: str, anchor: str = "start",
+        bold: bool = False,
+    ) -> None:  # fmt: skip
+        """Write ``text`` with its baseline at ``at``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A diagram with its title above, its legend and notes below: how large it is all in all."""
+
+    places: Places
+    width: float
+    height: float
+    left: float
+    top: float
+    legend: tuple[tuple[float, float, str, str], ...]
+    """x, y, word, and the colour, ``bold`` or ``dashed``."""
+
+    @classmethod
+    def of(cls, places: Places, *, titled: bool = True) -> Sheet:
+        diagram = places.diagram
+        lines = [
+            BOLD * text_width(diagram.title, TITLE) * titled + 2 * PADDING,
+            places.width + 2 * PADDING,
+            *(text_width(n, SMALL) + 2 * PADDING for n in diagram.notes),
+        ]
+        width = max(NARROWEST, min(max(lines), max(places.width + 2 * PADDING, 640.0)))
+        top = PADDING + (LINE + 8) * (titled and bool(diagram.title))
+        legend, below = _legend(places, width, top + places.height + PADDING)
+        below += LINE * len(_notes(places))
+        left = (width - places.width) / 2
+        return cls(places, width, below + PADDING / 2, left, top, tuple(legend))
+
+
+def _notes(places: Places) -> tuple[str, ...]:
+    missing = len(places.unlabelled)
+    lines = f"{missing} line{'s have' if missing > 1 else ' has'} no room for a label"
+    return (*places.diagram.notes, *([lines] if missing else []))
+
+
+def _legend(
+    places: Places, width: float, y: float
+) -> tuple[list[tuple[float, float, str, str]], float]:
+    """Return the entries of the legend in rows, and where they end."""
+    diagram = places.diagram
+    words = [] if diagram.groups is None else _words(diagram.groups)
+    for word, look, flags in (
+        (diagram.bold, "bold", (diagram.edges.bold, diagram.nodes.bold)),
+        (diagram.dashed, "dashed", (diagram.edges.dashed,)),
+    ):
+        if word and any(flag is not None and flag.any() for flag in flags):
+            words.append((word, look))
+    entries, x = [], PADDING
+    for word, look in words:
+        wide = 22.0 + text_width(word, LEGEND) + 14.0
+        if x > PADDING and x + wide > width:
+            x, y = PADDING, y + LINE
+        entries.append((x, y, word, look))
+        x += wide
+    return entries, y + (LINE + 6) * bool(entries)
+
+
+def _words(groups: Groups) -> list[tuple[str, str]]:
+    """Return the names of the groups that occur with their colours, some where they are many."""
+    colours = fills(groups)
+    used = np.unique(groups.of[groups.of >= 0])
+    if len(used) > MOST_WORDS:
+        few = np.linspace(0, len(used) - 1, 5).round().astype(int)
+        used = used[few] if groups.ordered else used[:MOST_WORDS]
+    return [(elided(groups.names[each], LEGEND, 180.0), colours[each]) for each in used.tolist()]
+
+
+def draw(sheet: Sheet, surface: Surface, colours: Mapping[str, str] = LIGHT) -> None:
+    """Draw a sheet, with groups ``node`` and ``edge`` that say what they stand for."""
+    surface.rectangle((0, 0, sheet.width, sheet.height), colours["paper"])
+    places = sheet.places
+    diagram = places.diagram
+    if sheet.top > PADDING:
+        title = elided(diagram.title, TITLE, (sheet.width - 2 * PADDING) / BOLD)
+        at = (PADDING, PADDING + 11.0)
+        surface.text(at, title, size=TITLE, fill=colours["ink"], bold=True)
+    _lines(sheet, surface, colours)
+    _boxes(sheet, surface, colours)
+    for label in places.labels:
+        x, y = label.x + sheet.left, label.y + sheet.top
+        box = (x - label.width / 2, y - label.height / 2, label.width, label.height)
+        with surface.group("label", edge=_item(sheet, label.edge)):
+            surface.rectangle(box, colours["paper"], opacity=0.85)
+            surface.text(
+                (x, y + LABEL * 0.35), label.text, size=LABEL, fill=colours["ink"], anchor="middle"
+            )
+    _below(sheet, surface, colours)
+
+
+def _item(sheet: Sheet, edge: int) -> int:
+    item = sheet.places.diagram.edges.item
+    return edge if item is None else int(item[edge])
+
+
+def _lines(sheet: Sheet, surface: Surface, colours: Mapping[str, str]) -> None:
+    """Draw the lines, the bold ones over the others."""
+    edges = sheet.places.diagram.edges
+    bold = np.zeros(len(edges), dtype=bool) if edges.bold is None else edges.bold
+    dashed = np.zeros(len(edges), dtype=bool) if edges.dashed is None else edges.dashed
+    pale = colours["grid"] if len(edges) > CROWDED else colours["faint"]
+    for edge in np.argsort(bold, kind="stable").tolist():
+        way = [(x + sheet.left, y + sheet.top) for x, y in sheet.places.ways[edge].tolist()]
+        stroke, width = (colours["ink"], 2.2) if bold[edge] else (pale, 1.0)
+        source, target = int(edges.source[edge]), int(edges.target[edge])
+        data: dict[str, object] = {"from": source, "to": target}
+        if _item(sheet, edge) >= 0:
+            data[sheet.places.diagram.carries] = _item(sheet, edge)
+        with surface.group("edge", _tip_of_edge(sheet, edge), **data):
+            dashes = "5 3" if dashed[edge] else ""
+            head = _head(way, HEAD + width) if edges.arrow else None
+            if head is not None:
+                way = [*way[:-1], head[1]]
+            surface.way(way, stroke, width=width, dashes=dashes, radius=BEND)
+            if head is not None:
+                surface.polygon(head[0], stroke)
+
+
+def _tip_of_edge(sheet: Sheet, edge: int) -> str:
+    diagram = sheet.places.diagram
+    names, edges = diagram.nodes.label, diagram.edges
+    label = f": {edges.label[edge]}" if len(edges.label) and edges.label[edge] else ""
+    return f"{names[int(edges.source[edge])]} → {names[int(edges.target[edge])]}{label}"
+
+
+def _head(way: Sequence[Point], size: float) -> tuple[list[Point], Point] | None:
+    """Return the corners of an arrow's head at the end of a line, and where the line ends then."""
+    (x, y), end = way[-2], way[-1]
+    length = math.dist((x, y), end)
+    if length == 0.0:
+        return None
+    along = ((end[0] - x) / length, (end[1] - y) / length)
+    back = (end[0] - size * along[0], end[1] - size * along[1])
+    half = size * 0.38
+    one = (back[0] - half * along[1], back[1] + half * along[0])
+    other = (back[0] + half * along[1], back[1] - half * along[0])
+    return [end, one, other], (end[0] - 0.7 * size * along[0], end[1] - 0.7 * size * along[1])
+
+
+def _boxes(sheet: Sheet, surface: Surface, colours: Mapping[str, str]) -> None:
+    places = sheet.places
+    diagram, nodes = places.diagram, places.diagram.nodes
+    groups = diagram.groups
+    palette = fills(groups) if groups is not None else []
+    for node, (x, y, width, height) in enumerate(places.boxes.tolist()):
+        box = (x + sheet.left, y + sheet.top, width, height)
+        group = -1 if groups is None else int(groups.of[node])
+        fill = palette[group] if group >= 0 else colours["panel"]
+        ink = ink_on(fill) if group >= 0 else colours["ink"]
+        strong = nodes.bold is not None and bool(nodes.bold[node])
+        stroke, thick = (colours["ink"], 2.2) if strong else (colours["faint"], 0.8)
+        items = diagram.items_of(node)
+        data = {diagram.stands_for: " ".join(map(str, items))} if items else {}
+        with surface.group("node", _tip(sheet, node), **data):
+            if len(items) > 1:
+                back = (box[0] + BEHIND, box[1] + BEHIND, width, height)
+                surface.rectangle(back, fill, stroke=stroke, thick=0.5, radius=CORNER)
+            surface.rectangle(box, fill, stroke=stroke, thick=thick, radius=CORNER)
+            middle = box[0] + width / 2
+            note = places.notes[node] if len(places.notes) else ""
+            baseline = box[1] + (14.0 if note else height / 2 + SIZE * 0.35)
+            if height >= SIZE:
+                surface.text(
+                    (middle, baseline), places.texts[node],
+                    size=SIZE, fill=ink, anchor="middle", bold=strong,
+                )  # fmt: skip
+            if note:
+                at = (middle, box[1] + 27.0)
+                surface.text(at, note, size=SMALL, fill=ink, anchor="middle")
+
+
+def _tip(sheet: Sheet, node: int) -> str:
+    diagram = sheet.places.diagram
+    nodes, groups = diagram.nodes, diagram.groups
+    said = [nodes.label[node]]
+    if len(nodes.note) and nodes.note[node]:
+        said.append(nodes.note[node])
+    if groups is not None and groups.of[node] >= 0:
+        said.append(groups.names[int(groups.of[node])])
+    return ", ".join(said)
+
+
+def _below(sheet: Sheet, surface: Surface, colours: Mapping[str, str]) -> None:
+    y = sheet.top + sheet.places.height + PADDING
+    for x, at, word, look in sheet.legend:
+        if look in ("bold", "dashed"):
+            ends = [(x, at + 4.0), (x + 18.0, at + 4.0)]
+            width, dashes = (2.2, "") if look == "bold" else (1.0, "5 3")
+            surface.way(ends, colours["ink"], width=width, dashes=dashes)
+        else:
+            surface.rectangle((x, at - 2.0, 16.0, 11.0), look, stroke=colours["faint"], radius=2.0)
+        surface.text((x + 22.0, at + 7.5), word, size=LEGEND, fill=colours["ink"])
+        y = at + LINE + 6
+    for line in _notes(sheet.places):
+        surface.text((PADDING, y + 8.0), line, size=SMALL, fill=colours["faint"])
+        y += LINE

@@ -1,0 +1,229 @@
+"""Diagram → places: boxes, the ways of the lines, and labels, for any backend.
+
+Everything is in units of the backend (pixels, points), from the left and from the top.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from makespan.core.diagram import Diagram
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.drawing.diagram.labels import EdgeLabel, labelled
+from makespan.drawing.diagram.layers import layers_of, placed
+from makespan.drawing.diagram.straight import crossing_free, spread_out
+from makespan.drawing.text import elided, text_width
+
+SIZE, SMALL, LABEL = 11.0, 9.0, 9.0
+WIDEST, NARROWEST = 120.0, 34.0
+LOW, HIGH, BAR = 22.0, 34.0, 10.0
+GAP, BETWEEN = 20.0, 38.0
+LABEL_ROW, MOST_ROWS = 14.0, 8
+PAGE, LONGEST = 1100.0, 1000.0
+MOST_PORTS_APART = 10.0
+STEEP, MOST_STEEP = 0.06, 90.0
+"""How much further apart columns stand where they are high, so that lines are less steep."""
+Way = Floats
+"""The points of a line, shape (points, 2), from the edge of one box to that of another."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """A diagram with everything in its place.
+
+    ``boxes`` holds left, top, width and height of each box, ``ways`` the points of each line;
+    ``unlabelled`` lines have a label for which there is no room.
+    """
+
+    diagram: Diagram
+    boxes: Floats
+    ways: Sequence[Way]
+    width: float
+    height: float
+    labels: Sequence[EdgeLabel] = ()
+    texts: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    unlabelled: Sequence[int] = field(default_factory=tuple)
+
+
+def lay_out(diagram: Diagram) -> Places:
+    """Place everything in a diagram.
+
+    Boxes with places stand there, as far apart as they need; others stand in layers, from the top
+    or from the left, whichever is nearer to the shape of a page.
+    """
+    nodes = diagram.nodes
+    texts = [elided(label, SIZE, WIDEST) for label in nodes.label]
+    notes = [elided(note, SMALL, WIDEST) for note in nodes.note]
+    sizes = _sizes(texts, notes)
+    if nodes.bar is not None:
+        sizes[nodes.bar] = BAR
+    if nodes.x is not None and nodes.y is not None:
+        boxes, ways = _as_given(diagram, sizes)
+    else:
+        boxes, ways = _in_layers(diagram, sizes)
+    low = np.min(
+        [boxes[:, :2].min(axis=0, initial=0.0), *(way.min(axis=0) for way in ways)], axis=0
+    )
+    boxes[:, :2] -= low
+    ways = [way - low for way in ways]
+    high = (boxes[:, :2] + boxes[:, 2:]).max(axis=0, initial=0.0)
+    high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
+    labels, missing = labelled(diagram.edges.label, ways, boxes, LABEL)
+    return Places(
+        diagram=diagram,
+        boxes=boxes,
+        ways=ways,
+        width=float(high[0]),
+        height=float(high[1]),
+        labels=labels,
+        texts=texts,
+        notes=notes,
+        unlabelled=missing,
+    )
+
+
+def _sizes(texts: Sequence[str], notes: Sequence[str]) -> Floats:
+    """Return the width and height of each box."""
+    sizes = np.empty((len(texts), 2))
+    for index, text in enumerate(texts):
+        note = notes[index] if len(notes) else ""
+        widest = max(text_width(text, SIZE), text_width(note, SMALL))
+        sizes[index] = max(NARROWEST, widest + 12.0), HIGH if note else LOW
+    return sizes
+
+
+def _in_layers(diagram: Diagram, sizes: Floats) -> tuple[Floats, list[Way]]:
+    """Return boxes and lines in layers, from the top or from the left."""
+    nodes, edges = diagram.nodes, diagram.edges
+    if not len(nodes):
+        return np.empty((0, 4)), []
+    layer = nodes.layer
+    if layer is None:
+        layer = layers_of(len(nodes), edges.source, edges.target)
+    layer = _split(layer, sizes)
+    wide = np.bincount(layer, weights=sizes[:, 0] + GAP).max()
+    across = _depths(layer, sizes[:, 0]).sum() + int(layer.max()) * BETWEEN
+    down = _depths(layer, sizes[:, 1]).sum() + int(layer.max()) * BETWEEN
+    high = np.bincount(layer, weights=sizes[:, 1] + GAP / 2).max()
+    sideways = max(wide, down) > max(PAGE, across, high)
+    size, depth = (sizes[:, 1], sizes[:, 0]) if sideways else (sizes[:, 0], sizes[:, 1])
+    found = placed(layer, edges.source, edges.target, size=size, gap=GAP / 2 if sideways else GAP)
+    along = found.along
+    if nodes.bar is not None:
+        size = _bars_over(nodes.bar, along, size, diagram)
+        depth = np.where(nodes.bar, BAR, depth)
+    thickness = _depths(layer, depth)
+    first = _tops(layer, thickness, diagram, along, sideways=sideways)
+    middle = (first + thickness / 2)[layer]
+    depth = thickness[layer] if nodes.bar is None else np.where(nodes.bar, BAR, thickness[layer])
+    ports = _ports(diagram, found.bends, along, size)
+    bounds = np.column_stack([middle - depth / 2, middle + depth / 2])
+    ways = []
+    for edge, (start, end) in enumerate(
+        zip(edges.source.tolist(), edges.target.tolist(), strict=True)
+    ):
+        upward = layer[end] < layer[start]
+        points = [(ports[0][edge], bounds[start, 0 if upward else 1])]
+        for step, place in enumerate(found.bends[edge], start=int(layer[start]) + 1):
+            points += [(place, first[step]), (place, first[step] + thickness[step])]
+        points.append((ports[1][edge], bounds[end, 1 if upward else 0]))
+        ways.append(np.array(points))
+    boxes = np.column_stack([along - size / 2, middle - depth / 2, size, depth])
+    if sideways:
+        boxes, ways = boxes[:, [1, 0, 3, 2]], [way[:, ::-1] for way in ways]
+    return boxes, ways
+
+
+def _split(layer: Integers, sizes: Floats) -> Integers:
+    """Return the layers with those that are too wide, and too high, in parts one below another."""
+    count = np.bincount(layer)
+    extent = np.minimum(
+        np.bincount(layer, weights=sizes[:, 0] + GAP),
+        np.bincount(layer, weights=sizes[:, 1] + GAP / 2),
+    )
+    parts = np.ceil(extent / LONGEST).astype(np.int64)
+    first = np.cumsum(parts) - parts
+    order = np.argsort(layer, kind="stable")
+    place = np.empty(len(layer), dtype=np.int64)
+    place[order] = np.arange(len(layer)) - (np.cumsum(count) - count)[layer[order]]
+    split: Integers = first[layer] + place * parts[layer] // count[layer]
+    return split
+
+
+def _depths(layer: Integers, depth: Floats) -> Floats:
+    """Return the greatest depth in each layer."""
+    most = np.zeros(int(layer.max()) + 1)
+    np.maximum.at(most, layer, depth)
+    return most
+
+
+def _tops(
+    layer: Integers, thickness: Floats, diagram: Diagram, along: Floats, *, sideways: bool
+) -> Floats:
+    """Return where each layer begins: labels between two layers have rows of their own."""
+    edges = diagram.edges
+    between = np.full(len(thickness), BETWEEN)
+    widths = [text_width(label, LABEL) + 6.0 for label in edges.label]
+    if sideways:
+        between += min(STEEP * float(np.ptp(along)), MOST_STEEP)
+        between += min(max(widths, default=0.0), WIDEST)
+    elif widths and len(thickness) > 1:
+        room = np.zeros(len(thickness))
+        np.add.at(room, layer[edges.source], widths)
+        rows = np.ceil(room / max(1.0, float(np.ptp(along)) + NARROWEST))
+        between += LABEL_ROW * np.minimum(rows, MOST_ROWS)
+    return np.concatenate([[0.0], np.cumsum(thickness + between)[:-1]])
+
+
+def _bars_over(bar: np.ndarray, along: Floats, size: Floats, diagram: Diagram) -> Floats:
+    """Return the extents with each bar as long as what is linked to it; it moves there, too."""
+    size = size.copy()
+    for node in np.flatnonzero(bar).tolist():
+        edges = diagram.edges
+        near = np.unique(
+            np.concatenate([edges.target[edges.source == node], edges.source[edges.target == node]])
+        )
+        low, high = along[near] - size[near] / 2, along[near] + size[near] / 2
+        along[node], size[node] = (low.min() + high.max()) / 2, high.max() - low.min()
+    return size
+
+
+def _ports(
+    diagram: Diagram, bends: Sequence[Sequence[float]], along: Floats, size: Floats
+) -> tuple[Floats, Floats]:
+    """Return where each line leaves its source and enters its target, side by side."""
+    source, target = diagram.edges.source.tolist(), diagram.edges.target.tolist()
+    bar = diagram.nodes.bar
+    found = []
+    for near, far, next_bend in ((source, target, 0), (target, source, -1)):
+        beside: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+        for edge, box in enumerate(near):
+            towards = bends[edge][next_bend] if bends[edge] else float(along[far[edge]])
+            beside[box].append((towards, edge))
+        ports = np.empty(len(near))
+        for box, lines in beside.items():
+            lines.sort()
+            if bar is not None and bar[box]:
+                for towards, edge in lines:
+                    ports[edge] = towards
+                continue
+            step = min(MOST_PORTS_APART, 0.75 * float(size[box]) / len(lines))
+            for place, (_, edge) in enumerate(lines):
+                ports[edge] = along[box] + step * (place - (len(lines) - 1) / 2)
+        found.append(ports)
+    return found[0], found[1]
+
+
+def _as_given(diagram: Diagram, sizes: Floats) -> tuple[Floats, list[Way]]:
+    """Return boxes where the diagram has them, spread out so that none overlap, and lines."""
+    nodes = diagram.nodes
+    assert nodes.x is not None
+    assert nodes.y is not None
+    centres = spread_out(np.column_stack([nodes.x, nodes.y]), sizes, GAP, BETWEEN)
+    boxes = np.column_stack([centres - sizes / 2, sizes])
+    return boxes, crossing_free(diagram.edges, boxes)

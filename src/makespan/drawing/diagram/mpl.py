@@ -1,0 +1,128 @@
+"""Diagrams → matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from makespan.core.diagram import Diagram
+from makespan.drawing.diagram.draw import Sheet, draw
+from makespan.drawing.diagram.layout import lay_out
+from makespan.drawing.diagram.thin import thinned
+from makespan.drawing.svg import Rectangle, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+POINTS = 72.0
+ALIGN: dict[str, Literal["left", "center", "right"]] = {
+    "start": "left",
+    "middle": "center",
+    "end": "right",
+}
+
+
+def sheet_of(diagram: Diagram) -> Sheet:
+    """Return a diagram, thinned and placed; its units are points in a figure of its size."""
+    return Sheet.of(lay_out(thinned(diagram)))
+
+
+def draw_on(sheet: Sheet, ax: Axes) -> Axes:
+    """Draw a sheet into ``ax``, as large as it fits, and return the axes."""
+    ax.set_xlim(0.0, sheet.width)
+    ax.set_ylim(sheet.height, 0.0)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    box = ax.get_window_extent()
+    points = POINTS / ax.figure.dpi
+    scale = min(box.width * points / sheet.width, box.height * points / sheet.height)
+    draw(sheet, _Paper(ax, scale))
+    return ax
+
+
+class _Paper:
+    """A surface on axes whose unit is ``scale`` points."""
+
+    def __init__(self, ax: Axes, scale: float) -> None:
+        self.ax, self.scale = ax, scale
+        self.layer = 1.0
+
+    @contextmanager
+    def group(self, name: str, tip: str = "", **data: object) -> Iterator[None]:
+        yield
+
+    def _add(self, patch: Any) -> None:
+        self.layer += 1e-4  # what is drawn later lies above
+        patch.set_zorder(self.layer)
+        self.ax.add_patch(patch)
+
+    def rectangle(
+        self,
+        box: Rectangle,
+        fill: str,
+        *,
+        stroke: str = "",
+        thick: float = 0.5,
+        radius: float = 0.0,
+        opacity: float = 1.0,
+    ) -> None:
+        from matplotlib.patches import FancyBboxPatch, Rectangle as Plain
+
+        x, y, width, height = box
+        look: dict[str, Any] = {
+            "facecolor": fill,
+            "edgecolor": stroke or "none",
+            "linewidth": thick * self.scale if stroke else 0.0,
+            "alpha": opacity,
+        }
+        if not radius:
+            self._add(Plain((x, y), width, height, **look))
+            return
+        style = f"round,pad=0,rounding_size={radius}"
+        self._add(FancyBboxPatch((x, y), width, height, boxstyle=style, **look))
+
+    def way(
+        self,
+        points: Sequence[tuple[float, float]],
+        stroke: str,
+        *,
+        width: float = 1.0,
+        dashes: str = "",
+        radius: float = 0.0,
+    ) -> None:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        steps = rounded(points, radius)
+        codes = [Path.MOVETO]
+        for step in steps[1:]:
+            codes += [Path.LINETO] if len(step) == 1 else [Path.CURVE3] * 2
+        path = Path([point for step in steps for point in step], codes)
+        dashed = tuple(float(part) for part in dashes.split())
+        style: Any = (0, dashed) if dashed else "-"
+        look = {"edgecolor": stroke, "linewidth": width * self.scale, "linestyle": style}
+        self._add(PathPatch(path, fill=False, capstyle="butt", **look))
+
+    def polygon(self, corners: Sequence[tuple[float, float]], fill: str) -> None:
+        from matplotlib.patches import Polygon
+
+        self._add(Polygon(corners, facecolor=fill, edgecolor="none"))
+
+    def text(
+        self, at: tuple[float, float], text: str, *, size: float, fill: str,
+        anchor: str = "start", bold: bool = False,
+    ) -> None:  # fmt: skip
+        self.layer += 1e-4
+        self.ax.text(
+            *at,
+            text,
+            fontsize=size * self.scale,
+            color=fill,
+            ha=ALIGN[anchor],
+            va="baseline",
+            fontweight="bold" if bold else "normal",
+            zorder=self.layer,
+            clip_on=False,
+            parse_math=False,
+        )

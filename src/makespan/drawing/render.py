@@ -1,0 +1,85 @@
+"""Gantt charts, diagrams and curves → SVG, or matplotlib axes: one call for all three."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from makespan.core.diagram import Curves, Drawn
+from makespan.core.picture import Picture
+from makespan.core.system.extras import optional
+from makespan.drawing.diagram.curves import FIGURE, curves_on, curves_svg
+from makespan.drawing.diagram.svg import diagram_svg
+from makespan.drawing.gantt.layout import MAX_ROWS
+from makespan.drawing.gantt.svg import gantt_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LARGEST = 40.0
+"""Inches of a figure, at most."""
+
+
+def as_svg(
+    what: Picture | Drawn,
+    *,
+    width: float = 1000.0,
+    max_rows: int = MAX_ROWS,
+    legend: bool = True,
+    on_page: bool = False,
+) -> str:
+    """Return a picture as an SVG element.
+
+    ``width``, ``max_rows`` and ``legend`` are those of Gantt charts; diagrams and curves are as
+    large as they need, and have the colours of the page around them if ``on_page``.
+    """
+    if isinstance(what, Picture):
+        return gantt_svg(what, width=width, max_rows=max_rows, legend=legend)
+    if isinstance(what, Curves):
+        return curves_svg(what, on_page=on_page)
+    return diagram_svg(what, on_page=on_page)
+
+
+def on_axes(
+    what: Picture | Drawn,
+    ax: Axes | None,
+    *,
+    max_rows: int = MAX_ROWS,
+    legend: bool = True,
+    figure: Figure | None = None,
+) -> Axes:
+    """Draw a picture with matplotlib into ``ax``, or into new axes that fill a ``figure``.
+
+    The figure gets the size that the picture needs; without one, pyplot makes it.
+    """
+    if isinstance(what, Picture):
+        from makespan.drawing.gantt.mpl import FigureFrame, gantt
+
+        if ax is None:
+            frame = FigureFrame.of(what, max_rows=max_rows, legend=legend)
+            figure = _sized(figure, frame.size)
+            figure.subplots_adjust(**frame.margins)
+            ax = figure.add_subplot()
+        return gantt(what, ax, max_rows=max_rows, legend=legend)
+    if isinstance(what, Curves):
+        if ax is None:
+            figure = _sized(figure, FIGURE)
+            figure.set_layout_engine("constrained")
+            ax = figure.add_subplot()
+        return curves_on(what, ax)
+    from makespan.drawing.diagram.mpl import POINTS, draw_on, sheet_of
+
+    sheet = sheet_of(what)
+    if ax is None:
+        inches = sheet.width / POINTS, sheet.height / POINTS
+        scale = min(1.0, LARGEST / max(inches))
+        ax = _sized(figure, (scale * inches[0], scale * inches[1])).add_axes((0.0, 0.0, 1.0, 1.0))
+    return draw_on(sheet, ax)
+
+
+def _sized(figure: Figure | None, inches: tuple[float, float]) -> Figure:
+    if figure is None:
+        made: Figure = optional("matplotlib.pyplot").figure(figsize=inches)
+        return made
+    figure.set_size_inches(*inches)
+    return figure

@@ -1,0 +1,156 @@
+"""Who sends to whom: the tree of each segment, or the machines where that is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from makespan.core.diagram import Diagram, Edges, Nodes
+from makespan.core.schedule import Activity, Schedule
+from makespan.drawing.text import short
+from makespan.reduction.problem import Reduction
+
+MOST_TREES = 6
+MOST_NODES = 120
+MOST_MACHINES = 12
+"""Machines up to which the times between all of them are drawn."""
+NO_DETAILS: Mapping[str, Any] = {}
+Pair = tuple[int, int]
+
+
+def graph(
+    problem: Reduction,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Diagram:
+    """Return who sends to whom: one tree for all segments that are sent alike.
+
+    At a line stand the segments, and of a plan the time at which the send begins. Where the
+    problem leaves the destinations open, the machines with the times between them.
+    """
+    sends: dict[int, dict[Pair, tuple[float, int]]] = {}
+    if schedule is not None:
+        schedule = schedule.renamed(problem.machines)
+        for row in schedule.rows_of(Activity.SEND).tolist():
+            pair = int(schedule.machine[row]), int(schedule.peer[row])
+            sends.setdefault(int(schedule.item[row]), {})[pair] = float(schedule.start[row]), row
+    elif problem.destinations is not None:
+        for machine, goals in enumerate(problem.destinations):
+            for segment, goal in enumerate(goals):
+                if machine:
+                    sends.setdefault(segment, {})[machine, goal - 1] = np.nan, -1
+    if not sends:
+        return _open(problem)
+    alike: dict[tuple[Pair, ...], list[int]] = {}
+    for segment in sorted(sends):
+        alike.setdefault(tuple(sorted(sends[segment])), []).append(segment)
+    return _trees(problem, sends, alike)
+
+
+def _trees(
+    problem: Reduction,
+    sends: dict[int, dict[Pair, tuple[float, int]]],
+    alike: dict[tuple[Pair, ...], list[int]],
+) -> Diagram:
+    count = len(problem.machines)
+    most = max(1, min(MOST_TREES, MOST_NODES // count))
+    labels: list[str] = []
+    texts: list[str] = []
+    items: list[int] = []
+    source: list[int] = []
+    target: list[int] = []
+    activities: list[int] = []
+    for pairs, segments in list(alike.items())[:most]:
+        within = sorted({machine for pair in pairs for machine in pair})
+        place = {machine: len(labels) + index for index, machine in enumerate(within)}
+        labels += [problem.machines[machine] for machine in within]
+        items += within
+        for pair in pairs:
+            source.append(place[pair[0]])
+            target.append(place[pair[1]])
+            begun = [sends[segment][pair] for segment in segments]
+            times = (
+                "" if np.isnan(begun[0][0]) else " at " + ", ".join(short(b) for b, _ in begun[:3])
+            )
+            more = "…" if len(begun) > 3 and times else ""
+            texts.append(f"{_numbers(segments)}{times}{more}" if len(alike) > 1 or times else "")
+            activities.append(begun[0][1])
+    hidden = len(alike) - most
+    shared = "all segments alike" if len(alike) == 1 else f"{len(alike)} ways"
+    return Diagram(
+        nodes=Nodes(label=labels, item=np.array(items, dtype=np.int64), bold=np.array(items) == 0),
+        edges=Edges(
+            source=np.array(source, dtype=np.int64),
+            target=np.array(target, dtype=np.int64),
+            label=texts,
+            item=np.array(activities, dtype=np.int64),
+        ),
+        title=f"who sends to whom: {len(sends)} segments of {count} machines, {shared}",
+        stands_for="machine",
+        carries="activity",
+        bold="the root",
+        notes=(
+            "at a line: the segments, and when their sends begin",
+            *([f"and {hidden} more ways"] if hidden > 0 else []),
+        ),
+    )
+
+
+def _numbers(segments: list[int]) -> str:
+    """Return segments, counted from 1, as people write them.
+
+    >>> _numbers([0, 1, 2, 5])
+    '1–3, 6'
+    """
+    runs: list[list[int]] = []
+    for segment in segments:
+        if runs and segment == runs[-1][1] + 1:
+            runs[-1][1] = segment
+        else:
+            runs.append([segment, segment])
+    return ", ".join(f"{a + 1}" if a == b else f"{a + 1}–{b + 1}" for a, b in runs)
+
+
+def _open(problem: Reduction) -> Diagram:
+    """Return the machines around the root; any may send to any other."""
+    count = min(len(problem.machines), MOST_MACHINES)
+    hidden = len(problem.machines) - count
+    angle = 2.0 * np.pi * np.arange(count) / count
+    said = [
+        f"any machine may send to any other; {problem.segments} segments",
+        *([f"and {hidden:,} more machines"] if hidden else []),
+    ]
+    notes: list[str] = [""] * count
+    texts: list[str] = []
+    source, target = np.nonzero(~np.eye(count, dtype=bool))
+    if problem.segments == "auto":
+        said.append(f"{short(problem.bytes or 0.0)} bytes in all")
+    else:
+        notes = [f"reduce {short(each)}" for each in problem.reduces[:count].tolist()]
+        pairs = np.array([problem.latencies[source, target], problem.transfers[source, target]])
+        if pairs.size and (pairs == pairs[:, :1]).all():
+            once = source < target
+            source, target = source[once], target[once]
+            said.insert(1, f"latency {short(pairs[0, 0])}, transfer {short(pairs[1, 0])} a segment")
+        else:
+            texts = [f"{short(a)} + {short(b)}" for a, b in pairs.T.tolist()]
+            said.insert(1, "at a line: latency + transfer of a segment")
+    return Diagram(
+        nodes=Nodes(
+            label=[problem.machines[machine] for machine in range(count)],
+            note=notes,
+            bold=np.arange(count) == 0,
+            x=1.35 * np.sin(angle),
+            y=-np.cos(angle),
+        ),
+        edges=Edges(source=source, target=target, label=texts, arrow=bool(texts)),
+        title=f"{problem.collective} of {len(problem.machines):,} machines",
+        stands_for="machine",
+        carries="activity",
+        bold="the root",
+        notes=tuple(said),
+    )

@@ -1,0 +1,138 @@
+"""The task graph, and the scheduled graph of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from makespan.core.diagram import Diagram, Edges, Flags, Nodes
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
+from makespan.drawing.text import short
+from makespan.taskgraph.pictures.groups import HASH, dominant_sequence, groups, longest_path
+from makespan.taskgraph.placing.levels import colevels
+from makespan.taskgraph.problem import TaskGraph
+
+ZEROS = 20
+"""Edges up to which a size of 0 is written, too."""
+LABELLED = 400
+"""Edges up to which their sizes are written, where there is room."""
+NO_DETAILS: Mapping[str, Any] = {}
+
+
+def graph(
+    problem: TaskGraph,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Diagram:
+    """Return the tasks with their works and the edges with their sizes.
+
+    Of a plan, the scheduled graph: tasks with their times, coloured by machine, sizes 0 on a
+    machine, dashed edges where tasks follow one another there, the dominant sequence bold.
+    Without a plan, the longest path is bold.
+    """
+    dag = problem.dag
+    names = [HASH.sub("", name) for name in dag.names]
+    size, added = dag.size, np.empty((0, 2), dtype=np.int64)
+    if schedule is None:
+        notes = [short(work, 3) for work in dag.work.tolist()]
+        path, bold_word = longest_path(problem), "longest path"
+    else:
+        schedule = schedule.renamed(problem.machines)
+        rows = _first_rows(problem, schedule)
+        begin, end = schedule.start[rows], schedule.end[rows]
+        notes = [
+            f"{short(one)}–{short(other)}" if row >= 0 else ""
+            for row, one, other in zip(rows.tolist(), begin.tolist(), end.tolist(), strict=True)
+        ]
+        at = np.where(rows >= 0, schedule.machine[rows], -1)
+        size = np.where(at[dag.source] == at[dag.target], 0.0, size)
+        path, bold_word = dominant_sequence(problem, schedule), "dominant sequence"
+        added = _added(problem, schedule, rows, path)
+    source = np.concatenate([dag.source, added[:, 0]])
+    target = np.concatenate([dag.target, added[:, 1]])
+    bold = _follows(path, source, target, len(dag))
+    dashed = np.arange(len(source)) >= len(dag.source)
+    labels, said = _labels(size, len(added))
+    layer = None
+    if not len(added):
+        layer = colevels(dag, np.ones(len(dag)), np.zeros(len(dag.source))).astype(np.int64) - 1
+    on_path = np.zeros(len(dag), dtype=bool)
+    on_path[path] = True
+    what = "task graph" if schedule is None else "scheduled graph"
+    return Diagram(
+        nodes=Nodes(label=names, note=notes, bold=on_path, layer=layer),
+        edges=Edges(
+            source=source,
+            target=target,
+            label=labels,
+            bold=bold,
+            dashed=dashed,
+            item=np.where(dashed, -1, np.arange(len(source))),
+        ),
+        title=f"{what}: {len(dag):,} tasks, {len(dag.source):,} edges",
+        groups=groups(problem, schedule, by, details),
+        bold=bold_word,
+        dashed="one after another on a machine",
+        notes=said,
+    )
+
+
+def _first_rows(problem: TaskGraph, schedule: Schedule) -> Integers:
+    """Return the row of each task, of several copies that of the first to end; -1 for none."""
+    rows = schedule.rows_of(Activity.COMPUTE)
+    rows = rows[np.argsort(-schedule.end[rows], kind="stable")]
+    found = np.full(len(problem.dag), -1, dtype=np.int64)
+    found[schedule.item[rows]] = rows
+    return found
+
+
+def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[int]) -> Integers:
+    """Return the pairs of tasks that follow one another on a core, without an edge between."""
+    dag = problem.dag
+    known = set(zip(dag.source.tolist(), dag.target.tolist(), strict=True))
+    row = np.where(rows >= 0, rows, 0)
+    order = np.lexsort(
+        (dag.position, schedule.end[row], schedule.start[row], schedule.machine[row])
+    )
+    cores: dict[int, list[tuple[float, int]]] = {}
+    pairs: dict[tuple[int, int], None] = {}
+    for task in order[rows[order] >= 0].tolist():
+        here = int(schedule.machine[rows[task]])
+        start, end = float(schedule.start[rows[task]]), float(schedule.end[rows[task]])
+        free = [each for each in cores.get(here, []) if each[0] <= start * (1 + 1e-12)]
+        if free:
+            last = max(free)
+            cores[here].remove(last)
+            pairs[last[1], task] = None
+        cores.setdefault(here, []).append((end, task))
+    pairs |= dict.fromkeys(pairwise(path))
+    new = [pair for pair in pairs if pair not in known]
+    return np.array(new, dtype=np.int64).reshape(-1, 2)
+
+
+def _follows(path: list[int], source: Integers, target: Integers, count: int) -> Flags:
+    """Return which edges lead from a task of a path to the next."""
+    following = np.full(count, -1, dtype=np.int64)
+    for one, other in pairwise(path):
+        following[one] = other
+    found: Flags = following[source] == target
+    return found
+
+
+def _labels(size: Floats, more: int) -> tuple[list[str], tuple[str, ...]]:
+    """Return what is written on edges, and a line in place of it where they are all alike."""
+    few = len(size) <= ZEROS
+    if not len(size) or not size.any():
+        return [], ()
+    if len(size) > 1 and (size == size[0]).all():
+        return [], (f"every edge carries {short(float(size[0]))}",)
+    if len(size) > LABELLED:
+        return [], ()
+    labels = [short(each, 3) if each or few else "" for each in size.tolist()]
+    return [*labels, *[""] * more], ()
