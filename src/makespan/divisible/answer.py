@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import computed
 from makespan.divisible.model.platform import Master
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.timing import with_schedules_master
+from makespan.divisible.timing import matched
 
 SHOWN = 20
 
@@ -22,19 +23,14 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     ``loads`` holds every machine, ``chunks`` are in the order of sending with rounds counted
     from 1, ``order`` names the workers by their first send.
     """
-    problem = with_schedules_master(problem, schedule)
-    schedule = schedule.renamed(problem.machines)
+    problem, schedule = matched(problem, schedule)
     names = problem.machines
-    computes = schedule.kind == Activity.COMPUTE
-    loads = np.bincount(
-        schedule.machine[computes], weights=schedule.amount[computes], minlength=len(names)
-    )
     sends = schedule.rows_of(Activity.SEND)
     workers = schedule.peer[sends]
     rounds = rounds_of(workers)
     first = np.sort(np.unique(workers, return_index=True)[1])
     returns = schedule.rows_of(Activity.RETURN)
-    amounts = loads.tolist()
+    amounts = computed(schedule).tolist()
     return {
         "loads": {names[index]: amounts[index] for index in _computing(problem)},
         "order": [names[index] for index in workers[first].tolist()],
@@ -87,13 +83,10 @@ def rounds_of(workers: np.ndarray) -> np.ndarray:
 
 def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
     """Return the loads as a table: name, load, share, and when the machine is done."""
-    problem = with_schedules_master(problem, schedule)
-    schedule = schedule.renamed(problem.machines)
+    problem, schedule = matched(problem, schedule)
     names = problem.machines
-    computes = schedule.kind == Activity.COMPUTE
-    machines = schedule.machine[computes]
     count = len(names)
-    loads = np.bincount(machines, weights=schedule.amount[computes], minlength=count)
+    loads = computed(schedule)
     ends = np.zeros(count)
     np.maximum.at(ends, schedule.machine, schedule.end)
     total = loads.sum() or 1.0

@@ -68,21 +68,12 @@ class DivisibleForm(ProblemForm):
     budget: Annotated[float, Value(BUDGET)] | None = None
 
 
-PLAIN = (
-    "load",
-    "rounds",
-    "ports",
-    "order",
-    "activation",
-    "return_order",
-    "discipline",
-    "loads",
-    "use",
-    "front_end",
-    "integral",
-    "deadline",
-    "budget",
+PLAIN = tuple(
+    name
+    for name in DivisibleForm.model_fields
+    if name not in ("format", "kind", "options", "platform", "transfers")
 )
+"""The fields of a problem that stand in files as they are."""
 
 
 def read(data: Mapping[str, Any]) -> DivisibleLoad:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -26,21 +26,6 @@ BUDGET = Rule("a budget is 0 or more")
 ROUNDS = whole("rounds are", words=("auto",))
 MASTER = 0
 MAX_UNITS = 2.0**53
-STAR_ONLY = {
-    "rounds": 1,
-    "ports": 1,
-    "order": None,
-    "activation": None,
-    "return_order": None,
-    "discipline": None,
-    "transfers": None,
-    "loads": None,
-    "use": "any",
-    "front_end": True,
-    "integral": False,
-    "budget": None,
-}
-"""The fields that only a star can have, with their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=True)
@@ -253,6 +238,14 @@ class DivisibleLoad(Pictured):
             order=without(self.order),
             return_order=without(self.return_order),
         )
+
+
+STAR_ONLY = {
+    each.name: each.default
+    for each in fields(DivisibleLoad)
+    if each.name not in ("platform", "load", "deadline", "options")
+}
+"""The fields that only a star can have, with their defaults."""
 
 
 def _as_names(names: Any) -> Any:

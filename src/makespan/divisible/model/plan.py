@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Activity, Schedule
 
 ROUNDING = 1e-13  # relative: amounts that are as near as that to a load add up to it
 NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
@@ -122,6 +123,14 @@ class Plan:
             master=self.master,
             transfers=transfers,
         )
+
+
+def computed(schedule: Schedule) -> Floats:
+    """Return the load that each machine computes in a schedule, units."""
+    rows = schedule.kind == Activity.COMPUTE
+    machine, amount = schedule.machine[rows], schedule.amount[rows]
+    loads = np.bincount(machine, amount, minlength=len(schedule.machines))
+    return np.asarray(loads, dtype=np.float64)
 
 
 def sends_then_returns(count: int, returned: ArrayLike) -> Integers:

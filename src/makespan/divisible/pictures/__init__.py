@@ -9,10 +9,11 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import computed
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.pictures.platform import platform
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.timing import with_schedules_master
+from makespan.divisible.timing import matched
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
@@ -27,8 +28,7 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     nodes have a lane for what they forward. On transfers stands the worker, on computations the
     amount; beside each machine, its load.
     """
-    problem = with_schedules_master(problem, schedule)
-    schedule = schedule.renamed(problem.machines)
+    problem, schedule = matched(problem, schedule)
     sends = schedule.rows_of(Activity.SEND)
     returns = schedule.rows_of(Activity.RETURN)
     computes = schedule.rows_of(Activity.COMPUTE)
@@ -44,11 +44,13 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     )
     order = busy_first(schedule, by_start=True)
     order = np.concatenate([[holder], order[order != holder]])
+    loads = computed(schedule)
+    total = float(loads.sum())
     drawn = assembled(
         schedule,
         lanes,
         order,
-        note=_Loads(schedule).said,
+        note=lambda machine: _share(float(loads[machine]), total),
         labels=OnDemand(len(schedule), lambda row: _label(schedule, row)),
     )
     if problem.deadline is not None and math.isfinite(problem.deadline):
@@ -68,20 +70,5 @@ def _label(schedule: Schedule, row: int) -> str:
     return schedule.machines[int(machine[row])] if machine[row] >= 0 else ""
 
 
-class _Loads:
-    """How much each machine computes."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        computes = schedule.kind == Activity.COMPUTE
-        self.of = np.bincount(
-            schedule.machine[computes],
-            weights=schedule.amount[computes],
-            minlength=len(schedule.machines),
-        )
-        self.total = float(self.of.sum())
-
-    def said(self, machine: int) -> str:
-        load = float(self.of[machine])
-        if load == 0.0:
-            return ""
-        return f"{short(load)} ({percent(load / self.total)})"
+def _share(load: float, total: float) -> str:
+    return f"{short(load)} ({percent(load / total)})" if load else ""

@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.sorting import least_of, sorted_by
 from makespan.core.solution import Bound
 from makespan.divisible.model.platform import NUMBERS, Master, Star
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.returns import RETURNS, rate_with_returns
-from makespan.divisible.rates.shares import BLOCK, equal_finish_shares
+from makespan.divisible.rates.shares import one_round_rate, sustained_rate
 from makespan.divisible.trees.equivalent import equivalent_tree
 
 STAR = "Benoit 2016, star theorem, on the problem without fixed costs, limits and returns"
@@ -29,7 +27,7 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if problem.load is None:
         return ()
     if isinstance(problem.platform, Tree):
-        rate = equivalent_tree(problem.platform).rate
+        rate = equivalent_tree(problem.platform)[0]
         return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)
     if problem.chooses_master and problem.has_returns and len(problem.star) > MAX_MASTERS:
         return quick_bounds(_with_a_machine_more(problem))
@@ -88,12 +86,6 @@ def _own_rate(problem: DivisibleLoad) -> float:
     return 1.0 / per_unit if per_unit > 0 else np.inf
 
 
-def _inverse(seconds: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        rate: Floats = 1.0 / seconds
-    return rate
-
-
 def _steady_rate(problem: DivisibleLoad) -> float:
     """Return the greatest load per second that machines and ports could sustain."""
     star = problem.star
@@ -101,35 +93,12 @@ def _steady_rate(problem: DivisibleLoad) -> float:
     if problem.ports == 1 and problem.has_returns:
         port = port + star.return_per_unit
     if problem.ports == "many":
-        speed = _inverse(star.compute_per_unit)
-        rate = float(np.minimum(speed, _inverse(star.send_per_unit)).sum())
+        with np.errstate(divide="ignore"):
+            rate = float((1.0 / np.maximum(star.compute_per_unit, port)).sum())
         uplink = getattr(star.master, "uplink", None)
         return _own_rate(problem) + (rate if uplink is None else min(rate, uplink))
-    if port is star.send_per_unit:
-        return _own_rate(problem) + _rate_of(star, port, star.by_send_cost)[0]
-    rate, used = _rate_of(star, port, least_of(port, 3 * BLOCK))
-    if used < 1.0:
-        rate, used = _rate_of(star, port, sorted_by(port))
-    return _own_rate(problem) + rate
-
-
-def _rate_of(star: Star, port: Floats, order: Integers) -> tuple[float, float]:
-    """Return the greatest load per second that the workers sustain in this order, by what a unit
-    costs the port, and how much of the port's time they use, 1 or more where all.
-    """
-    rate, used = 0.0, 0.0
-    for first in range(0, len(order), BLOCK):
-        worker = order[first : first + BLOCK]
-        seconds, speed = port[worker], _inverse(star.compute_per_unit[worker])
-        free = seconds == 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            wanted = np.cumsum(np.where(free, 0.0, seconds * speed))
-            room = np.maximum(0.0, 1.0 - (used + np.concatenate([[0.0], wanted[:-1]])))
-            rate += float(np.where(free, speed, np.minimum(speed, room / seconds)).sum())
-        used += float(wanted[-1])
-        if used >= 1.0:
-            break
-    return rate, used
+    by_port = star.by_send_cost if port is star.send_per_unit else None
+    return _own_rate(problem) + sustained_rate(port, star.compute_per_unit, by_port)
 
 
 def _one_round_rate(problem: DivisibleLoad) -> float:
@@ -139,15 +108,9 @@ def _one_round_rate(problem: DivisibleLoad) -> float:
     if not total.all():
         return np.inf
     if problem.ports == "many":
-        rate = float((1.0 / total).sum())
-    else:
-        order = star.by_send_cost
-        for worker in (order[: 3 * BLOCK], order):
-            shares = equal_finish_shares(star.send_per_unit[worker], star.compute_per_unit[worker])
-            if not shares[-1:].all():  # nothing is left for those behind
-                break
-        rate = float(shares.sum())
-    return rate + _own_rate(problem)
+        return float((1.0 / total).sum()) + _own_rate(problem)
+    send, compute = star.send_per_unit, star.compute_per_unit
+    return one_round_rate(send, compute, star.by_send_cost) + _own_rate(problem)
 
 
 def _given_loads(problem: DivisibleLoad) -> Bound:

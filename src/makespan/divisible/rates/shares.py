@@ -6,10 +6,13 @@ load done per second when all chunks are sized best. The master is a worker with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
+from makespan.core.numeric.sorting import least_of
 
 BLOCK = 30_000  # workers whose shares are computed at a time
 NOTHING = float(np.finfo(np.float64).tiny)
@@ -77,3 +80,47 @@ def _uses(send, compute, used):  # type: ignore[no-untyped-def]
         if c * rate < 1.0:
             rate = (1.0 + rate * w) / (c + w)
             used[position] = True
+
+
+def one_round_rate(send: Floats, compute: Floats, by_send: Integers | None = None) -> float:
+    """Return the load a second of a linear star in one round, the order being the best one.
+
+    ``by_send`` is that order, the workers by send cost, where it is known.
+    """
+    for order in _cheapest(send, by_send):
+        shares = equal_finish_shares(send[order], compute[order])
+        if not shares[-1:].all():  # nothing is left for those behind
+            break
+    return float(shares.sum())
+
+
+def sustained_rate(port: Floats, alone: Floats, by_port: Integers | None = None) -> float:
+    """Return the most load a second: max{sum x : x_j <= 1/alone_j, sum port_j x_j <= 1}.
+
+    The cheapest for the port come first; ``by_port`` is their order, where it is known.
+    """
+    for order in _cheapest(port, by_port):
+        rate, used = 0.0, 0.0
+        for first in range(0, len(order), BLOCK):
+            worker = order[first : first + BLOCK]
+            seconds, free = port[worker], port[worker] == 0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                speed = 1.0 / alone[worker]
+                wanted = np.cumsum(np.where(free, 0.0, seconds * speed))
+                room = np.maximum(0.0, 1.0 - (used + np.concatenate([[0.0], wanted[:-1]])))
+                rate += float(np.where(free, speed, np.minimum(speed, room / seconds)).sum())
+            used += float(wanted[-1])
+            if used >= 1.0:  # those behind find no room
+                return rate
+    return rate
+
+
+def _cheapest(costs: Floats, order: Integers | None) -> Iterator[Integers]:
+    """Yield the few that cost least, by cost, then more of them, then all: no more are sorted than
+    are asked for.
+    """
+    for few in (3 * BLOCK, 12 * BLOCK, len(costs)):
+        found = least_of(costs, few) if order is None else order[:few]
+        yield found
+        if len(found) == len(costs):
+            return

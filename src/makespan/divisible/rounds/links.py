@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,13 +86,12 @@ def _back(star: Star, worker: int) -> tuple[float, float]:
     return float(star.return_fixed[worker]), float(star.return_per_unit[worker])
 
 
-def least_end(load: float, most: object, low: float) -> float:
+def least_end(load: float, most: Callable[[float], float]) -> float:
     """Return the least T at which ``most(T)``, which does not decrease, is the load; bisection.
 
     Infinity where no float is late enough.
     """
-    assert callable(most)
-    high = max(low, 1e-300)
+    high = 1.0
     while most(high) < load:
         high *= 2.0
         if high == np.inf:

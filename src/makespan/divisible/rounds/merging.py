@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.plan import Plan, computed
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import timed
 
@@ -39,11 +39,6 @@ def merge_rounds(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     sends = schedule.rows_of(Activity.SEND)
     workers, first = np.unique(schedule.peer[sends], return_index=True)
     order = workers[np.argsort(first, kind="stable")]
-    computes = schedule.kind == Activity.COMPUTE
-    loads = np.bincount(
-        schedule.machine[computes],
-        weights=schedule.amount[computes],
-        minlength=len(problem.machines),
-    )
+    loads = computed(schedule)
     plan = Plan.of(order - 1, loads[order], master=float(loads[MASTER]))
     return timed(problem, plan.without_empty())

@@ -7,6 +7,7 @@ last one, and takes that one's results right after; after the last send the chan
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,9 +153,8 @@ def threshold(workers: int, rounds: int) -> Threshold:
     return Threshold(positive=positive, feasible=max(positive, _last_root(gap, workers)))
 
 
-def _last_root(of: object, workers: int) -> float:
+def _last_root(of: Callable[[float], float], workers: int) -> float:
     """Return the largest ratio below 2N at which a function is not positive, by bisection."""
-    assert callable(of)
     high = 2.0 * workers
     step = high / 200
     low = high - step

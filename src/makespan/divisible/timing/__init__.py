@@ -18,7 +18,7 @@ from makespan.divisible.model.plan import NO_CHUNKS, Plan
 from makespan.divisible.model.platform import Master
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing.dispatch import Dispatch
-from makespan.divisible.timing.one_pass import is_single_round, single_round
+from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
 from makespan.divisible.timing.trees import retimed_tree
 
 
@@ -45,7 +45,8 @@ def timed(
         own = problem.star.master_cost
         own_seconds = own.fixed + own.per_unit * plan.master
         return single_round(problem, plan, _returned(problem, plan), own_seconds)
-    return _earliest(problem, _rows(problem, plan), _dispatch_order(problem, plan, behind))
+    rows = laid_out(problem, plan, _returned(problem, plan), 4 * [(0.0, 0.0)])
+    return _earliest(problem, rows, _dispatch_order(problem, plan, behind))
 
 
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
@@ -55,8 +56,7 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
     """
     if not problem.is_star:
         return retimed_tree(problem, schedule, factors)
-    problem = with_schedules_master(problem, schedule)
-    schedule = schedule.renamed(problem.machines)
+    problem, schedule = matched(problem, schedule)
     return _earliest(problem, schedule, _order_in_time(problem, schedule), factors)
 
 
@@ -100,8 +100,7 @@ def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Repl
     """
     if not problem.is_star:
         return Replay(lambda factors: retimed_tree(problem, schedule, factors).makespan)
-    problem = with_schedules_master(problem, schedule)
-    schedule = schedule.renamed(problem.machines)
+    problem, schedule = matched(problem, schedule)
     nominal = _lasting(problem, schedule)
     fixed = Dispatch.of(problem, schedule, _order_in_time(problem, schedule))
 
@@ -112,52 +111,17 @@ def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Repl
     return Replay(end)
 
 
-def with_schedules_master(problem: DivisibleLoad, schedule: Schedule) -> DivisibleLoad:
-    """Return the problem with the master that the schedule chose, where the problem leaves it."""
-    if not problem.chooses_master:
-        return problem
-    names = problem.machines
-    sends = np.flatnonzero(schedule.kind == Activity.SEND)
-    row = int(sends[0]) if len(sends) else 0
-    name = schedule.machines[int(schedule.machine[row])] if len(schedule) else names[0]
-    return problem.with_master(names.index(name))
-
-
-def _rows(problem: DivisibleLoad, plan: Plan) -> Schedule:
-    """Return the plan's activities without times: sends, computations, returns, the master's."""
-    count = len(plan)
-    back = _returned(problem, plan)
-    own = 1 if plan.master > 0 else 0
-    parts = [count, count, len(back), own]
-    kinds = [Activity.SEND, Activity.COMPUTE, Activity.RETURN, Activity.COMPUTE]
-    kind = np.repeat(np.array(kinds, dtype=np.int8), parts)
-    no_time = np.zeros(len(kind))
-    machine, peer, item = (np.empty(len(kind), dtype=np.int64) for _ in range(3))
-    amount = np.empty(len(kind))
-    ends = np.cumsum(parts)
-    sends, computes, returns, master = (
-        slice(end - part, end) for part, end in zip(parts, ends.tolist(), strict=True)
-    )
-    machine[sends], peer[sends] = MASTER, plan.worker
-    peer[sends] += 1
-    machine[computes], peer[computes] = peer[sends], -1
-    machine[returns], peer[returns] = peer[sends][back], MASTER
-    machine[master], peer[master] = MASTER, -1
-    item[sends] = item[computes] = np.arange(count)
-    amount[sends] = amount[computes] = plan.amount
-    item[returns], amount[returns] = back, plan.amount[back]
-    item[master], amount[master] = count, plan.master
-    return Schedule.of_columns(
-        problem.machines,
-        kind=kind,
-        machine=machine,
-        peer=peer,
-        item=item,
-        amount=amount,
-        start=no_time,
-        end=no_time,
-        copy=False,
-    )
+def matched(problem: DivisibleLoad, schedule: Schedule) -> tuple[DivisibleLoad, Schedule]:
+    """Return the problem with the master that the schedule chose, where the problem leaves it, and
+    the schedule over its machines.
+    """
+    if problem.chooses_master:
+        names = problem.machines
+        sends = np.flatnonzero(schedule.kind == Activity.SEND)
+        row = int(sends[0]) if len(sends) else 0
+        name = schedule.machines[int(schedule.machine[row])] if len(schedule) else names[0]
+        problem = problem.with_master(names.index(name))
+    return problem, schedule.renamed(problem.machines)
 
 
 def _returned(problem: DivisibleLoad, plan: Plan) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,16 +63,30 @@ def single_round(
         problem.ports == 1,
         sent, began, ended, *times_back,
     )  # fmt: skip
+    own = (0.0, own_seconds)
+    return laid_out(problem, plan, back, ((sent[:-1], sent[1:]), (began, ended), times_back, own))
+
+
+def laid_out(
+    problem: DivisibleLoad, plan: Plan, back: Integers, times: Sequence[tuple[Any, Any]]
+) -> Schedule:
+    """Return the rows of a plan: sends, computations, returns (``back``), the master's own.
+
+    ``times`` are starts and ends of each.
+    """
+    count = len(plan)
     far, chunk = plan.worker + 1, np.arange(count)
     in_turn = len(back) == count and np.array_equal(back, chunk)  # then columns are shared
     home = (far, chunk, plan.amount) if in_turn else (far[back], back, plan.amount[back])
     parts = (
-        (count, Activity.SEND, MASTER, far, chunk, plan.amount, sent[:-1], sent[1:]),
-        (count, Activity.COMPUTE, far, NONE, chunk, plan.amount, began, ended),
-        (len(back), Activity.RETURN, home[0], MASTER, *home[1:], *times_back),
-        (plan.master > 0, Activity.COMPUTE, MASTER, NONE, count, plan.master, 0.0, own_seconds),
+        (count, Activity.SEND, MASTER, far, chunk, plan.amount),
+        (count, Activity.COMPUTE, far, NONE, chunk, plan.amount),
+        (len(back), Activity.RETURN, home[0], MASTER, *home[1:]),
+        (plan.master > 0, Activity.COMPUTE, MASTER, NONE, count, plan.master),
     )
-    return Schedule.joined([_part(problem, *part) for part in parts], earliest=True)
+    return Schedule.joined(
+        [_part(problem, *part, *its) for part, its in zip(parts, times, strict=True)], earliest=True
+    )
 
 
 def _part(problem: DivisibleLoad, length: int, *columns: Any) -> Schedule:

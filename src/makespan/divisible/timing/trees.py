@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import computed
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.model.tree_loops import earliest
 from makespan.divisible.problem import DivisibleLoad
@@ -75,16 +76,13 @@ def retimed_tree(
     tree = problem.platform
     assert isinstance(tree, Tree)
     schedule = schedule.renamed(tree.names)
-    computes = schedule.kind == Activity.COMPUTE
-    amount: Floats = np.bincount(
-        schedule.machine[computes], weights=schedule.amount[computes], minlength=len(tree)
-    ).astype(np.float64)
     sends = schedule.rows_of(Activity.SEND)
     rank = np.full(len(tree), len(sends))
     rank[schedule.peer[sends]] = np.arange(len(sends))
     by_node = None
     if factors is not None:
+        computes = schedule.kind == Activity.COMPUTE
         by_node = np.ones((2, len(tree)))
         by_node[0, schedule.peer[~computes]] = factors[~computes]
         by_node[1, schedule.machine[computes]] = factors[computes]
-    return timed_tree(problem, amount, Levels.of(tree, rank), by_node)
+    return timed_tree(problem, computed(schedule), Levels.of(tree, rank), by_node)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import DivisibleLoad, Master, Star, Tree, check, solve
-from makespan.divisible.trees.affine import equal_finish
+from makespan.divisible.trees.equivalent import equal_finish
 
 
 def random_tree(generator, count, scale=0.5):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,7 @@ from makespan.divisible.rounds.links import (
 from makespan.divisible.timing import timed
 
 PASSES = 20
+Loads = Callable[[float], Floats]
 MAX_SWAPPED = 40
 
 
@@ -116,6 +117,17 @@ def independent_links(problem: DivisibleLoad, control: Control) -> Solution:
     return with_deadline(problem, solution)
 
 
+def _total(problem: DivisibleLoad, loads: Loads, end: float) -> float:
+    """Return what workers and master do by ``end``."""
+    return float(loads(end).sum()) + _own(problem, end)
+
+
+def _end_of(problem: DivisibleLoad, loads: Loads) -> float:
+    """Return when workers who do ``loads(T)`` by T, and the master, have done the load."""
+    assert problem.load is not None
+    return least_end(problem.load, lambda end: _total(problem, loads, end))
+
+
 def _own(problem: DivisibleLoad, end: float) -> float:
     if not problem.master_computes:
         return 0.0
@@ -140,12 +152,11 @@ def _each_alone(problem: DivisibleLoad, control: Control) -> Plan:
     able = [worker for worker, each in enumerate(ways) if each]
     first = np.cumsum([0, *(len(ways[worker]) for worker in able)])[:-1]
 
-    def done(end: float) -> float:
+    def done(end: float) -> Floats:
         loads = np.where(end > least, (end - start) * rate, 0.0)
-        most = np.maximum.reduceat(loads, first) if len(first) else loads
-        return float(most.sum()) + _own(problem, end)
+        return np.maximum.reduceat(loads, first) if len(first) else loads
 
-    end = least_end(problem.load, done, 1.0)
+    end = _end_of(problem, done)
     chunks: list[tuple[int, int, float]] = []
     for worker in able:
         way = max(ways[worker], key=lambda one: one.load(end))
@@ -168,7 +179,7 @@ def _once_each(problem: DivisibleLoad) -> Plan:
         amount: Floats = np.maximum(0.0, (end - start) * rate)
         return amount
 
-    end = least_end(problem.load, lambda end: float(loads(end).sum()) + _own(problem, end), 1.0)
+    end = _end_of(problem, loads)
     amount = loads(end)
     used = np.flatnonzero(amount > 0)
     return _scaled(problem, used, amount[used], _own(problem, end))
@@ -207,13 +218,7 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
         parts = (one_after_another(star, order[port[order] == p], end, None) for p in range(few))
         return np.asarray(sum(parts, np.zeros(len(star))))
 
-    def ends() -> float:
-        assert problem.load is not None
-        return least_end(
-            problem.load, lambda end: float(loads(end).sum()) + _own(problem, end), 1.0
-        )
-
-    best = ends()
+    best = _end_of(problem, loads)
     for _ in range(PASSES):
         before = best
         for trial in _neighbours(port, few):
@@ -221,8 +226,8 @@ def _few_at_a_time(problem: DivisibleLoad, few: int, control: Control) -> Plan:
                 break
             kept = port.copy()
             port[:] = trial
-            if _does_more(problem, loads, best):
-                best = ends()
+            if _total(problem, loads, best) > problem.load * (1 + 1e-9):
+                best = _end_of(problem, loads)
             else:
                 port[:] = kept
         if best >= before * (1 - 1e-9) or control.expired():
@@ -253,12 +258,6 @@ def _neighbours(port: Integers, few: int) -> Iterator[Integers]:
                 yield swapped
 
 
-def _does_more(problem: DivisibleLoad, loads: object, end: float) -> bool:
-    assert callable(loads)
-    assert problem.load is not None
-    return float(loads(end).sum()) + _own(problem, end) > problem.load * (1 + 1e-9)
-
-
 def _in_order_of_start(
     fixed: Floats, per_unit: Floats, order: Integers, port: Integers, done: Floats, few: int
 ) -> list[int]:
@@ -276,20 +275,11 @@ def _under_uplink(problem: DivisibleLoad, uplink: float, few: int | None) -> Sch
     """Return the better of all sends side by side and one after another."""
     star = problem.star
     assert problem.load is not None
-    load = problem.load
     order = sorted_by(np.maximum(star.send_per_unit, 1.0 / uplink))
-    last = least_end(
-        load,
-        lambda end: float(one_after_another(star, order, end, uplink).sum()) + _own(problem, end),
-        1.0,
-    )
+    last = _end_of(problem, lambda end: one_after_another(star, order, end, uplink))
     beside = np.inf
     if few is None:
-        beside = least_end(
-            load,
-            lambda end: float(side_by_side(star, end, uplink)[0].sum()) + _own(problem, end),
-            1.0,
-        )
+        beside = _end_of(problem, lambda end: side_by_side(star, end, uplink)[0])
     if beside < last:
         done, rate = side_by_side(star, beside, uplink)
         used = np.flatnonzero(done > 0)
@@ -315,13 +305,4 @@ def _placed(problem: DivisibleLoad, plan: Plan, start: Floats, end: Floats) -> S
     lasting = (stop - begin)[computes]
     begin[sends], stop[sends] = start, end
     begin[computes], stop[computes] = end, end + lasting
-    return Schedule.of_columns(
-        rows.machines,
-        kind=rows.kind,
-        machine=rows.machine,
-        peer=rows.peer,
-        item=rows.item,
-        amount=rows.amount,
-        start=begin,
-        end=stop,
-    )
+    return rows.timed(begin, stop)

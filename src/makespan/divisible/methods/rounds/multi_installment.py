@@ -7,6 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import (
     ANY_WORKERS,
     FINITE_SPEED,
@@ -21,7 +22,6 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.sizing import Sized, chained
 from makespan.divisible.timing import timed
 
-EQUAL = ("send_fixed", "send_per_unit", "compute_fixed", "compute_per_unit")
 MAX_ROUNDS = 100_000
 MAX_CHUNKS = 1_000_000
 
@@ -34,7 +34,7 @@ MAX_CHUNKS = 1_000_000
         NO_GIVEN_SEQUENCE,
         SOME_LOAD,
         *NO_WINDOWS,
-        equal_workers(*EQUAL),
+        equal_workers(*NUMBERS[:4]),
         FINITE_SPEED,
         ANY_WORKERS,
     ),

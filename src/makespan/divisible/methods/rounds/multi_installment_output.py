@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import (
     A_FRONT_END,
     A_LOAD,
@@ -31,14 +32,6 @@ from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 2_000
 ENOUGH = 1e-4  # the relative gain below which no further round is tried
-COLUMNS = (
-    "send_fixed",
-    "send_per_unit",
-    "compute_fixed",
-    "compute_per_unit",
-    "return_fixed",
-    "return_per_unit",
-)
 
 
 def _other_returns(problem: DivisibleLoad) -> str | None:
@@ -80,7 +73,7 @@ MANY_WITH_RETURNS = (
     needs=(
         *MANY_WITH_RETURNS,
         ONE_PORT,
-        equal_workers(*COLUMNS),
+        equal_workers(*NUMBERS[:6]),
         Need(f"at most {MAX_CHUNKS} chunks", _too_many),
     ),
     published=True,

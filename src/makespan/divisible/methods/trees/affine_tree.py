@@ -12,7 +12,7 @@ from makespan.divisible.needs import A_LOAD, A_TREE, FINITE_SPEED
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
-from makespan.divisible.trees.affine import EqualFinish, equal_finish
+from makespan.divisible.trees.equivalent import EqualFinish, equal_finish
 
 MAX_TRIED = 400  # nodes up to which leaving each one out is tried
 

@@ -28,17 +28,17 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""
     platform = problem.platform
     assert isinstance(platform, Tree)
-    equivalent = equivalent_tree(platform)
-    if equivalent.rate == 0.0 and problem.load:
+    rate, share = equivalent_tree(platform)
+    if rate == 0.0 and problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     if problem.load is None:
         assert problem.deadline is not None
-        load = problem.deadline * equivalent.rate
+        load = problem.deadline * rate
         if not np.isfinite(load):
             return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     else:
         load = problem.load
-    amount = equivalent.share * load
+    amount = share * load
     solution = Solution(schedule=timed_tree(problem, amount), optimal=True)
     if problem.load is not None:
         return with_deadline(problem, solution)
