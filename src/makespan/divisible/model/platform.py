@@ -221,19 +221,7 @@ class Star(Columns):
         >>> Star.from_arrays(send_per_unit=[1.0, 2.0], compute_per_unit=3.0).names[1]
         'P2'
         """
-        given = dict(
-            send_fixed=send_fixed,
-            send_per_unit=send_per_unit,
-            compute_fixed=compute_fixed,
-            compute_per_unit=compute_per_unit,
-            return_fixed=return_fixed,
-            return_per_unit=return_per_unit,
-            memory=memory,
-            release=release,
-            deadline=deadline,
-            price_fixed=price_fixed,
-            price_per_unit=price_per_unit,
-        )
+        given = {name: value for name, value in locals().items() if name in RULES}
         star = cls((), master=master)
         star._take(given, names, "P", first=star._first)
         return star

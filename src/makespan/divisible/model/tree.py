@@ -169,18 +169,13 @@ class Tree(Columns):
         >>> Tree.from_arrays(parent=[-1, 0], send_per_unit=1, compute_per_unit=2).names[1]
         'N1'
         """
+        given = {name: value for name, value in locals().items() if name in RULES}
         tree = cls(())
         checked = tree._mistakes.column(
             "platform.nodes[{}].parent".format, np.atleast_1d(np.asarray(parent)), PARENT
         )
         tree._mistakes.raise_if_any()
         tree._hang(checked)
-        given = dict(
-            send_fixed=send_fixed,
-            send_per_unit=send_per_unit,
-            compute_fixed=compute_fixed,
-            compute_per_unit=compute_per_unit,
-        )
         tree._take(given, names, "N", count=tree.parent.size)
         return tree
 

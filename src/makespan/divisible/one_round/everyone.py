@@ -30,22 +30,14 @@ def with_everyone(problem: DivisibleLoad, plan: Plan) -> Plan:
     idle = np.setdiff1d(np.arange(len(problem.star)), plan.worker)
     if not len(idle):
         return plan
-    if problem.order is not None:
-        return _in_order(plan, problem.workers_in(problem.order))
-    idle = idle[np.argsort(-problem.star.compute_fixed[idle], kind="stable")]
-    candidates = [_around(plan, idle[:early], idle[early:]) for early in range(len(idle) + 1)]
-    return min(candidates, key=lambda candidate: timed(problem, candidate).makespan)
-
-
-def _around(plan: Plan, before: Integers, after: Integers) -> Plan:
-    return Plan.of(
-        np.concatenate([before, plan.worker, after]),
-        np.concatenate([np.zeros(len(before)), plan.amount, np.zeros(len(after))]),
-        master=plan.master,
-    )
-
-
-def _in_order(plan: Plan, order: Integers) -> Plan:
-    amount = np.zeros(len(order))
+    amount = np.zeros(len(problem.star))
     amount[plan.worker] = plan.amount
-    return Plan.of(order, amount[order], master=plan.master)
+
+    def served(order: Integers) -> Plan:
+        return Plan.of(order, amount[order], master=plan.master)
+
+    if problem.order is not None:
+        return served(problem.workers_in(problem.order))
+    idle = idle[np.argsort(-problem.star.compute_fixed[idle], kind="stable")]
+    orders = (np.concatenate([idle[:k], plan.worker, idle[k:]]) for k in range(len(idle) + 1))
+    return min(map(served, orders), key=lambda each: timed(problem, each).makespan)

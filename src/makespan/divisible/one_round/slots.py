@@ -112,32 +112,19 @@ def build(
     cap = _caps(problem)
     programme = Programme()
     integer = not relaxed and used is None
-    x = programme.variables(
-        len(slot),
-        upper=1.0 if used is None else used,
-        lower=0.0 if used is None else used,
-        integer=integer,
-    )
-    weigh = -1.0 if problem.load is None else 0.0
-    a = programme.variables(
-        len(slot),
-        cost=weigh,
-        upper=cap[worker] / unit,
-        integer=problem.integral and not relaxed,
-    )
+
+    def choices(count: int, fixed: Floats | None) -> Integers:
+        low, high = (0.0, 1.0) if fixed is None else (fixed, fixed)
+        return programme.variables(count, lower=low, upper=high, integer=integer)
+
+    def amounts(most: ArrayLike, count: int) -> Integers:
+        cost = -1.0 if problem.load is None else 0.0
+        whole = problem.integral and not relaxed
+        return programme.variables(count, cost=cost, upper=np.divide(most, unit), integer=whole)
+
     computes = int(problem.master_computes)
-    y = programme.variables(
-        computes,
-        upper=1.0 if own_used is None else own_used,
-        lower=0.0 if own_used is None else own_used,
-        integer=integer,
-    )
-    b = programme.variables(
-        computes,
-        cost=weigh,
-        upper=_own_cap(problem) / unit,
-        integer=problem.integral and not relaxed,
-    )
+    x, a = choices(len(slot), used), amounts(cap[worker], len(slot))
+    y, b = choices(computes, own_used), amounts(_own_cap(problem), computes)
     sent = programme.variables(count)
     limit = np.inf if problem.deadline is None else problem.deadline / second
     end = programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit)

@@ -15,6 +15,8 @@ from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import least_of
 
 BLOCK = 30_000  # workers whose shares are computed at a time
+FEW = (3 * BLOCK, 12 * BLOCK)
+"""How many workers, the cheapest, are asked for their shares before all are."""
 NOTHING = float(np.finfo(np.float64).tiny)
 """Products below it lose their digits, and rounding keeps them from ever becoming 0."""
 
@@ -119,7 +121,7 @@ def _cheapest(costs: Floats, order: Integers | None) -> Iterator[Integers]:
     """Yield the few that cost least, by cost, then more of them, then all: no more are sorted than
     are asked for.
     """
-    for few in (3 * BLOCK, 12 * BLOCK, len(costs)):
+    for few in (*FEW, len(costs)):
         found = least_of(costs, few) if order is None else order[:few]
         yield found
         if len(found) == len(costs):

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
-from makespan.divisible.referee.overlaps import Overlap, crowds, overlaps
+from makespan.divisible.referee.overlaps import Crowd, Overlap, crowds, overlaps
 from makespan.divisible.referee.reading import RELATIVE_TOLERANCE, Reading
 
 
@@ -68,13 +68,7 @@ def sends_at_a_time(reading: Reading) -> Iterator[Violation]:
             f"{len(crowd.members)} sends are under way at {crowd.time:.12g}; "
             f"{master.name} can have {master.sends} at a time"
         )
-        yield Violation(
-            rule="sends",
-            message=message,
-            activities=tuple(rows[list(crowd.members)].tolist()),
-            times=(crowd.time,),
-            excess=crowd.weight - limit,
-        )
+        yield _crowded("sends", message, rows, crowd, limit)
 
 
 def uplink(reading: Reading) -> Iterator[Violation]:
@@ -105,13 +99,15 @@ def uplink(reading: Reading) -> Iterator[Violation]:
             f"{len(crowd.members)} sends carry {crowd.weight:.12g} units per second "
             f"at {crowd.time:.12g}; the uplink carries {rate:.12g}"
         )
-        yield Violation(
-            rule="uplink",
-            message=message,
-            activities=tuple(rows[list(crowd.members)].tolist()),
-            times=(crowd.time,),
-            excess=crowd.weight - rate,
-        )
+        yield _crowded("uplink", message, rows, crowd, rate)
+
+
+def _crowded(rule: str, message: str, rows: Integers, crowd: Crowd, limit: float) -> Violation:
+    members = tuple(rows[list(crowd.members)].tolist())
+    excess = crowd.weight - limit
+    return Violation(
+        rule=rule, message=message, activities=members, times=(crowd.time,), excess=excess
+    )
 
 
 def _told(reading: Reading, rule: str, overlap: Overlap, why: str) -> Violation:

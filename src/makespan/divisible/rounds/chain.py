@@ -129,21 +129,28 @@ def coefficients(
     """
     zero, workers = costs.zero, len(costs.send_fixed)
     inputs = (costs.send_fixed, costs.send_per_unit, costs.compute_fixed, costs.compute_per_unit)
-    room: list[Any] = [[zero] * workers, [zero - 1] * workers]
-    room += [[zero] * len(sequence), [zero] * len(sequence)]
-    room, sums = _run(_coefficients, sequence, inputs, room, zero)
-    return room[2], room[3], sums
+    room = ((zero, workers), (zero - 1, workers), (zero, len(sequence)), (zero, len(sequence)))
+    (_, _, constant, slope), sums = _run(_coefficients, sequence, inputs, room, zero)
+    return constant, slope, sums
 
 
 def _run(
-    of: Loop, sequence: Sequence[int], columns: Sequence[Any], room: list[Any], *numbers: Number
+    of: Loop,
+    sequence: Sequence[int],
+    columns: Sequence[Any],
+    room: Sequence[tuple[Number, int]],
+    *numbers: Number,
 ) -> tuple[list[Any], Any]:
-    """Run a loop over a sequence, compiled where it is long; return its room and its value."""
+    """Run a loop over a sequence, compiled where it is long; return its room and its value.
+
+    ``room`` says what the columns that it writes to hold before, and how long they are.
+    """
     if of.pays(len(sequence)) and all(isinstance(number, float) for number in numbers):
-        room = [np.array(values) for values in room]
+        filled: list[Any] = [np.full(length, float(value)) for value, length in room]
         inputs = readonly(np.asarray(sequence, np.int64), *(np.asarray(c, float) for c in columns))
-        return room, of.compiled(*inputs, *room, *numbers)
-    return room, of.plain(_listed(sequence), *map(_listed, columns), *room, *numbers)
+        return filled, of.compiled(*inputs, *filled, *map(float, numbers))
+    filled = [[value] * length for value, length in room]
+    return filled, of.plain(_listed(sequence), *map(_listed, columns), *filled, *numbers)
 
 
 def _listed(values: ArrayLike) -> Any:
@@ -177,7 +184,7 @@ def is_optimal(sequence: Sequence[int], costs: ChainCosts, tolerance: Number = 0
     """
     zero = costs.zero
     own = zero if costs.master is None else 1 / costs.master[1]
-    room = [[zero] * len(costs.send_fixed) for _ in range(2)]
+    room = 2 * ((zero, len(costs.send_fixed)),)
     columns = (costs.send_per_unit, costs.compute_per_unit)
     return bool(_run(_prices_are_sound, sequence, columns, room, own, zero + tolerance)[1])
 

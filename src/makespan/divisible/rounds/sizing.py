@@ -10,9 +10,9 @@ from makespan.backends.highs import WITHIN, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import Master
+from makespan.divisible.model.platform import NUMBERS, Master
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.chain import Chain, ChainCosts, chain, is_optimal
+from makespan.divisible.rounds.chain import COMPILE_FROM, Chain, ChainCosts, chain, is_optimal
 from makespan.divisible.timing import timed
 
 MAX_CANCELLED = 1e5
@@ -36,11 +36,11 @@ def costs_of(problem: DivisibleLoad) -> ChainCosts:
     """Return what the workers and the master cost."""
     star = problem.star
     own = star.master_cost
+    columns = {name: getattr(star, name) for name in NUMBERS[:4]}
+    if len(star) < COMPILE_FROM:
+        columns = {name: column.tolist() for name, column in columns.items()}
     return ChainCosts(
-        send_fixed=star.send_fixed.tolist(),
-        send_per_unit=star.send_per_unit.tolist(),
-        compute_fixed=star.compute_fixed.tolist(),
-        compute_per_unit=star.compute_per_unit.tolist(),
+        **columns,
         master=(own.fixed, own.per_unit) if problem.master_computes else None,
     )
 

@@ -152,16 +152,12 @@ def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | 
     sends = transfers >= 0
     first = np.where(sends, transfers, row_of_return[np.where(sends, 0, -1 - transfers)])
     master = np.arange(2 * count + len(back), 2 * count + len(back) + (plan.master > 0))
-    if behind is not None:
-        place = np.empty(count, dtype=np.int64)
-        place[transfers[sends]] = np.flatnonzero(sends)
-        rows = np.concatenate([first, np.arange(count) + count])
-        at = np.concatenate([np.arange(len(first)), place[np.asarray(behind)]])
-        rows = rows[np.argsort(at, kind="stable")]
-        return np.concatenate([rows[rows >= 0], master])
-    second = np.where(sends, transfers + count, -1)
-    pairs = np.stack([first, second], axis=1).ravel()
-    return np.concatenate([pairs[pairs >= 0], master])
+    place = np.empty(count, dtype=np.int64)
+    place[transfers[sends]] = np.flatnonzero(sends)
+    at = place if behind is None else place[np.asarray(behind, dtype=np.int64)]
+    rows = np.concatenate([first, np.arange(count) + count])
+    rows = rows[np.argsort(np.concatenate([np.arange(len(first)), at]), kind="stable")]
+    return np.concatenate([rows[rows >= 0], master])
 
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:

@@ -25,7 +25,7 @@ from makespan import (
     solve,
 )
 from makespan.cli.main import run
-from makespan.divisible.rates import returns as return_bounds
+from makespan.divisible.rates import returns as return_bounds, shares
 from tests.oracles import divisible_returns as oracle
 
 CASES = {
@@ -473,6 +473,6 @@ def test_bounds_of_the_cheapest_workers_are_those_of_all(one_port: bool) -> None
         }
         star = Star.from_arrays(**columns)
         at_once = return_bounds.rate_with_returns(star, one_port=one_port)
-        with patch.object(return_bounds, "FEW", (3, 12)):
+        with patch.object(shares, "FEW", (3, 12)):
             by_and_by = return_bounds.rate_with_returns(star, one_port=one_port)
         assert by_and_by == pytest.approx(at_once, rel=1e-12)

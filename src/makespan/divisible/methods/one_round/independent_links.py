@@ -22,6 +22,7 @@ from makespan.divisible.needs import (
     A_STAR,
     ANY_WORKERS,
     DIVISIBLE,
+    FINITE_RATES,
     NO_GIVEN_LOADS,
     NO_GIVEN_ORDER,
     NO_WINDOWS,
@@ -63,14 +64,8 @@ def _shared_returns(problem: DivisibleLoad) -> str | None:
     return "results return" if _limits(problem) != (None, None) else None
 
 
-def _free_work(problem: DivisibleLoad) -> str | None:
-    star = problem.star
-    free = np.flatnonzero(star.send_per_unit + star.compute_per_unit == 0)
-    if len(free):
-        return f"platform.workers[{free[0]}] costs nothing per unit"
-    if problem.master_computes and star.master_cost.per_unit == 0:
-        return "platform.master.compute.per_unit is 0"
-    return None if len(star) or problem.master_computes else "there is no worker"
+def _nobody(problem: DivisibleLoad) -> str | None:
+    return None if len(problem.star) or problem.master_computes else "there is no worker"
 
 
 @register(
@@ -89,7 +84,8 @@ def _free_work(problem: DivisibleLoad) -> str | None:
         A_FRONT_END,
         Need("one round, or rounds = 'auto'", says("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),
-        Need("positive costs per unit", _free_work),
+        FINITE_RATES,
+        Need("a machine that computes", _nobody),
     ),
     proves="one round, nothing shared: every worker alone is busy for the whole time",
     complexity="O(n) a step of a bisection; a search over who sends where for few sends at a time",

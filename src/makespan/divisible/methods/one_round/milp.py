@@ -12,14 +12,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.needs import (
-    A_STAR,
-    NO_GIVEN_LOADS,
-    NO_GIVEN_SEQUENCE,
-    NO_RETURNS,
-    ONE_ROUND,
-    ONE_SEND_AT_A_TIME,
-)
+from makespan.divisible.needs import NO_RETURNS, OPEN_ONE_ROUND
 from makespan.divisible.one_round.ending_together import Costs, equal_finish
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
@@ -41,14 +34,7 @@ def _many_pairs(problem: DivisibleLoad) -> str | None:
 @register(
     "divisible",
     name="milp",
-    needs=(
-        A_STAR,
-        ONE_ROUND,
-        ONE_SEND_AT_A_TIME,
-        NO_RETURNS,
-        NO_GIVEN_LOADS,
-        NO_GIVEN_SEQUENCE,
-    ),
+    needs=(*OPEN_ONE_ROUND, NO_RETURNS),
     reach=(Need(f"at most {MAX_PAIRS:,} pairs of a slot and a worker", _many_pairs),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the workers",
