@@ -10,12 +10,12 @@ SLIDE = [4, 4, 4, 4, 3, 2]
 
 
 def test_machines_and_times_of_the_tasks():
-    """Lists in the order of the tasks; a task of no duration is on machine 0 from 0 to 0."""
+    """By the names of tasks; one of no duration is on the first machine from 0 to 0."""
     problem = IndependentTasks(2, [1.0, 0.0, 3.0, 2.0])
     assert answer(problem, solve(problem, method="lpt").schedule) == {
-        "machine_of": [1, 0, 0, 1],
-        "start": [2.0, 0.0, 0.0, 0.0],
-        "end": [3.0, 0.0, 3.0, 2.0],
+        "machine_of": {"T1": "M2", "T2": "M1", "T3": "M1", "T4": "M2"},
+        "start": {"T1": 2.0, "T2": 0.0, "T3": 0.0, "T4": 0.0},
+        "end": {"T1": 3.0, "T2": 0.0, "T3": 3.0, "T4": 2.0},
     }
 
 
@@ -24,10 +24,10 @@ def test_pieces_of_the_tasks():
     problem = IndependentTasks(2, [0.0, 3.0, 3.0, 2.0], preemptive=True)
     assert answer(problem, solve(problem).schedule) == {
         "pieces": [
-            {"task": 1, "machine": 0, "start": 0.0, "end": 3.0},
-            {"task": 2, "machine": 1, "start": 0.0, "end": 2.0},
-            {"task": 2, "machine": 0, "start": 3.0, "end": 4.0},
-            {"task": 3, "machine": 1, "start": 2.0, "end": 4.0},
+            {"task": "T2", "machine": "M1", "start": 0.0, "end": 3.0},
+            {"task": "T3", "machine": "M2", "start": 0.0, "end": 2.0},
+            {"task": "T3", "machine": "M1", "start": 3.0, "end": 4.0},
+            {"task": "T4", "machine": "M2", "start": 2.0, "end": 4.0},
         ]
     }
 
@@ -38,8 +38,8 @@ def test_the_table_lists_machines_in_use():
     table = lines(problem, solve(IndependentTasks(2, [2.0, 1.0, 1.0, 3.0])).schedule)
     assert [line.split() for line in table] == [
         ["machine", "tasks", "done", "order"],
-        ["M1", "2", "4", "3", "2"],
-        ["M2", "2", "3", "0", "1"],
+        ["M1", "2", "4", "T4", "T3"],
+        ["M2", "2", "3", "T1", "T2"],
         ["2", "of", "4", "machines", "idle"],
     ]
 
@@ -60,7 +60,7 @@ def test_the_picture_has_a_bar_for_every_piece():
     drawn = picture(problem, plan)
     assert [row.label for row in drawn.rows] == ["M1", "M2", "M3", "M4"]
     assert drawn.bars.row.tolist() == plan.machine.tolist()
-    assert list(drawn.labels) == [str(task) for task in plan.item.tolist()]
+    assert list(drawn.labels) == [f"T{task + 1}" for task in plan.item.tolist()]
 
 
 def test_the_picture_of_very_many_machines_shows_those_in_use():

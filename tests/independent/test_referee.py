@@ -93,7 +93,7 @@ def test_a_violation_says_who_when_and_by_how_much():
     """The message names machine, tasks and times."""
     report = check(TASKS, schedule(changed(2, start=1.5, end=2.5)))
     (found,) = report.violations
-    assert found.message == "M2 starts task 2 at 1.5, but runs task 1 until 2.0"
+    assert found.message == "M2 starts task T3 at 1.5, but runs task T2 until 2.0"
     assert (found.activities, found.excess) == ((1, 2), 0.5)
 
 

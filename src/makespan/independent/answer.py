@@ -1,11 +1,12 @@
 """Schedule → which task runs where and when.
 
-A task of duration 0 has no row in a schedule: it is shown on machine 0, from 0 to 0. With
+A task of duration 0 has no row in a schedule: it is shown on the first machine, from 0 to 0. With
 preemption it has no piece.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,28 +21,36 @@ SHOWN_TASKS = 12
 def answer(problem: IndependentTasks, schedule: Schedule) -> dict[str, Any]:
     """Return the machine, start and end of each task, or with preemption the pieces.
 
-    Tasks and machines are counted from 0; pieces are in the order of tasks, then of starts.
+    Pieces are in the order of tasks, then of starts.
     """
     schedule = schedule.renamed(problem.machines)
     if problem.preemptive:
-        return {"pieces": _pieces(schedule)}
-    count = len(problem.durations)
-    machine = np.zeros(count, dtype=np.int64)
-    start, end = np.zeros(count), np.zeros(count)
-    machine[schedule.item] = schedule.machine
-    start[schedule.item] = schedule.start
-    end[schedule.item] = schedule.end
-    return {"machine_of": machine.tolist(), "start": start.tolist(), "end": end.tolist()}
+        return {"pieces": _pieces(problem, schedule)}
+    names, first = list(problem.tasks), problem.machines[0]
+    machine_of, start, end = (dict.fromkeys(names, value) for value in (first, 0.0, 0.0))
+    for item, machine, begin, until in _rows(schedule, slice(None)):
+        task = names[item]
+        machine_of[task], start[task], end[task] = problem.machines[machine], begin, until
+    return {"machine_of": machine_of, "start": start, "end": end}
 
 
-def _pieces(schedule: Schedule) -> list[dict[str, Any]]:
-    order = np.lexsort((schedule.start, schedule.item))
-    columns = (schedule.item, schedule.machine, schedule.start, schedule.end)
-    rows = zip(*(column[order].tolist() for column in columns), strict=True)
+def _pieces(problem: IndependentTasks, schedule: Schedule) -> list[dict[str, Any]]:
     return [
-        {"task": task, "machine": machine, "start": start, "end": end}
-        for task, machine, start, end in rows
+        {
+            "task": problem.tasks[task],
+            "machine": problem.machines[machine],
+            "start": start,
+            "end": end,
+        }
+        for task, machine, start, end in _rows(
+            schedule, np.lexsort((schedule.start, schedule.item))
+        )
     ]
+
+
+def _rows(schedule: Schedule, order: Any) -> Iterator[tuple[int, int, float, float]]:
+    columns = (schedule.item, schedule.machine, schedule.start, schedule.end)
+    return zip(*(column[order].tolist() for column in columns), strict=True)
 
 
 def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
@@ -57,7 +66,7 @@ def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
     table = [f"{'machine':<{width}}  {'tasks':>8}  {'done':>14}  order"]
     for name, low, high in zip(names, begin.tolist(), stop.tolist(), strict=True):
         rows = order[low:high]
-        few = " ".join(map(str, schedule.item[rows[:SHOWN_TASKS]].tolist()))
+        few = " ".join(problem.tasks[task] for task in schedule.item[rows[:SHOWN_TASKS]].tolist())
         more = " …" if len(rows) > SHOWN_TASKS else ""
         done = float(schedule.end[rows].max())
         table.append(f"{name:<{width}}  {len(rows):>8}  {done:>14.8g}  {few}{more}")

@@ -24,7 +24,7 @@ LANE = "compute"
 def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
     """Return a row for every machine, by index; of very many machines, only for those in use.
 
-    On a bar stands the number of its task; beside a machine, the share of time that it works.
+    On a bar stands its task; beside a machine, the share of time that it works.
     """
     schedule = schedule.renamed(problem.machines)
     if problem.machine_count <= MAX_IDLE:
@@ -42,7 +42,7 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
     return Picture(
         rows=OnDemand(len(drawn), row_at),
         bars=Bars.of(schedule, np.arange(len(schedule)), row=row, lane=0, role=Role.COMPUTE),
-        labels=OnDemand(len(schedule), lambda activity: str(schedule.item[activity])),
+        labels=OnDemand(len(schedule), lambda activity: problem.tasks[schedule.item[activity]]),
     )
 
 

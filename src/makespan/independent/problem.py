@@ -82,6 +82,11 @@ class IndependentTasks(Pictured):
         object.__setattr__(self, "options", dict(options or {}))
 
     @property
+    def tasks(self) -> Sequence[str]:
+        """The names of the tasks: ``T1``, ``T2``, …"""
+        return Numbered("T", len(self.durations), first=1)
+
+    @property
     def machine_count(self) -> int:
         """The number of machines."""
         return len(self.machines)

@@ -9,7 +9,7 @@ import pytest
 
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
-from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_of
+from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_of, members_of
 from makespan.taskgraph.clustering.dominant import Search
 from makespan.taskgraph.clustering.mapping import _Mapping, mapped, merged
 from makespan.taskgraph.generate import graphs as generators
@@ -127,7 +127,7 @@ def test_dominant_sequences_follow_the_definition(whole: bool) -> None:
         steps = list(search.run())
         expected = DominantSequences(dag, task, edge)
         clusters = sorted(sorted(nodes) for nodes in expected.clusters.values() if nodes)
-        found = clustering_of(dag, task, edge, search.cluster).members()
+        found = members_of(clustering_of(dag, task, edge, search.cluster).cluster)
         assert sorted(found) == clusters
         assert search.start == pytest.approx([expected.start[node] for node in range(len(dag))])
         moved += sum(len(step.moved) for step in steps)

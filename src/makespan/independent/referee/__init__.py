@@ -33,7 +33,7 @@ def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
     yield from misplaced
     if misplaced:
         return
-    yield from _durations(schedule)
+    yield from _durations(problem, schedule)
     yield from _work(problem, schedule)
     yield from _overlaps(schedule, schedule.machine, "machine", problem)
     if problem.preemptive:
@@ -53,7 +53,7 @@ def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
         (
             "task",
             (schedule.item < 0) | (schedule.item >= count),
-            f"is of no task of the problem; they are numbered from 0 to {count - 1}",
+            f"is of no task of the problem, which has {count}",
         ),
     )
     for rule, wrong, what in tests:
@@ -61,7 +61,7 @@ def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
             yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
 
 
-def _durations(schedule: Schedule) -> Iterator[Violation]:
+def _durations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the rows that last longer or shorter than the seconds of the task they process."""
     length = schedule.end - schedule.start
     excess = np.abs(length - schedule.amount)
@@ -70,7 +70,7 @@ def _durations(schedule: Schedule) -> Iterator[Violation]:
             rule="duration",
             message=(
                 f"activity {row} processes {float(schedule.amount[row])!r} s of task "
-                f"{schedule.item[row]} but lasts {float(length[row])!r} s"
+                f"{problem.tasks[schedule.item[row]]} but lasts {float(length[row])!r} s"
             ),
             activities=(row,),
             times=(float(schedule.start[row]), float(schedule.end[row])),
@@ -92,7 +92,7 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     for task in np.flatnonzero((wanted > 0) & (rows == 0)).tolist():
         yield Violation(
             rule="missing-task",
-            message=f"task {task} ({float(wanted[task])!r} s) is never run",
+            message=f"task {problem.tasks[task]} ({float(wanted[task])!r} s) is never run",
             excess=float(wanted[task]),
         )
     if not problem.preemptive:
@@ -100,7 +100,8 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
             pieces = np.flatnonzero(schedule.item == task).tolist()
             yield Violation(
                 rule="preemption",
-                message=f"task {task} has {len(pieces)} activities; it must run in one",
+                message=f"task {problem.tasks[task]} has {len(pieces)} activities; "
+                "it must run in one",
                 activities=tuple(pieces),
                 times=tuple(schedule.start[pieces].tolist()),
             )
@@ -109,7 +110,7 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
         yield Violation(
             rule="work",
             message=(
-                f"{float(done[task])!r} s of task {task} are processed; "
+                f"{float(done[task])!r} s of task {problem.tasks[task]} are processed; "
                 f"it takes {float(wanted[task])!r} s"
             ),
             activities=tuple(np.flatnonzero(schedule.item == task).tolist()),
@@ -141,22 +142,16 @@ def _overlaps(
     wrong = same & (excess > TOLERANCE * schedule.makespan)
     for index in np.flatnonzero(wrong).tolist():
         first, second = int(rows[index]), int(rows[index + 1])
-        where = problem.machines[int(group[first])] if what == "machine" else None
+        one, other = (problem.tasks[schedule.item[row]] for row in (first, second))
+        before, after = (problem.machines[schedule.machine[row]] for row in (first, second))
+        begin, until = float(schedule.start[second]), float(schedule.end[first])
         yield Violation(
             rule=f"one-{'task' if what == 'machine' else 'machine'}-at-a-time",
-            message=(
-                f"{where} starts task {schedule.item[second]} at "
-                f"{float(schedule.start[second])!r}, but runs task {schedule.item[first]} "
-                f"until {float(schedule.end[first])!r}"
-                if where is not None
-                else f"task {group[first]} starts on "
-                f"{problem.machines[int(schedule.machine[second])]} at "
-                f"{float(schedule.start[second])!r}, but runs on "
-                f"{problem.machines[int(schedule.machine[first])]} until "
-                f"{float(schedule.end[first])!r}"
-            ),
+            message=f"{after} starts task {other} at {begin!r}, but runs task {one} until {until!r}"
+            if what == "machine"
+            else f"task {one} starts on {after} at {begin!r}, but runs on {before} until {until!r}",
             activities=(first, second),
-            times=(float(schedule.start[second]), float(schedule.end[first])),
+            times=(begin, until),
             excess=float(excess[index]),
         )
 

@@ -38,12 +38,12 @@ class Clustering:
     dominant_sequence: tuple[int, ...]
     level: Floats
 
-    def members(self) -> list[list[int]]:
-        """Return the tasks of each cluster."""
-        found: list[list[int]] = [[] for _ in range(int(self.cluster.max(initial=-1)) + 1)]
-        for task, cluster in enumerate(self.cluster.tolist()):
-            found[cluster].append(task)
-        return found
+
+def members_of(cluster: Integers) -> list[list[int]]:
+    """Return the tasks of each cluster, where clusters are numbered from 0."""
+    order = np.argsort(cluster, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(cluster))[:-1])
+    return [part.tolist() for part in parts]
 
 
 SECONDS_A_STEP = 6e-7

@@ -18,13 +18,14 @@ from makespan.taskgraph.clustering.clusters import (
     Clustering,
     clustering_of,
     clustering_seconds,
+    members_of,
     numbered,
 )
 from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import by_level
-from makespan.taskgraph.placing.steps import Steps, listed, number
+from makespan.taskgraph.placing.steps import Steps, braced, listed, number
 from makespan.taskgraph.problem import TaskGraph
 
 EXACT_UP_TO = 7
@@ -58,7 +59,7 @@ def planned(
     names = problem.named
     _log_order(problem, steps, schedule)
     details: dict[str, Any] = {
-        "clusters": [names(tasks) for tasks in clustering.members()],
+        "clusters": [names(tasks) for tasks in members_of(clustering.cluster)],
         "parallel_time": clustering.parallel_time,
         "dominant_sequence": names(clustering.dominant_sequence),
         **steps.details(),
@@ -93,10 +94,8 @@ def merged(
         bin_of[each] = best
     result = numbered(bin_of[cluster])
     if steps.wanted:
-        groups: list[list[str]] = [[] for _ in range(int(result.max()) + 1)]
-        for each, name in enumerate(problem.dag.names):
-            groups[result[each]].append(name)
-        text = listed("{" + " ".join(group) + "}" for group in groups)
+        groups = [problem.named(tasks) for tasks in members_of(result)]
+        text = listed(map(braced, groups))
         steps.add(f"{count} clusters are merged into {len(groups)}: {text}", merged=groups)
     return result
 
@@ -112,9 +111,10 @@ def mapped(problem: TaskGraph, control: Control, cluster: Integers, steps: Steps
     few = len(problem.network) <= EXACT_UP_TO
     place = places.exact() if few else places.local_search(control)
     if steps.wanted:
-        machines = problem.machines
-        pairs = [f"{index + 1} to {machines[each]}" for index, each in enumerate(place)]
-        steps.add(f"clusters to machines: {listed(pairs)}", mapping=[machines[i] for i in place])
+        machines = [problem.machines[each] for each in place]
+        groups = [braced(problem.named(tasks)) for tasks in members_of(cluster)]
+        pairs = (f"{group} to {machine}" for group, machine in zip(groups, machines, strict=True))
+        steps.add(f"clusters to machines: {listed(pairs)}", mapping=machines)
     return np.array(place, dtype=np.int64)[cluster]
 
 

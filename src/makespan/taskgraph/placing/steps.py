@@ -38,3 +38,8 @@ def number(value: float) -> str:
 def listed(parts: Iterable[str]) -> str:
     """Return the parts separated by commas; a dash for none."""
     return ", ".join(parts) or "–"
+
+
+def braced(names: Iterable[str]) -> str:
+    """Return the names of a cluster."""
+    return f"{{{' '.join(names)}}}"

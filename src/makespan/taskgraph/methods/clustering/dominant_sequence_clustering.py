@@ -13,7 +13,7 @@ from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps, number
+from makespan.taskgraph.placing.steps import Steps, braced, number
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -60,7 +60,7 @@ def _log(problem: TaskGraph, steps: Steps, search: Search, step: Examined) -> No
     name, start = names[step.task], search.start[step.task]
     cluster = problem.named(search.members(search.cluster[step.task]))
     moved = problem.named(step.moved)
-    what = f"joins {{{' '.join(cluster)}}}" if step.joined else "begins a cluster"
+    what = f"joins {braced(cluster)}" if step.joined else "begins a cluster"
     if moved:
         what += f" with {' '.join(moved)}"
     if step.reserved_for is not None:

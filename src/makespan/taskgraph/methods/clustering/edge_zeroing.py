@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.numeric.sorting import sorted_by
@@ -12,7 +14,7 @@ from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps, number
+from makespan.taskgraph.placing.steps import Steps, braced, number
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
@@ -91,29 +93,23 @@ def _log(
     """Log a try: what is tried, whether it is kept, and the longest path that it gives."""
     if not steps.wanted:
         return
-    dag, named = problem.dag, problem.named
+    dominant = None if zeroed == "already" else problem.named(graph.dominant_sequence())
+    outcome = f"parallel time {number(total)}, dominant sequence {' '.join(dominant or ())}"
+    record: dict[str, Any] = {
+        "zeroed": zeroed,
+        "parallel_time": total,
+        "dominant_sequence": dominant,
+    }
     if edge is None:
-        text = f"every task for itself: parallel time {number(total)}"
-        dominant = named(graph.dominant_sequence())
-        steps.add(
-            f"{text}, dominant sequence {' '.join(dominant)}",
-            edge=None, zeroed=None, parallel_time=total, dominant_sequence=dominant,
-        )  # fmt: skip
+        steps.add(f"every task for itself: {outcome}", edge=None, **record)
         return
-    source, target = int(dag.source[edge]), int(dag.target[edge])
-    ends = named([source, target])
-    cluster = named(graph.members_of(source))
-    if zeroed == "already":
-        steps.add(
-            f"{ends[0]} → {ends[1]}: is inside {{{' '.join(cluster)}}} already",
-            edge=ends, zeroed="already", parallel_time=total, dominant_sequence=None,
-        )  # fmt: skip
+    source = int(problem.dag.source[edge])
+    ends = problem.named([source, int(problem.dag.target[edge])])
+    cluster = problem.named(graph.members_of(source))
+    text = f"{ends[0]} → {ends[1]}: "
+    if dominant is None:
+        steps.add(f"{text}is inside {braced(cluster)} already", edge=ends, **record)
         return
-    dominant = named(graph.dominant_sequence())
     verdict = "zeroed, cluster" if zeroed else "not zeroed, cluster would be"
-    steps.add(
-        f"{ends[0]} → {ends[1]}: {verdict} {{{' '.join(cluster)}}}, parallel time "
-        f"{number(total)}, dominant sequence {' '.join(dominant)}",
-        edge=ends, zeroed=zeroed, parallel_time=total, dominant_sequence=dominant,
-        cluster=cluster,
-    )  # fmt: skip
+    text += f"{verdict} {braced(cluster)}, {outcome}"
+    steps.add(text, edge=ends, **record, cluster=cluster)
