@@ -12,9 +12,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from makespan import DivisibleLoad, Star, solve
-from makespan.divisible.rounds.output import output_rounds, threshold
-from makespan.flow.result import Result
+from makespan import DivisibleLoad, Result, Star, solve
+from makespan.divisible import output_rounds, threshold
 
 
 def equal_workers(count: int, **costs: float) -> Star:

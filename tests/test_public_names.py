@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import makespan
+from makespan._public import PUBLIC, names_of
 
 SOURCE = Path(makespan.__file__)
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.py")]
+PACKAGES = {tuple(place.rsplit(".", 1)) for place in PUBLIC if "." in place} | {
+    ("makespan", "execute"), ("makespan.execute", "dask"), ("makespan.execute", "mpi"),
+}  # fmt: skip
 
 
-def test_all_is_what_type_checkers_see():
-    """``__all__``, the lazy table and the imports for type checkers name the same things."""
-    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("place", PUBLIC)
+def test_all_is_what_type_checkers_see(place):
+    """``__all__``, the table of public names and the imports for type checkers agree."""
+    module = import_module(place)
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     seen = {
         alias.asname or alias.name
         for node in tree.body
@@ -23,56 +36,56 @@ def test_all_is_what_type_checkers_see():
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen == set(makespan.__all__) - {"__version__"}
+    assert seen == set(names_of(place)) == set(module.__all__) - {"__version__"}
 
 
-SURFACE = [
-    "solve",
-    "check",
-    "plot",
-    "simulate",
-    "compare",
-    "lower_bound",
-    "methods",
-    "read_problem",
-    "read_result",
-    "save",
-    "Affine",
-    "Worker",
-    "Master",
-    "Star",
-    "Tree",
-    "TreeNode",
-    "Comparison",
-    "Simulation",
-    "DivisibleLoad",
-    "Partition",
-    "Dag",
-    "Network",
-    "TaskGraph",
-    "Reduction",
-    "IndependentTasks",
-    "Noise",
-    "Schedule",
-    "Result",
-    "Report",
-    "Violation",
-    "Bound",
-    "MakespanError",
-    "InputError",
-    "ProblemError",
-    "FileError",
-    "MethodError",
-    "MissingExtra",
-    "InvalidSchedule",
-    "ExecutionError",
-    "__version__",
-]
+def code_of(path):
+    """The Python that a page or a script shows, with its place."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return [text]
+    blocks = re.findall(r"^```(?:python|pycon)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [
+        "\n".join(line.removeprefix(">>> ").removeprefix("... ") for line in block.splitlines()
+                  if not block.startswith(">>>") or line.startswith((">>>", "...")))
+        for block in blocks
+    ]  # fmt: skip
 
 
-def test_the_public_surface():
-    """Exactly the documented names are public."""
-    assert sorted(makespan.__all__) == sorted(SURFACE)
+def imported(code):
+    """The names of makespan that a piece of Python imports, or reaches by dots."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("makespan"):
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "makespan":
+            yield "makespan", node.attr
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_is_shown_is_public(path):
+    """Pages and examples import nothing that is not public, but where methods are added."""
+    for code in code_of(path):
+        for place, name in imported(code):
+            if path.name == "extending.md":
+                assert hasattr(import_module(place), name)
+            elif (place, name) not in PACKAGES:
+                assert name in import_module(place).__all__, f"{path.name}: {place}.{name}"
+    for dotted in re.findall(r"`(makespan(?:\.[a-z_]+)+)[(]", path.read_text(encoding="utf-8")):
+        place, _, name = dotted.rpartition(".")
+        assert (place, name) in PACKAGES or name in import_module(place).__all__, dotted
+
+
+@pytest.mark.parametrize("place", [*PUBLIC, "makespan.execute.dask", "makespan.execute.mpi"])
+def test_wrong_keywords_name_the_nearest(place):
+    """Every public function with a keyword of a letter too much says which was meant."""
+    module = import_module(place)
+    functions = [getattr(module, name) for name in module.__all__]
+    for function in filter(inspect.isfunction, functions):
+        parameters = inspect.signature(function).parameters.values()
+        named = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+        if len(named) == len(parameters):
+            with pytest.raises(TypeError, match=f"did you mean '{named[-1]}'"):
+                function(**{f"{named[-1]}s": 1})
 
 
 def test_every_name_resolves_and_is_documented():

@@ -10,9 +10,9 @@ problem ──solve──▶ result ──check, plot, simulate, run
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from makespan._public import lazily, names_of
 from makespan._version import __version__
 
 if TYPE_CHECKING:
@@ -56,55 +56,8 @@ if TYPE_CHECKING:
     from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph
 
-_HOMES = {
-    "makespan.core.costs": ("Affine",),
-    "makespan.core.errors": (
-        "ExecutionError",
-        "FileError",
-        "InputError",
-        "InvalidSchedule",
-        "MakespanError",
-        "MethodError",
-        "MissingExtra",
-        "ProblemError",
-    ),
-    "makespan.core.simulation.noise": ("Noise",),
-    "makespan.core.report": ("Report", "Violation"),
-    "makespan.core.solution": ("Bound",),
-    "makespan.core.schedule": ("Schedule",),
-    "makespan.divisible.model.platform": ("Master", "Star", "Worker"),
-    "makespan.divisible.problem": ("DivisibleLoad",),
-    "makespan.divisible.model.tree": ("Tree", "TreeNode"),
-    "makespan.flow.bound": ("lower_bound",),
-    "makespan.flow.check": ("check",),
-    "makespan.core.simulation.outcome": ("Simulation",),
-    "makespan.flow.comparison.compare": ("compare",),
-    "makespan.flow.comparison.table": ("Comparison",),
-    "makespan.flow.files.files": ("read_problem", "read_result", "save"),
-    "makespan.flow.methods": ("methods",),
-    "makespan.flow.pictures.plot": ("plot",),
-    "makespan.flow.result": ("Result",),
-    "makespan.flow.simulate": ("simulate",),
-    "makespan.flow.solve": ("solve",),
-    "makespan.independent.problem": ("IndependentTasks",),
-    "makespan.partition.problem": ("Partition",),
-    "makespan.reduction.problem": ("Reduction",),
-    "makespan.taskgraph.model.dag": ("Dag",),
-    "makespan.taskgraph.model.network": ("Network",),
-    "makespan.taskgraph.problem": ("TaskGraph",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module when it is first used."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'makespan' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
+__all__ = ["__version__", *names_of("makespan")]  # noqa: PLE0604
+__getattr__ = lazily("makespan")
 
 
 def __dir__() -> list[str]:

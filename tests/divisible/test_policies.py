@@ -97,7 +97,7 @@ def test_decisions_follow_what_happens():
 @pytest.mark.parametrize("per", ["activity", "machine"])
 def test_the_compiled_engine(per, monkeypatch):
     """Compiled runs are the plain ones."""
-    noise = Noise("gamma", 0.3, per)
+    noise = Noise("gamma", 0.3, per=per)
     monkeypatch.setattr(jit, "forced", False)
     plain, _ = rumr(unequal(), error=0.3).makespans(noise, 30, np.random.default_rng(1))
     monkeypatch.setattr(jit, "forced", True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.solution import Bound, Solution
@@ -20,6 +21,7 @@ EXCLUDED = 1e-9
 GRAIN_ERROR = 1e-6  # grains: what a bound may owe to rounding
 
 
+@suggesting
 def lower_bound(problem: Problem) -> Bound:
     """Return the greatest known lower bound on the makespan, with its name and source.
 

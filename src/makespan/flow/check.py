@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.report import Report, Violation
 from makespan.core.schedule import Schedule
@@ -16,6 +17,7 @@ from makespan.flow.result import Result
 def check(problem: Result, schedule: None = None) -> Report: ...
 @overload
 def check(problem: Problem, schedule: Schedule) -> Report: ...
+@suggesting
 def check(problem: Problem | Result, schedule: Schedule | None = None) -> Report:
     """Put a schedule before the independent referee.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.registry import Applicability, applicability, methods_of
 from makespan.flow.kinds import kind_named, kind_of
 
 
+@suggesting
 def methods(problem_or_kind: Problem | str) -> tuple[Applicability, ...]:
     """Return every method of a kind, and for a problem, why it does not apply.
 

@@ -64,6 +64,7 @@ class IndependentTasks(Pictured):
         self,
         machines: int,
         durations: ArrayLike,
+        *,
         preemptive: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:

@@ -49,7 +49,7 @@ class Partition(Pictured):
         Seconds for each count, per resource; a list, or a table ``{name: row}``. A row is an
         array (the costs of ``first``, ``first + 1``, … tasks), ``{count: cost}``, an
         :class:`Affine` cost, a function of an array of counts, or
-        :class:`makespan.partition.model.samples.Samples`. Rows may differ in length; a 2-D array is
+        :class:`makespan.partition.Samples`. Rows may differ in length; a 2-D array is
         used without a copy. An infinite cost forbids its count. Costs above ``tasks`` stay
         unused. A pandas or polars frame with the columns ``resource``, ``count``, ``time`` and,
         where measured, ``energy`` is a table of its own.

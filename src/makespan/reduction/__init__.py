@@ -7,25 +7,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from makespan._public import lazily, names_of
 
 if TYPE_CHECKING:
-    from makespan.reduction.search.evaluation import evaluate
-    from makespan.reduction.search.prediction import estimate
+    from makespan.reduction.search.evaluation import evaluate as evaluate
+    from makespan.reduction.search.prediction import estimate as estimate
 
-_HOME_OF = {
-    "evaluate": "makespan.reduction.search.evaluation",
-    "estimate": "makespan.reduction.search.prediction",
-}
-
-__all__ = ["estimate", "evaluate"]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a function from its module when it is first used."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'makespan.reduction' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
+__all__ = names_of(__name__)  # noqa: PLE0605
+__getattr__ = lazily(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -79,6 +79,7 @@ class TaskGraph(Pictured):
 
     dag: Dag
     network: Network
+    _: KW_ONLY
     communication: Literal["overlap", "blocking"] = "overlap"
     contention: Literal["none", "links", "ports"] = "none"
     assignment: Mapping[str, str] | None = None

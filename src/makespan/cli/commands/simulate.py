@@ -60,7 +60,7 @@ def command(
     from makespan.flow.files.files import read_result
     from makespan.flow.simulate import simulate
 
-    noise = Noise(distribution, error, per, of)  # type: ignore[arg-type]
+    noise = Noise(distribution, error, per=per, of=of)  # type: ignore[arg-type]
     plan = read_result(result)
     simulation = simulate(plan, policy=policy, noise=noise, repetitions=repetitions, rng=seed)
     if as_json:

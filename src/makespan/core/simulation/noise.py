@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
@@ -47,6 +47,7 @@ class Noise:
 
     distribution: Literal["normal", "uniform", "lognormal", "gamma"] = "normal"
     error: float = 0.0
+    _: KW_ONLY
     per: Literal["activity", "machine"] = "activity"
     of: Literal["all", "compute", "transfers"] = "all"
 

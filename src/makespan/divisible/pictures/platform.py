@@ -13,7 +13,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import ROOT, Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.timing import with_schedules_master
+from makespan.divisible.timing import matched
 from makespan.drawing.text import percent, short
 
 MOST_SHOWN = 40
@@ -36,8 +36,7 @@ def platform(
     is a bar. Of more than 40 machines the others are counted.
     """
     if schedule is not None:
-        problem = with_schedules_master(problem, schedule)
-        schedule = schedule.renamed(problem.machines)
+        problem, schedule = matched(problem, schedule)
     if isinstance(problem.platform, Tree):
         return _tree(problem, problem.platform, schedule)
     return _star(problem, problem.star, schedule)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, computed
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import timed
 
 
+@suggesting
 def merge_rounds(problem: DivisibleLoad, schedule: Schedule) -> Schedule:
     """Return the one-round schedule that sends each worker all its load in one message.
 

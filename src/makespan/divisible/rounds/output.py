@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 
 
@@ -40,6 +41,7 @@ class OutputRounds:
         return bool(self.chunks.min() >= 0 and self.gap >= 0)
 
 
+@suggesting
 def output_rounds(
     workers: int,
     rounds: int,
@@ -126,6 +128,7 @@ class Threshold:
     feasible: float
 
 
+@suggesting
 def threshold(workers: int, rounds: int) -> Threshold:
     """Return R* of Yang and Casanova 2003, section 5.2, in both readings.
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
 from makespan.execute.mpi.execution import seconds
 from makespan.execute.mpi.run import TYPES
@@ -92,6 +93,7 @@ def _rate(per_byte: float) -> str:
     return f"{1e-9 / per_byte:.3g} GB/s" if per_byte > 0 else "no time per byte"
 
 
+@suggesting
 def calibrate(
     comm: Any = None,
     *,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.errors import ExecutionError, InputError, InvalidSchedule
 from makespan.core.inputs.mistakes import shown
-from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.execute.mpi.clocks import clocks_ahead
@@ -39,6 +39,7 @@ class _Plan(NamedTuple):
     table: Table
 
 
+@suggesting
 def run(
     plan: Result | None,
     array: ArrayLike,

@@ -10,6 +10,7 @@ from typing import Any
 from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.plain import plain
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
@@ -140,6 +141,7 @@ def problem_of(
     return kind_named(data["kind"]).read(data, folder, files_in)
 
 
+@suggesting
 def read_result(path: PathLike) -> Result:
     """Read a result from a JSON file.
 
@@ -182,6 +184,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
         raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
+@suggesting
 def save(
     thing: Result | Problem | Schedule,
     path: PathLike,

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.system.extras import optional
@@ -25,6 +26,7 @@ DOTS_PER_INCH = 144
 MOST_DOTS = 8000.0
 
 
+@suggesting
 def plot(
     thing: Result | Schedule | Problem,
     *,

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import ProblemError
+from makespan.core.inputs.suggest import suggesting
 from makespan.reduction.problem import Order, Reduction
 from makespan.reduction.rules.order import given_sends
 
 Plan = Sequence[Sequence[Any]]
 
 
+@suggesting
 def evaluate(
     plan: Plan,
     latency: Any,

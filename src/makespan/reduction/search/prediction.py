@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.reduction.search.evaluation import notebook_evaluate
 
 SAMPLE = ((1, 1, 1), (1, 3, 3), (1, 1, 1), (1, 1, 1))
@@ -38,6 +39,7 @@ class Estimate:
         return "\n".join(lines)
 
 
+@suggesting
 def estimate(machines: int = 8, segments: int = 8) -> Estimate:
     """Time one evaluation and predict the minutes of both of the notebook's searches.
 

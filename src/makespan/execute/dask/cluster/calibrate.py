@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import (
     checked_client,
@@ -23,6 +24,7 @@ REPETITIONS = 3
 TIME_LIMIT = 1.5
 
 
+@suggesting
 def calibrate(
     function: Callable[[Any], Any],
     sample: Any,

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
+from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.client import client_or_local, on_loop
 from makespan.execute.dask.cluster.crew import Crew, present, refuse_no_worker
 from makespan.execute.dask.execution import Execution
@@ -24,6 +25,7 @@ from makespan.taskgraph.problem import TaskGraph
 _PLANS: WeakKeyDictionary[Any, dict[Any, Result]] = WeakKeyDictionary()
 
 
+@suggesting
 def compute(
     collection: Any,
     client: Any = None,

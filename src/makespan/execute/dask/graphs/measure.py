@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from makespan.core.inputs.suggest import suggesting
 from makespan.execute.dask.cluster.client import checked_client, on_loop
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, measure_whole
 from makespan.execute.dask.graphs import steps
@@ -28,6 +29,7 @@ MIN_SECONDS = 2e-3  # what takes less tells nothing about speeds
 _WIRES: WeakKeyDictionary[Any, dict[Any, Wires]] = WeakKeyDictionary()
 
 
+@suggesting
 def measure(
     collection: Any,
     client: Any,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.errors import InputError, MethodError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
@@ -24,6 +25,7 @@ TIME_LIMIT = 2.0
 REACH = 0.05  # how much longer than the best a plan may be at first
 
 
+@suggesting
 def plan_graph(
     problem: TaskGraph,
     *,

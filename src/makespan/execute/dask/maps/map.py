@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from makespan.core.errors import ExecutionError
+from makespan.core.inputs.suggest import suggesting
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibrate import calibrate
@@ -39,6 +40,7 @@ _KNOWN: WeakKeyDictionary[Any, dict[Any, tuple[Calibration, dict[float, Result]]
 )
 
 
+@suggesting
 def map(  # noqa: A001
     function: Callable[[Any], Any],
     data: Any,
@@ -110,6 +112,7 @@ def map(  # noqa: A001
         return carry_out(used, job, keep_going=keep_going)
 
 
+@suggesting
 def forget(client: Any) -> None:
     """Forget what was measured on a client's cluster, so that it is measured again."""
     _KNOWN.pop(client, None)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from makespan.core.errors import ExecutionError, MethodError
+from makespan.core.inputs.suggest import suggesting
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import USUAL_ROUNDS, Calibration
@@ -26,6 +27,7 @@ Shares = float | Mapping[str, float]
 Platform = Callable[[Shares, Ports], Star]
 
 
+@suggesting
 def plan(calibration: Calibration, load: float, *, most_rounds: int | None = None) -> Result:
     """Return the best plan found for ``load`` units on a calibrated cluster.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import InputError, MakespanError
+from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.platform import Worker
@@ -59,6 +60,7 @@ class Job:
     calibration: Calibration | None = None
 
 
+@suggesting
 def run(
     plan: Result,
     function: Callable[[Any], Any],

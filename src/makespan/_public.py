@@ -1,0 +1,93 @@
+"""All public names: where they are imported from, and the modules that they are loaded from.
+
+What is imported from elsewhere may change from one version to the next.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
+    "makespan": {
+        "makespan.core.costs": ("Affine",),
+        "makespan.core.errors": (
+            "ExecutionError",
+            "FileError",
+            "InputError",
+            "InvalidSchedule",
+            "MakespanError",
+            "MethodError",
+            "MissingExtra",
+            "ProblemError",
+        ),
+        "makespan.core.simulation.noise": ("Noise",),
+        "makespan.core.report": ("Report", "Violation"),
+        "makespan.core.solution": ("Bound",),
+        "makespan.core.schedule": ("Schedule",),
+        "makespan.divisible.model.platform": ("Master", "Star", "Worker"),
+        "makespan.divisible.problem": ("DivisibleLoad",),
+        "makespan.divisible.model.tree": ("Tree", "TreeNode"),
+        "makespan.flow.bound": ("lower_bound",),
+        "makespan.flow.check": ("check",),
+        "makespan.core.simulation.outcome": ("Simulation",),
+        "makespan.flow.comparison.compare": ("compare",),
+        "makespan.flow.comparison.table": ("Comparison",),
+        "makespan.flow.files.files": ("read_problem", "read_result", "save"),
+        "makespan.flow.methods": ("methods",),
+        "makespan.flow.pictures.plot": ("plot",),
+        "makespan.flow.result": ("Result",),
+        "makespan.flow.simulate": ("simulate",),
+        "makespan.flow.solve": ("solve",),
+        "makespan.independent.problem": ("IndependentTasks",),
+        "makespan.partition.problem": ("Partition",),
+        "makespan.reduction.problem": ("Reduction",),
+        "makespan.taskgraph.model.dag": ("Dag",),
+        "makespan.taskgraph.model.network": ("Network",),
+        "makespan.taskgraph.problem": ("TaskGraph",),
+    },
+    "makespan.divisible": {
+        "makespan.divisible.one_round": ("fractions",),
+        "makespan.divisible.rounds.merging": ("merge_rounds",),
+        "makespan.divisible.rounds.output": ("output_rounds", "threshold"),
+    },
+    "makespan.partition": {
+        "makespan.partition.model.curves": ("Curve",),
+        "makespan.partition.model.samples": ("Samples",),
+    },
+    "makespan.reduction": {
+        "makespan.reduction.search.evaluation": ("evaluate",),
+        "makespan.reduction.search.prediction": ("estimate",),
+    },
+    "makespan.taskgraph": {
+        "makespan.taskgraph": ("formats",),
+        "makespan.taskgraph.generate": ("graphs",),
+    },
+}
+"""By place and module; the engines, ``makespan.execute.dask`` and ``.mpi``, list their own."""
+
+
+def lazily(place: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a place: it loads a name when that is first used."""
+    home_of = {name: home for home, names in PUBLIC[place].items() for name in names}
+
+    def found(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {place!r} has no attribute {name!r}")
+        home = import_module(home_of[name])
+        value = vars(home).get(name) or import_module(f"{home.__name__}.{name}")
+        setattr(sys.modules[place], name, value)
+        return value
+
+    return found
+
+
+def names_of(place: str) -> list[str]:
+    """Return the public names of a place.
+
+    >>> names_of("makespan.reduction")
+    ['estimate', 'evaluate']
+    """
+    return sorted(name for names in PUBLIC[place].values() for name in names)
