@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -135,7 +137,7 @@ def test_rows_that_wait_for_later_ones_settle_in_few_passes(monkeypatch):
     count = 50
     none, following = np.full(count, -1), np.append(np.arange(1, count), -1)
     ones = np.ones(count, dtype=np.int64)
-    costs = SendCosts(0 * ones, ones, 0 * ones, 1, 1)
+    costs = SendCosts(0 * ones, ones, 0 * ones, Fraction(1))
     settled = timing._settle(timing.Before(following, none, none, none), costs)
     assert settled is not None
     assert settled[0].tolist() == list(range(count))[::-1]

@@ -106,8 +106,8 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     costs = _Least.of(problem, sizes, part)
     length, period, first, rest, unit = costs.in_units()
     values = {
-        "growth": _seconds(rest + arrivals(machines, length, period, first)[-1], unit),
-        "capacity": _seconds(capacity(machines, length, period, segments), unit),
+        "growth": float((rest + arrivals(machines, length, period, first)[-1]) * unit),
+        "capacity": float(capacity(machines, length, period, segments) * unit),
     }
     if problem.times is None:
         values["ports"] = _busiest(problem, sizes, part)
@@ -183,10 +183,6 @@ def _least_at_root(table: Any, part: Collective) -> float:
     if not np.ndim(table):
         return float(table)
     return float((table[ROOT, 1:] if part == "broadcast" else table[1:, ROOT]).min())
-
-
-def _seconds(value: int, unit: Fraction) -> float:
-    return float(value * unit)
 
 
 @lru_cache(maxsize=8)

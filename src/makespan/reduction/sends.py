@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,56 @@ class Sends:
         )
 
 
+class Tables(NamedTuple):
+    """The costs as the rules take them: whole numbers of a common unit where there is one.
+
+    Tables are 1 × 1, and the column of the machines has one entry, where all are the same.
+    """
+
+    transfer: Any
+    latency: Any
+    reduce: Any
+    size: Any
+    unit: Fraction | None
+
+    def over(self, machines: int) -> Tables:
+        """Return the same with an entry for each machine and pair, for few machines."""
+        pairs = (machines, machines)
+        transfer, latency = (np.broadcast_to(table, pairs) for table in self[:2])
+        reduce = np.broadcast_to(self.reduce, (machines,))
+        return self._replace(transfer=transfer, latency=latency, reduce=reduce)
+
+
+def tables_of(problem: Reduction) -> Tables:
+    """Return the costs of a problem for the rules."""
+    floats = float_tables_of(problem)
+    if problem.grid is None:
+        return floats
+    unit, parts = problem.grid
+
+    def whole(values: Any, scale: Fraction) -> Any:
+        return np.rint(values * float(scale)).astype(np.int64)
+
+    return Tables(
+        whole(floats.transfer, 1 / unit),
+        whole(floats.latency, parts / unit),
+        whole(floats.reduce, 1 / unit),
+        whole(floats.size, Fraction(parts)),
+        unit / parts,
+    )
+
+
+def float_tables_of(problem: Reduction) -> Tables:
+    """Return the costs of a problem in seconds."""
+    return Tables(
+        np.array(problem.transfer, dtype=float, ndmin=2),
+        np.array(problem.latency, dtype=float, ndmin=2),
+        np.array(problem.reduce, dtype=float, ndmin=1),
+        np.array(problem.sizes),
+        None,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SendCosts:
     """Latency, transfer and reduce time of every send, in whole units of time where there are any.
@@ -66,26 +118,19 @@ class SendCosts:
     latency: Whole
     transfer: Whole
     reduce: Whole
-    numerator: int
-    denominator: int
+    unit: Fraction | None
 
     def seconds(self, *columns: Whole) -> Floats:
         """Return columns of times, one after another, as seconds; each is rounded once."""
-        if self.numerator == 0:
-            return np.asarray(np.concatenate(columns), dtype=np.float64)
-        seconds = np.empty(sum(map(len, columns)))
-        done = 0
-        for column in columns:
-            np.multiply(column, float(self.numerator), out=seconds[done : done + len(column)])
-            done += len(column)
-        seconds /= self.denominator
+        seconds = np.concatenate(columns, dtype=np.float64)
+        if self.unit is not None:
+            seconds *= float(self.unit.numerator)
+            seconds /= self.unit.denominator
         return seconds
 
     def units(self, seconds: Floats) -> Floats:
         """Return seconds as the nearest whole units, or as they are."""
-        if self.numerator == 0:
-            return seconds
-        return np.asarray(np.rint(seconds * (self.denominator / self.numerator)))
+        return seconds if self.unit is None else np.asarray(np.rint(seconds / float(self.unit)))
 
     def order_of_arrival(self, start: Floats, combined: Floats) -> Integers:
         """Return the rows in the order in which they begin to arrive, from starts in seconds.
@@ -98,21 +143,18 @@ class SendCosts:
 
 def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
     """Return what every send costs: int64 columns where all times have a common unit."""
-    size = problem.sizes[sends.segment]
-    latency = problem.latencies[sends.sender, sends.receiver]
-    transfer = problem.transfers[sends.sender, sends.receiver] * size
-    reduce = np.where(sends.final, 0.0, problem.reduces[sends.receiver] * size)
-    unit = problem.unit
-    if unit is None:
-        return SendCosts(latency, transfer, reduce, 0, 1)
+    tables = tables_of(problem)
+    size = tables.size[sends.segment]
 
-    def whole(seconds: Floats) -> Integers:
-        scaled = seconds * (unit.denominator / unit.numerator)
-        return np.rint(scaled).astype(np.int64)
+    def of(table: Any, *places: Integers) -> Any:
+        return table[places] if len(table) > 1 else np.full(len(sends), table.flat[0])
 
-    return SendCosts(
-        whole(latency), whole(transfer), whole(reduce), unit.numerator, unit.denominator
+    latency, transfer = (
+        of(table, sends.sender, sends.receiver) for table in (tables.latency, tables.transfer)
     )
+    reduce = of(tables.reduce, sends.receiver) * size
+    reduce[sends.final] = 0
+    return SendCosts(latency, transfer * size, reduce, tables.unit)
 
 
 def segment_count(problem: Reduction, schedule: Schedule) -> int:
@@ -141,6 +183,17 @@ def sends_of(problem: Reduction, schedule: Schedule) -> tuple[Sends, Integers]:
         final[order[1:]] |= key[order[1:]] == key[order[:-1]]
     sends = Sends(sender=sender, receiver=schedule.peer[rows], segment=segment, final=final)
     return sends, rows
+
+
+def reductions_of(schedule: Schedule, rows: Integers) -> Integers:
+    """Return the row of the reduction of each send; the send where their numbers differ."""
+    machine, peer, item = schedule.machine, schedule.peer, schedule.item
+    combined, matched = schedule.rows_of(Activity.REDUCE), rows.copy()
+    if len(combined) == len(rows):
+        ours = np.lexsort((item[rows], machine[rows], peer[rows]))
+        theirs = np.lexsort((item[combined], peer[combined], machine[combined]))
+        matched[ours] = combined[theirs]
+    return matched
 
 
 def schedule_of(

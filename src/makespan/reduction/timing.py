@@ -9,7 +9,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import (
@@ -17,6 +17,7 @@ from makespan.reduction.sends import (
     Sends,
     Whole,
     costs_of,
+    reductions_of,
     schedule_of,
     segment_count,
     sends_in,
@@ -89,18 +90,7 @@ class _Plan:
         problem = problem.with_segments(segment_count(problem, schedule))
         sends, rows = sends_of(problem, schedule)
         costs = costs_of(problem, sends)
-        reductions = schedule.rows_of(Activity.REDUCE)
-        matched = rows.copy()
-        if len(reductions) == len(rows):
-            ours = np.lexsort((sends.segment, sends.sender, sends.receiver))
-            theirs = np.lexsort(
-                (
-                    schedule.item[reductions],
-                    schedule.peer[reductions],
-                    schedule.machine[reductions],
-                )
-            )
-            matched[ours] = reductions[theirs]
+        matched = reductions_of(schedule, rows)
         arrivals = costs.order_of_arrival(schedule.start[rows], schedule.end[matched])
         return cls(problem, sends, _predecessors(sends, arrivals), costs, rows, matched)
 
@@ -111,8 +101,7 @@ class _Plan:
             costs.seconds(costs.latency),
             costs.seconds(costs.transfer) * factors[self.send_rows],
             costs.seconds(costs.reduce) * factors[self.reduce_rows],
-            0,
-            1,
+            None,
         )
 
 

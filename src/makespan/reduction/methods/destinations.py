@@ -23,9 +23,9 @@ from makespan.reduction.needs import (
     at_most,
 )
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import ordered, tables_of
+from makespan.reduction.rules.order import ordered
 from makespan.reduction.search.trees import all_trees
-from makespan.reduction.sends import Sends, claim_sends, sends_in
+from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
 from makespan.reduction.timing import in_order
 
 ALL_UP_TO = 30_000

@@ -17,9 +17,9 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
-from makespan.reduction.rules.order import ordered, tables_of
+from makespan.reduction.rules.order import ordered
 from makespan.reduction.rules.reversal import schedule_from_copies
-from makespan.reduction.sends import Sends, claim_sends
+from makespan.reduction.sends import Sends, claim_sends, tables_of
 from makespan.reduction.timing import in_order
 
 BACKFILLED_UP_TO = 2_000

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.pictures.graph import graph
 from makespan.reduction.problem import Reduction, segment_name
+from makespan.reduction.sends import reductions_of
 
 VIEWS = {"graph": graph}
 LANES = ("reduce", "receive", "send")
@@ -25,18 +27,13 @@ def picture(problem: Reduction, schedule: Schedule) -> Picture:
     schedule = schedule.renamed(problem.machines)
     sends = schedule.rows_of(Activity.SEND)
     combined = schedule.rows_of(Activity.REDUCE)
-    shift = _shift(problem, schedule, sends, combined)
     combined = combined[schedule.end[combined] > schedule.start[combined]]
     machine, peer = schedule.machine, schedule.peer
+    matched = reductions_of(schedule, sends)
+    slack = np.where(matched == sends, np.inf, schedule.start[matched] - schedule.end[sends])
+    shift = np.minimum(problem.latencies[machine[sends], peer[sends]], np.maximum(slack, 0.0))
     received = Bars.of(schedule, sends, row=peer[sends], lane=RECEIVE, role=Role.RECEIVE)
-    received = Bars(
-        row=received.row,
-        lane=received.lane,
-        role=received.role,
-        activity=received.activity,
-        start=received.start + shift,
-        end=received.end + shift,
-    )
+    received = replace(received, start=received.start + shift, end=received.end + shift)
     bars = [
         Bars.of(schedule, combined, row=machine[combined], lane=REDUCE, role=Role.REDUCE),
         received,
@@ -47,15 +44,3 @@ def picture(problem: Reduction, schedule: Schedule) -> Picture:
         bars=Bars.concatenate(bars),
         labels=OnDemand(len(schedule), lambda row: segment_name(int(schedule.item[row]))),
     )
-
-
-def _shift(problem: Reduction, schedule: Schedule, sends: Integers, combined: Integers) -> Floats:
-    """Return by how much each reception is later than its send."""
-    machine, peer, item = schedule.machine, schedule.peer, schedule.item
-    latency = np.array(problem.latencies[machine[sends], peer[sends]])
-    if len(sends) == len(combined):
-        ours = np.lexsort((item[sends], machine[sends], peer[sends]))
-        theirs = np.lexsort((item[combined], peer[combined], machine[combined]))
-        slack = schedule.start[combined[theirs]] - schedule.end[sends[ours]]
-        latency[ours] = np.minimum(latency[ours], np.maximum(slack, 0.0))
-    return latency

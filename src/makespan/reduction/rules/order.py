@@ -6,9 +6,8 @@ are counted from 0. The loops are plain Python over arrays, and are compiled for
 
 from __future__ import annotations
 
-from fractions import Fraction
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.watched import stoppable
 from makespan.reduction.problem import Reduction, segment_name
-from makespan.reduction.sends import Sends
+from makespan.reduction.sends import Sends, Tables, tables_of
 
 WATCHED_FROM = 5_000
 GREEDY, BACKFILLING, SEQUENCES = 0, 1, 2
@@ -146,57 +145,6 @@ def commit(  # type: ignore[no-untyped-def]
                 if len(held[machine]) > 0:
                     heappush(heap, (sending[machine], held[machine][0], machine))
     return senders[:count], sent[:count], combining[0]
-
-
-class Tables(NamedTuple):
-    """The costs as the rules take them: whole numbers of a common unit where there is one.
-
-    Tables are 1 × 1, and the column of the machines has one entry, where all are the same.
-    """
-
-    transfer: Any
-    latency: Any
-    reduce: Any
-    size: Any
-    unit: Fraction | None
-
-    def over(self, machines: int) -> Tables:
-        """Return the same with an entry for each machine and pair, for few machines."""
-        pairs = (machines, machines)
-        transfer, latency = (np.broadcast_to(table, pairs) for table in self[:2])
-        reduce = np.broadcast_to(self.reduce, (machines,))
-        return self._replace(transfer=transfer, latency=latency, reduce=reduce)
-
-
-def tables_of(problem: Reduction) -> Tables:
-    """Return the costs of a problem for the rules."""
-    grid = problem.grid
-    if grid is None:
-        return float_tables_of(problem)
-    unit, parts = grid
-    floats = float_tables_of(problem)
-
-    def whole(values: Any, scale: Fraction) -> Any:
-        return np.rint(values * float(scale)).astype(np.int64)
-
-    return Tables(
-        whole(floats.transfer, 1 / unit),
-        whole(floats.latency, parts / unit),
-        whole(floats.reduce, 1 / unit),
-        whole(floats.size, Fraction(parts)),
-        unit / parts,
-    )
-
-
-def float_tables_of(problem: Reduction) -> Tables:
-    """Return the costs of a problem in seconds."""
-    return Tables(
-        np.array(problem.transfer, dtype=float, ndmin=2),
-        np.array(problem.latency, dtype=float, ndmin=2),
-        np.array(problem.reduce, dtype=float, ndmin=1),
-        np.array(problem.sizes),
-        None,
-    )
 
 
 def ordered(

@@ -7,8 +7,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import Tables, tables_of
-from makespan.reduction.sends import Sends
+from makespan.reduction.sends import Sends, Tables, tables_of
 from makespan.reduction.timing import in_order
 
 

@@ -9,9 +9,9 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN, at_most
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.order import float_tables_of, ordered, tables_of
+from makespan.reduction.rules.order import ordered
 from makespan.reduction.search.exhaustion import MAX_LISTED, Search, search
-from makespan.reduction.sends import claim_sends
+from makespan.reduction.sends import claim_sends, float_tables_of, tables_of
 from makespan.reduction.timing import in_order
 
 MAX_MACHINES = 8
