@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.dask_strategies import fill, in_turn
 from benchmarks.table import Table
+from makespan import Star
 from makespan.execute import dask
 from tests.execute import functions
 from tests.execute.namespaces import (
@@ -62,19 +63,19 @@ def print_inside(uplink: float | None) -> None:
     data = functions.rows(ROWS)
     with Client(f"tcp://{NETWORK}.1:{PORT}", set_as_default=False) as client:
         client.wait_for_workers(len(RATES))
-        calibration = dask.map(packed, data, client, batched=True, progress=False).calibration
-        assert calibration is not None
+        execution = dask.map(packed, data, client, batched=True, progress=False)
+        assert execution.platform is not None
         seconds = in_turn(client, packed, data, packed(data), REPEATS)
-    found = {"seconds": seconds, "bound": bound(calibration, uplink), "told": str(calibration)}
+    found = {"seconds": seconds, "bound": bound(execution.platform, uplink)}
     print(json.dumps(found))
 
 
-def bound(calibration: dask.Calibration, uplink: float | None) -> float:
+def bound(platform: Star, uplink: float | None) -> float:
     """Return the seconds that no strategy can beat: rows over what links and processors take."""
     links = [_rows_per_second(rate) for rate in RATES]
-    speeds = [1.0 / worker.compute.cost.per_unit for worker in calibration.workers]
+    speeds = 1.0 / platform.compute_per_unit
     most = sum(min(pair) for pair in zip(links, speeds, strict=True))
-    return ROWS / (most if uplink is None else min(most, _rows_per_second(uplink)))
+    return ROWS / float(most if uplink is None else min(most, _rows_per_second(uplink)))
 
 
 def _rows_per_second(megabits: float) -> float:
@@ -101,7 +102,6 @@ def compare(names: list[str]) -> None:
         with star_of_namespaces(RATES, uplink=platform.uplink, shares=platform.shares) as master:
             script = f"import {SELF}; {SELF}.print_inside({platform.uplink})"
             found = json.loads(run_inside(master, "-c", script))
-        print(found["told"])
         about = f"{name}: {platform.about}"
         fill(table, about, found["seconds"])
         table.add(about, "bound", f"{found['bound']:.2f}", "", "")

@@ -265,7 +265,7 @@ def _run(method: str, problem: Any, limit: float) -> str:
 
     try:
         if method == BOUNDS:
-            return "bound" if kind_of(problem).bounds(problem) else "no bound"
+            return "bound" if kind_of(problem).bounds.bounds(problem) else "no bound"
         result = solve(problem, method=method, time_limit=limit)
     except MakespanError as error:
         return f"refused: {str(error).partition('; ')[0][:60]}"

@@ -23,11 +23,10 @@ from makespan.core.control import Control
 from makespan.core.costs import Affine
 from makespan.partition.generate import FAMILIES as DRAWS
 from makespan.partition.methods.dynamic_programming import dynamic_programming
-from makespan.partition.methods.lexicographic import lexicographic
 from makespan.partition.methods.monotone import monotone
 from makespan.partition.methods.pareto import pareto
+from makespan.partition.methods.sums import lexicographic, total
 from makespan.partition.methods.threshold import threshold
-from makespan.partition.methods.total import total
 from makespan.partition.problem import Partition
 
 SIZES = ((10, 1_000), (100, 10_000), (100, 100_000), (1000, 100_000))

@@ -52,7 +52,7 @@ def sound() -> list[dict[str, Any]]:
     for kind, choices in SMALL.items():
         for options in choices:
             try:
-                documents.append(KINDS[kind].write(generate(kind, options=options)))
+                documents.append(KINDS[kind].file.write(generate(kind, options=options)))
             except InputError:
                 continue  # the generator's options are its own
     return [*documents, *_documents(EXAMPLES)]

@@ -97,7 +97,7 @@ def _held_bounds(problem: Problem, best: float | None, slack: float) -> None:
     """Hold the bounds of the kind against the least makespan."""
     if best is None or _other_objective(problem):
         return
-    for bound in kind_of(problem).bounds(problem):
+    for bound in kind_of(problem).bounds.bounds(problem):
         if not bound.value <= best + slack * abs(best):
             raise Defect(f"the bound {bound.name!r} is {bound.value!r}, above {best!r}")
 

@@ -121,7 +121,7 @@ def forms() -> Iterator[str]:
     yield "[Files and exit codes](../files.md) says how files are read. A key in **bold** must be "
     yield "there.\n"
     for kind in KINDS:
-        schema = kind_named(kind).schema()
+        schema = kind_named(kind).file.schema()
         yield f'\n## kind = "{kind}"\n\n' + _table(schema, kind)
         for name, form in sorted(schema.get("$defs", {}).items()):
             if "properties" in form:

@@ -30,7 +30,7 @@ def test_a_file_holds_the_method_of_its_name(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_line_up_names_methods(kind: str) -> None:
     """Every name in ``AUTO`` has a file."""
-    assert set(KINDS[kind].auto) <= set(_modules(kind))
+    assert set(KINDS[kind].methods.AUTO) <= set(_modules(kind))
 
 
 def test_one_method_loads_no_other() -> None:

@@ -29,7 +29,6 @@ from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGrap
 from makespan.execute import dask
 from makespan.execute.dask.cluster import client, crew
 from makespan.execute.dask.graphs import links
-from makespan.execute.dask.maps import map as mapping
 from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 
@@ -110,8 +109,6 @@ class Faulty:
         self._pids: dict[str, int] = {}
         self._nannied = ""
         self._client: Any = None
-        self._calibration: Any = None
-        self._plan: Any = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Faulty:
@@ -121,8 +118,6 @@ class Faulty:
         for module, name, value in (
             (crew, "PATIENCE", PATIENCE),
             (client, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
-            (mapping, "CALIBRATION_SECONDS", 0.05),
-            (mapping, "plan", self._known_plan),
             (links, "WANTED", 0.005),
             (links, "REPEATS", 1),
         ):
@@ -169,27 +164,11 @@ class Faulty:
             plan = solve(DivisibleLoad(platform=Star(workers), load=ITEMS, rounds=3))
             return lambda: dask.run(plan, value_of, data, client), right
         if what == "map":
-            known = None if phase == "measuring" else self._known_calibration()
-            options: dict[str, Any] = {"calibration": known, "progress": False}
-            return lambda: dask.map(value_of, data, client, **options), right
+            return lambda: dask.map(value_of, data, client, progress=False), right
         graph, keys, right = _graph()
-        options = {"plan": None if phase == "measuring" else _plan(graph), "time_limit": 0.05}
-        options |= {"keys": keys, "progress": False}
+        plan = None if phase == "measuring" else _plan(graph)
+        options = {"plan": plan, "time_limit": 0.05, "keys": keys, "progress": False}
         return lambda: dask.compute(graph, client, **options), right
-
-    def _known_plan(self, calibration: Any, load: float, **options: Any) -> Any:
-        """Plan; once where the calibration is given again and again, as that takes seconds."""
-        if calibration is not self._calibration:
-            return dask.plan(calibration, load, **options)
-        if self._plan is None:
-            self._plan = dask.plan(calibration, load, **options)
-        return self._plan
-
-    def _known_calibration(self) -> Any:
-        if self._calibration is None:
-            sample = list(range(ITEMS))
-            self._calibration = dask.calibrate(value_of, sample, self._client, time_limit=0.05)
-        return self._calibration
 
     def _watched(self, act: Callable[[], Any], expected: Sequence[Any], outcome: Outcome) -> None:
         """Run, and see what comes of it."""

@@ -105,7 +105,7 @@ def test_replay_is_retiming(results, name):
     kind = _simulate.kind_of(result.problem)
     factors = np.random.default_rng(1).uniform(0.5, 2.0, (20, len(result.schedule)))
     found = kind.replay(result.problem, result.schedule, 20).makespans(factors)
-    retimed = kind._room("timing").retimed
+    retimed = kind.timing.retimed
     expected = [retimed(result.problem, result.schedule, row).makespan for row in factors]
     assert found == pytest.approx(expected, rel=1e-12)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from makespan.core.steps import Step
 from makespan.core.system import interrupts, startup
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class Control:
         self._progress = progress
         self._started = _clock()
         self._rng = rng
-        self._steps: list[str] = []
-        self._steps_of: dict[str, list[str]] = {}
+        self._steps: list[Step] = []
+        self._steps_of: dict[str, list[Step]] = {}
 
     @property
     def seed(self) -> int | None:
@@ -98,18 +99,21 @@ class Control:
         if self._progress is not None:
             self._progress(incumbent, bound, self.elapsed)
 
-    def step(self, text: str) -> None:
-        """Add a line to the step log, where one is kept."""
+    def step(self, step: Step | str) -> None:
+        """Add a step, or a line that is one, to the step log, where one is kept."""
         if self.log_steps:
-            self._steps.append(text)
+            self._steps.append(Step(text=step) if isinstance(step, str) else step)
 
     def begin(self, method: str) -> None:
         """Start the step log of a method."""
         self._steps = self._steps_of[method] = []
 
-    def steps_of(self, method: str) -> tuple[str, ...]:
-        """Return the steps that a method logged."""
-        return tuple(self._steps_of.get(method, ()))
+    def steps_of(self, method: str) -> tuple[Step, ...]:
+        """Return the steps that a method logged; one that says so where it logged none."""
+        steps = self._steps_of.get(method, ())
+        if self.log_steps and not steps:
+            return (Step(text=f"{method} logs no steps"),)
+        return tuple(steps)
 
     @contextmanager
     def limited(self, seconds: float | None) -> Iterator[None]:

@@ -38,7 +38,7 @@ def answer(result: Result) -> dict[str, Any]:
         return {}
     try:
         with unwarned():
-            return kind_of(result.problem).answer(result.problem, result.schedule)
+            return kind_of(result.problem).answer.answer(result.problem, result.schedule)
     except (LookupError, ValueError) as error:
         raise InvalidSchedule(MISFIT) from error
 
@@ -49,7 +49,7 @@ def summary(result: Result) -> str:
     if result.schedule is not None:
         try:
             with unwarned():
-                table = kind_of(result.problem).answer_lines(result.problem, result.schedule)
+                table = kind_of(result.problem).answer.lines(result.problem, result.schedule)
         except (LookupError, ValueError):
             table = [MISFIT]
         lines += ["", *table] if table else []
@@ -101,7 +101,7 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         data["options"] = dict(result.options)
     data["answer"] = result.answer
     data["schedule"] = None if result.schedule is None else schedule_as_dict(result.schedule)
-    data["problem"] = kind.write(result.problem)
+    data["problem"] = kind.file.write(result.problem)
     data["details"] = dict(result.details)
     if result.log:
         data["log"] = list(result.log)

@@ -35,7 +35,7 @@ def lower_bound(problem: Problem) -> Bound:
     6.0
     """
     kind = kind_of(problem)
-    bounds = kind.bounds(problem)
+    bounds = kind.bounds.bounds(problem)
     if not bounds:
         raise InputError(
             f"no bound on the makespan is known for this {kind.name} problem; "
@@ -67,7 +67,7 @@ class Proof:
 
 def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float) -> Proof:
     """Return the best lower bound on a refereed plan; one above the plan is not believed."""
-    candidates = [(bound.value, bound.name) for bound in kind.bounds(problem)]
+    candidates = [(bound.value, bound.name) for bound in kind.bounds.bounds(problem)]
     if solution.lower_bound is not None:
         candidates.append((solution.lower_bound, "of the method"))
     grain = kind.grain(problem)
@@ -91,7 +91,7 @@ def best_bound(kind: Kind, problem: Problem, solution: Solution, makespan: float
 
 def floor_of(kind: Kind, problem: Problem) -> Callable[[], float]:
     """Return what tells the greatest of the kind's bounds, found once, when it is first asked."""
-    return cache(lambda: max((bound.value for bound in kind.bounds(problem)), default=0.0))
+    return cache(lambda: max((bound.value for bound in kind.bounds.bounds(problem)), default=0.0))
 
 
 def excluded(problem: Problem, solution: Solution, floor: Callable[[], float]) -> Solution:

@@ -96,7 +96,7 @@ def compile_ahead(told: Callable[[str], None] = lambda kind: None) -> tuple[Comp
 def _samples(kind: Kind) -> Iterator[Problem]:
     for options, changes in SAMPLES[kind.name]:
         problem = generate(kind.name, options=options)
-        yield kind.read({**kind.write(problem), **changes}) if changes else problem
+        yield kind.read({**kind.file.write(problem), **changes}) if changes else problem
 
 
 def _enter(problem: Problem) -> None:

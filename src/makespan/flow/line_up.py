@@ -43,7 +43,7 @@ def run_line_up(
     """
     race, floor = _Race(), floor_of(kind, problem)
     with control.limited(EXACT_SECONDS if control.time_limit is None else None):
-        for name in kind.auto:
+        for name in kind.methods.AUTO:
             method = find_method(kind.name, name)
             if not applicability(method, problem).applies or not within_reach(method, problem):
                 continue
@@ -150,7 +150,7 @@ def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
     """Say which methods nothing but a library keeps from the problem."""
     verdicts = (
         applicability(method, problem)
-        for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.auto))
+        for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.methods.AUTO))
         if any(need.library for need in method.needs) and within_reach(method, problem)
     )
     return [f"{each.name} was left out: {each.reasons[0]}" for each in verdicts if each.uninstalled]

@@ -27,7 +27,7 @@ def referee(kind: Kind, problem: Problem, schedule: Schedule) -> Report:
     foreign = foreign_machines(problem, schedule)
     if foreign:
         return _report(foreign, None)
-    return _report(kind.violations(problem, schedule), schedule.makespan)
+    return _report(kind.referee.violations(problem, schedule), schedule.makespan)
 
 
 def broken_rows(schedule: Schedule) -> list[Violation]:

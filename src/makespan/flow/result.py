@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Status
+from makespan.core.steps import Step
 from makespan.flow.answer import answer, summary
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Result:
     details
         What can't be derived from the schedule.
     log
-        The steps of the method, where it logs them.
+        The steps of the method, a line each, where it logs them.
+    steps
+        The same steps with what a page shows of them; not kept in files.
     """
 
     problem: Problem
@@ -62,6 +65,7 @@ class Result:
     objective: Objective | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     log: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @cached_property
     def answer(self) -> dict[str, Any]:

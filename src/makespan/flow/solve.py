@@ -151,7 +151,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         bound = solution.lower_bound
     else:
         if not schedule.earliest:
-            retimed = kind.retimed(problem, schedule)
+            retimed = kind.timing.retimed(problem, schedule)
             schedule = retimed if retimed.makespan <= schedule.makespan else schedule
         makespan = schedule.makespan
         report = referee(kind, problem, schedule)
@@ -172,6 +172,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
             gap = relative_gap(makespan, bound) if bound is not None else None
         if status is Status.FEASIBLE and gap:
             notes.append(_why_a_gap(found.ended))
+    steps = control.steps_of(found.method)
     return Result(
         problem=problem,
         status=status,
@@ -186,7 +187,8 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         notes=tuple(notes),
         objective=solution.objective,
         details=dict(solution.details),
-        log=control.steps_of(found.method),
+        log=tuple(step.text for step in steps),
+        steps=steps,
     )
 
 
@@ -220,7 +222,7 @@ def _methods_that_can(kind: Kind, problem: Problem) -> str:
 
 
 def _options_of_auto(kind: Kind) -> set[str]:
-    return {option for name in kind.auto for option in find_method(kind.name, name).options}
+    return {option for name in kind.methods.AUTO for option in find_method(kind.name, name).options}
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Collection[str], lacks: str) -> None:

@@ -77,7 +77,9 @@ def tasks(
                 x=np.arange(1, len(order) + 1, dtype=np.float64),
                 y=seconds,
                 look="bars" if few else "steps",
-                labels=[str(task) for task in order.tolist()] if len(order) <= LABELLED else (),
+                labels=[problem.tasks[task] for task in order.tolist()]
+                if len(order) <= LABELLED
+                else (),
             ),
         ),
         across="tasks, the longest first",

@@ -7,18 +7,15 @@ waits for the end of its task's earlier piece.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import pays
+from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.independent.problem import IndependentTasks
 
-MANY = 100_000
-"""From this many rows on, compiled loops are worth loading."""
+timing_loop = loop(pays_from=100_000)  # rows
 
 
 def scheduled(
@@ -100,56 +97,69 @@ def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> R
 
 def _in_order(schedule: Schedule) -> bool:
     """Whether a long schedule's rows stand in the order in which their machines run them."""
-    if not pays(len(schedule), MANY):
+    if not in_order.pays(len(schedule)):
         return False
-    from makespan.independent.kernels import in_order
-
     latest = np.full(2 * (int(schedule.machine.max(initial=-1)) + 1), -np.inf)
-    return bool(in_order(*readonly(schedule.machine, schedule.start, schedule.end), latest))  # type: ignore[call-arg]
+    return bool(
+        in_order.compiled(*readonly(schedule.machine, schedule.start, schedule.end), latest)
+    )
 
 
 def _back_to_back(machine: Integers, duration: Floats) -> Floats:
-    """Return the starts of rows that follow each other on their machines without idle time.
-
-    Each machine is summed on its own: one running sum over all would lose the digits that tell
-    the tasks of a long plan apart.
-    """
-    if pays(len(machine), MANY):
-        from makespan.independent.kernels import back_to_back
-
-        result = np.empty(len(machine))
-        free = np.zeros(int(machine.max(initial=-1)) + 1)
-        back_to_back(*readonly(machine, duration), free, result)  # type: ignore[call-arg]
-        return result
-    order = np.argsort(machine, kind="stable")
-    first = np.flatnonzero(np.diff(machine[order], prepend=-1))
-    ends = duration[order]
-    for begin, stop in pairwise(np.append(first, len(order)).tolist()):
-        if stop - begin > 1:
-            np.cumsum(ends[begin:stop], out=ends[begin:stop])
-    starts = np.zeros(len(order))
-    starts[1:] = ends[:-1]
-    starts[first] = 0.0
-    result = np.empty(len(order))
-    result[order] = starts
-    return result
+    """Return the starts of rows that follow each other on their machines without idle time."""
+    on, free = _free(machine)
+    start = np.empty(len(on))
+    back_to_back.run(len(on), (on, duration), (free, start))
+    return start
 
 
 def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Floats:
     """Return the starts of pieces, each waiting for its machine and for its task's last piece."""
-    if pays(len(machine), MANY):
-        from makespan.independent.kernels import one_at_a_time
+    (on, free), (of, over) = _free(machine), _free(task)
+    start = np.empty(len(on))
+    one_at_a_time.run(len(on), (on, of, duration), (free, over, start))
+    return start
 
-        result = np.empty(len(machine))
-        free = np.zeros(int(machine.max(initial=-1)) + 1), np.zeros(int(task.max(initial=-1)) + 1)
-        one_at_a_time(*readonly(machine, task, duration), *free, result)  # type: ignore[call-arg]
-        return result
-    machine_free: dict[int, float] = {}
-    task_free: dict[int, float] = {}
-    starts = []
-    columns = (machine.tolist(), task.tolist(), duration.tolist())
-    for on, of, seconds in zip(*columns, strict=True):
-        start = max(machine_free.get(on, 0.0), task_free.get(of, 0.0))
-        starts.append(start)
-        machine_free[on] = task_free[of] = start + seconds
-    return np.array(starts, dtype=np.float64)
+
+def _free(things: Integers) -> tuple[Integers, Floats]:
+    """Return the numbers of things, small ones where there are few, and a 0 for each of them."""
+    count = int(things.max(initial=-1)) + 1
+    if count <= 2 * len(things):
+        return things, np.zeros(count)
+    names, numbers = np.unique(things, return_inverse=True)
+    return numbers, np.zeros(len(names))
+
+
+@timing_loop
+def back_to_back(machine, duration, free, start):  # type: ignore[no-untyped-def]
+    """Start every row when the rows before it on its machine are over.
+
+    Each machine is summed on its own: one running sum over all would lose the digits that tell
+    the tasks of a long plan apart.
+    """
+    for row in range(len(machine)):
+        start[row] = free[machine[row]]
+        free[machine[row]] += duration[row]
+
+
+@timing_loop
+def one_at_a_time(machine, task, duration, machine_free, task_free, start):  # type: ignore[no-untyped-def]
+    """Start every piece when its machine is free and its task's last piece is over."""
+    for row in range(len(machine)):
+        begin = max(machine_free[machine[row]], task_free[task[row]])
+        start[row] = begin
+        machine_free[machine[row]] = task_free[task[row]] = begin + duration[row]
+
+
+@timing_loop
+def in_order(machine, start, end, latest):  # type: ignore[no-untyped-def]
+    """Whether the rows of every machine stand in the order of their starts and ends.
+
+    ``latest`` holds minus infinity twice for each machine.
+    """
+    for row in range(len(machine)):
+        at = 2 * machine[row]
+        if start[row] < latest[at] or (start[row] == latest[at] and end[row] < latest[at + 1]):
+            return False
+        latest[at], latest[at + 1] = start[row], end[row]
+    return True

@@ -93,9 +93,7 @@ class ResourceForm(Form):
             columns = read_csv(path)
             if len(set(columns.get("resource", ()))) > 1:
                 raise FileError(f"{path}: holds more than one resource")
-            samples = samples_of(
-                columns, interpolation=self.interpolation, granularity=self.granularity
-            )
+            samples = samples_of(columns, ..., self.interpolation, self.granularity)
             return Given(costs=samples, costs_at=f"{place}.samples", **limits)
         if self.counts is not None:
             exact = Samples(

@@ -2,72 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from makespan.core.errors import TooLarge
 from makespan.core.registry import Need
 from makespan.partition.model.curves import Curves
 from makespan.partition.problem import Partition
 
 
-def _other_objective(*allowed: str) -> Need:
+def _says(name: str, *allowed: str) -> Callable[[Partition], str | None]:
     def unmet(problem: Partition) -> str | None:
-        if problem.objective in allowed:
-            return None
-        return f"objective is {problem.objective!r}"
+        value = getattr(problem, name)
+        return None if value in allowed else f"{name} is {value!r}"
 
-    return Need("the objective " + " or ".join(repr(word) for word in allowed), unmet)
-
-
-LEAST_MAKESPAN = _other_objective("makespan")
-LEAST_TOTAL = _other_objective("total")
-LEAST_MAKESPAN_OR_TOTAL = _other_objective("makespan", "total")
-A_PAIR = _other_objective("time-then-energy", "energy-then-time")
-A_FRONT = _other_objective("pareto")
+    return unmet
 
 
-def _prefers(problem: Partition) -> str | None:
-    return None if problem.prefer == "lexicographic" else f"prefer is {problem.prefer!r}"
+def _objective(*allowed: str) -> Need:
+    text = "the objective " + " or ".join(repr(word) for word in allowed)
+    return Need(text, _says("objective", *allowed))
 
 
 def _prefers_another(problem: Partition) -> str | None:
-    if problem.prefer == "least-total" and problem.objective == "total":
+    allowed = ("least-total",) if problem.objective == "total" else ()
+    return _says("prefer", "lexicographic", *allowed)(problem)
+
+
+def _lacks(shape: str, how: str) -> Callable[[Partition], str | None]:
+    def unmet(problem: Partition) -> str | None:
+        try:
+            choices = problem.choices
+        except TooLarge as error:
+            return str(error)
+        for row in np.flatnonzero(~(choices.contiguous & getattr(choices, shape)))[:1].tolist():
+            if not choices.contiguous[row]:
+                return f"the counts of {problem.machines[row]!r} have gaps"
+            return f"the costs of {problem.machines[row]!r} {how} somewhere"
         return None
-    return _prefers(problem)
+
+    return unmet
 
 
-LEXICOGRAPHIC = Need("prefer = 'lexicographic'", _prefers)
+def _falls(problem: Partition) -> str | None:
+    curves = isinstance(problem.costs, Curves)  # which are declared not to fall
+    return None if curves else _lacks("monotone", "fall")(problem)
+
+
+LEAST_MAKESPAN = _objective("makespan")
+LEAST_TOTAL = _objective("total")
+LEAST_MAKESPAN_OR_TOTAL = _objective("makespan", "total")
+A_PAIR = _objective("time-then-energy", "energy-then-time")
+A_FRONT = _objective("pareto")
+LEXICOGRAPHIC = Need("prefer = 'lexicographic'", _says("prefer", "lexicographic"))
 NO_OTHER_PREFERENCE = Need("no other preference among equal sums", _prefers_another)
-
-
-def _not_monotone(problem: Partition) -> str | None:
-    if isinstance(problem.costs, Curves):
-        return None
-    choices = problem.choices
-    for row in range(len(choices)):
-        if not choices.contiguous[row]:
-            return f"the counts of {problem.machines[row]!r} have gaps"
-        if not choices.monotone[row]:
-            return f"the costs of {problem.machines[row]!r} fall somewhere"
-    return None
-
-
-def _not_convex(problem: Partition) -> str | None:
-    try:
-        choices = problem.choices
-    except TooLarge as error:
-        return str(error)
-    for row in range(len(choices)):
-        if not choices.contiguous[row]:
-            return f"the counts of {problem.machines[row]!r} have gaps"
-        if not choices.convex[row]:
-            return f"the costs of {problem.machines[row]!r} grow more slowly somewhere"
-    return None
-
-
-MONOTONE = Need("costs that never fall, at all counts between two limits", _not_monotone)
-CONVEX = Need("costs that never grow more slowly, at all counts between two limits", _not_convex)
-EVERY_TASK = Need(
-    "require = 'all'", lambda problem: None if problem.require == "all" else "require is 'most'"
+MONOTONE = Need("costs that never fall, at all counts between two limits", _falls)
+CONVEX = Need(
+    "costs that never grow more slowly, at all counts between two limits",
+    _lacks("convex", "grow more slowly"),
 )
+EVERY_TASK = Need("require = 'all'", _says("require", "all"))
 NO_DEADLINE = Need(
     "no deadline", lambda problem: None if problem.deadline is None else "deadline is given"
 )

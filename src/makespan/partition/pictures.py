@@ -108,8 +108,7 @@ def _curve(problem: Partition, index: int) -> tuple[np.ndarray, np.ndarray]:
             [tabulated(table.functions[index], at, at)[0] for at in counts.tolist()]
         )
     low, high = problem.choices.low[index], problem.choices.high[index]
-    begin = table.start[index]
-    return table.counts_of_row(index)[low - begin : high - begin], table.values[low:high]
+    return table.counts_at(np.arange(low, high), index), table.values[low:high]
 
 
 def front(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.partition.problem import Partition
 from makespan.partition.timing import timed
 
@@ -15,6 +15,21 @@ from makespan.partition.timing import timed
 def no_plan(reason: str) -> Solution:
     """Return the proof that there is no plan."""
     return Solution(schedule=None, infeasible=reason)
+
+
+def no_count(problem: Partition, row: int) -> str:
+    """Say that a resource allows nothing."""
+    return f"{problem.machines[row]!r} has no allowed count up to {problem.tasks}"
+
+
+def out_of_reach(problem: Partition, least: int, greatest: int) -> str | None:
+    """Say why the tasks are not between the sums of the least and the greatest counts, or None."""
+    tasks = problem.tasks
+    if least > tasks:
+        return f"the least allowed counts add up to {least}, above the {tasks} tasks"
+    if greatest < tasks and problem.require == "all":
+        return f"the greatest allowed counts add up to {greatest}, below the {tasks} tasks"
+    return None
 
 
 def plan(
@@ -27,36 +42,14 @@ def plan(
 ) -> Solution:
     """Return the solution that takes ``entries[i]`` of the table for resource i.
 
-    The other ``parts`` are those of :func:`plan_of_counts`.
+    The other ``parts`` are those of a :class:`Solution`.
     """
     choices = problem.choices
-    return plan_of_counts(
-        problem,
-        choices.table.counts_at(entries),
+    return Solution(
+        schedule=timed(problem, choices.table.counts_at(entries)),
         notes=(f"costs: {choices.structure()}", *notes),
         details={"structure": choices.structure(), **(details or {})},
         **parts,
-    )
-
-
-def plan_of_counts(
-    problem: Partition,
-    amounts: Integers,
-    *,
-    optimal: bool,
-    notes: tuple[str, ...] = (),
-    lower_bound: float | None = None,
-    objective: Objective | None = None,
-    details: Mapping[str, Any] | None = None,
-) -> Solution:
-    """Return the solution that gives ``amounts[i]`` tasks to resource i."""
-    return Solution(
-        schedule=timed(problem, amounts),
-        lower_bound=lower_bound,
-        optimal=optimal,
-        notes=notes,
-        objective=objective,
-        details=details or {},
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from distributed import Client
 from makespan import DivisibleLoad, ExecutionError, InputError, Result, Star, Worker, solve
 from makespan.core.schedule import Activity
 from makespan.execute import dask
-from makespan.execute.dask import Calibration, ItemsFailed, run
+from makespan.execute.dask import ItemsFailed, run
 from makespan.execute.dask.cluster import crew
 from makespan.execute.dask.maps import runner
 from tests.execute import functions
@@ -52,13 +52,10 @@ def test_a_dead_worker_s_chunks_are_given_to_others(cluster: Cluster, killable: 
 
 
 def test_a_dead_worker_is_planned_around(cluster: Cluster, killable: Any) -> None:
-    """The adaptive map plans the rest again."""
-    data = functions.rows(2000)
-    sample = dask.calibrate(functions.slept, data[:200], killable, batched=True, time_limit=0.1)
+    """What it had goes to the others."""
+    data = functions.rows(4000)
     timer = later(0.15, lambda: cluster.kill("w3"))
-    execution = dask.map(
-        functions.slept, data, killable, batched=True, calibration=sample, progress=False
-    )
+    execution = dask.map(functions.slept, data, killable, batched=True, progress=False)
     timer.join()
     assert np.array_equal(execution.results, data[:, 0])
     assert tasks_left(killable) == []
@@ -80,14 +77,6 @@ def growing() -> Iterator[tuple[Any, Any]]:
         assert tasks_left(own) == []
 
 
-def measured_roughly(client: Any) -> Calibration:
-    """A calibration so uncertain that a large share of a load is not planned but dealt out."""
-    sample = list(range(20))
-    found = dask.calibrate(functions.slow_square, sample, client, time_limit=0.1, repetitions=2)
-    workers = (replace(w, compute=replace(w.compute, error=0.3)) for w in found.workers)
-    return replace(found, workers=tuple(workers))
-
-
 def workers_of(execution: dask.Execution) -> set[str]:
     """Return the workers that computed anything."""
     schedule = execution.schedule
@@ -96,29 +85,31 @@ def workers_of(execution: dask.Execution) -> set[str]:
 
 
 def test_a_worker_that_joins_takes_part(growing: tuple[Any, Any]) -> None:
-    """In an adaptive run it gets of what is not sent yet."""
+    """It gets of what is not sent yet."""
     cluster, client = growing
     data = list(range(300))
-    sample = measured_roughly(client)
     timer = later(0.1, lambda: cluster.scale(2))
-    execution = dask.map(functions.slow_square, data, client, calibration=sample, progress=False)
+    execution = dask.map(functions.slow_square, data, client, progress=False)
     timer.join()
     assert execution.results == [item * item for item in data]
     assert any("worker 1 joined" in event for event in execution.events)
     assert workers_of(execution) == {"0", "1"}
 
 
-def test_a_worker_that_came_after_the_calibration_takes_part(growing: tuple[Any, Any]) -> None:
-    """It is counted as one that joins when the run begins."""
-    cluster, client = growing
-    data = list(range(100))
-    sample = measured_roughly(client)
-    cluster.scale(2)
-    client.wait_for_workers(2)
-    execution = dask.map(functions.slow_square, data, client, calibration=sample, progress=False)
+def test_a_worker_that_stops_is_not_waited_for(cluster: Cluster, killable: Any) -> None:
+    """In the end, others do what it has; nothing is left behind when it goes on."""
+    data = list(range(300))
+    stopped = cluster.workers["w2"]
+    timer = later(0.5, lambda: stopped.send_signal(signal.SIGSTOP))
+    began = time.monotonic()
+    execution = dask.map(functions.slow_square, data, killable, progress=False)
+    assert time.monotonic() - began < 10.0
+    timer.join()
     assert execution.results == [item * item for item in data]
-    assert any("worker 1 joined" in event for event in execution.events)
-    assert workers_of(execution) == {"0", "1"}
+    assert any("worker w2 is late" in event for event in execution.events)
+    stopped.send_signal(signal.SIGCONT)
+    assert tasks_left(killable) == []
+    assert held(killable) == []
 
 
 def test_an_item_that_kills_workers_is_given_up(

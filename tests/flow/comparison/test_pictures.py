@@ -130,7 +130,7 @@ def test_command_draws_and_summarises(tmp_path, capsys):
     files = []
     for number in (1, 2):
         path = tmp_path / f"{number}.json"
-        path.write_text(json.dumps(kind_of(TASKS).write(TASKS)))
+        path.write_text(json.dumps(kind_of(TASKS).file.write(TASKS)))
         files.append(str(path))
     picture = tmp_path / "methods.svg"
     command = ["compare", *files, "--methods", "lpt,multifit"]

@@ -62,13 +62,13 @@ def test_examples_of_the_docs_fit(index):
 )
 def test_written_files_fit(kind, options):
     """What is written fits, as lists and as columns."""
-    data = json.loads(json.dumps(kind_named(kind).write(generate(kind, options=options))))
+    data = json.loads(json.dumps(kind_named(kind).file.write(generate(kind, options=options))))
     assert faults(data) == []
 
 
 def test_mistakes_are_found():
     """Unknown keys, wrong kinds and wrong types do not fit."""
-    good = kind_named("divisible").write(generate("divisible"))
+    good = kind_named("divisible").file.write(generate("divisible"))
     for change in ({"lode": 1.0}, {"kind": "divisble"}, {"load": "much"}, {"rounds": 0.5}):
         assert faults(good | change)
     assert faults({"load": 1.0})
@@ -82,5 +82,5 @@ def test_unknown_kind():
 
 def test_schema_of_a_kind_alone_is_its_own():
     """The schema of one kind is what its file room says."""
-    assert schema("independent") == kind_named("independent").schema()
+    assert schema("independent") == kind_named("independent").file.schema()
     assert np.all([kind in schema()["$defs"] for kind in KINDS])

@@ -52,10 +52,9 @@ def _listed() -> list[str]:
 
     lines = []
     for name in KINDS:
-        options = generator_options(name)
-        if options is not None:
-            lines.append(name)
-            lines += [f"  -O {option}={_shown(value)}" for option, value in options.items()]
+        lines.append(name)
+        options = generator_options(name).items()
+        lines += [f"  -O {option}={_shown(value)}" for option, value in options]
     return lines
 
 

@@ -69,6 +69,7 @@ def command(
     """
     from makespan.cli.progress import progress_bar
     from makespan.core.control import Control
+    from makespan.core.steps import printed
     from makespan.flow.files.files import PICTURES, read_problem, refuse_target
     from makespan.flow.solve import solve_controlled
 
@@ -87,7 +88,8 @@ def command(
 
         parameters.print_json(result_as_dict(result))
     else:
-        parameters.print_text("\n".join([*result.log, *[""] * bool(result.log), str(result)]))
+        steps = printed(result.steps)
+        parameters.print_text("\n".join([*steps, *[""] * bool(steps), str(result)]))
         for line in written:
             parameters.print_text(line)
     if control.interrupted:

@@ -10,6 +10,7 @@ import numpy as np
 from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import computed
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import ROOT, Tree
 from makespan.divisible.problem import DivisibleLoad
@@ -68,7 +69,7 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
     top_note = "" if master is None or master.compute is None else cost(*_parts(master.compute))
     used = None
     if schedule is not None:
-        loads = _loads(schedule)
+        loads = computed(schedule)
         at = len(schedule.machines) - len(star)  # the master stands before the workers
         carried = _sent(schedule)
         notes = [_share(loads, at + index) for index in range(shown)]
@@ -156,7 +157,7 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
     notes = [cost(tree.compute_fixed[node], tree.compute_per_unit[node]) for node in shown]
     used = None
     if schedule is not None:
-        loads, carried = _loads(schedule), _sent(schedule)
+        loads, carried = computed(schedule), _sent(schedule)
         notes = [_share(loads, node) for node in shown]
         labels = [short(carried[node]) if carried[node] else "" for node in shown[1:]]
         used = carried[shown[1:]] > 0
@@ -178,13 +179,6 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
 
 def _title(problem: DivisibleLoad, what: str) -> str:
     return what if problem.load is None else f"{what}, {short(problem.load)} units of load"
-
-
-def _loads(schedule: Schedule) -> Floats:
-    rows = schedule.rows_of(Activity.COMPUTE)
-    loads = np.zeros(len(schedule.machines))
-    np.add.at(loads, schedule.machine[rows], schedule.amount[rows])
-    return loads
 
 
 def _sent(schedule: Schedule) -> Floats:

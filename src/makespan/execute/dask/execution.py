@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,8 +13,8 @@ import numpy as np
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
 from makespan.core.system.extras import optional
-from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.remote import Failure
+from makespan.divisible.model.platform import Star
+from makespan.execute.remote import Failure
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
@@ -66,8 +67,17 @@ class Execution:
         What happened to the cluster, and what was planned again, in sentences.
     seconds
         From the start of the run until all results were there.
-    calibration
-        What the plan was made on, where :func:`makespan.execute.dask.map` made it.
+    learning
+        Until every worker had returned something, seconds.
+    planning
+        Spent on sizes of chunks, seconds.
+    singly
+        About how long ``client.map(function, items)`` would have taken by the costs that were
+        learnt, and by :data:`makespan.execute.dask.maps.costs.PER_TASK` for each task.
+    pays_from
+        From about how many items on that would take longer; infinite where it never does.
+    platform
+        The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
     """
 
     results: Any
@@ -76,7 +86,11 @@ class Execution:
     failures: tuple[Failure, ...] = ()
     events: tuple[str, ...] = ()
     seconds: float = 0.0
-    calibration: Calibration | None = field(default=None, repr=False)
+    learning: float = 0.0
+    planning: float = 0.0
+    singly: float | None = None
+    pays_from: float = math.inf
+    platform: Star | None = field(default=None, repr=False)
 
     @property
     def predicted(self) -> float | None:
@@ -147,6 +161,15 @@ class Execution:
         lines = [f"measured {self.measured:.4g} s"]
         if self.predicted and self.error is not None:
             lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
+        if self.singly is not None:
+            times = self.singly / self.seconds if self.seconds > 0 else 1.0
+            lines += [
+                f"total {self.seconds:.4g} s, of it learning {self.learning:.3g} s, "
+                f"planning {self.planning:.2g} s",
+                f"client.map(function, items) would take about {self.singly:.4g} s, {times:.2g} "
+                + "times as long"
+                + (f"; this pays from {self.pays_from:,.0f} items on" if times > 1.0 else ""),
+            ]
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:
             by_kind.setdefault(one.kind, []).append(one.relative)

@@ -22,7 +22,6 @@ from makespan.flow.result import Result
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
 PROBLEMS = (".toml", ".json", *GRAPHS)
-MEASURED = "partition"  # the kind whose problems stand in CSV files
 PICTURES = (".svg", ".png", ".pdf", ".html", ".trace.json")
 PROBLEM_PICTURES = PICTURES[:-1]
 TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
@@ -56,7 +55,9 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
     """
     if Path(path).suffix.lower() == ".csv":
         try:
-            return kind_named(MEASURED).read_csv(str(path), parts)
+            from makespan.partition.file import from_csv
+
+            return from_csv(str(path), **parts)
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
     return problem_in(read_text(path, pipes=True), path, parts, files_in)
@@ -286,7 +287,7 @@ def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
         return result_as_dict(thing)
     if isinstance(thing, Schedule):
         return schedule_as_dict(thing)
-    return kind_of(thing).write(thing)
+    return kind_of(thing).file.write(thing)
 
 
 def as_json(data: Mapping[str, Any]) -> str:

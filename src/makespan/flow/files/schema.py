@@ -21,10 +21,10 @@ def schema(kind: str | None = None) -> dict[str, Any]:
         If there is no such kind.
     """
     if kind is not None:
-        return kind_named(kind).schema()
+        return kind_named(kind).file.schema()
     definitions: dict[str, Any] = {}
     for name, entry in KINDS.items():
-        own = entry.schema()
+        own = entry.file.schema()
         own.pop("$schema", None)
         for inner, part in own.pop("$defs", {}).items():
             definitions[f"{name}.{inner}"] = _moved(part, name)

@@ -100,7 +100,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             log=plan.log,
             tables=(*answer_tables(plan.answer), *_details(plan)),
         )
-    derived = {} if problem is None else kind_of(problem).answer(problem, schedule)
+    derived = {} if problem is None else kind_of(problem).answer.answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
     return Chart(picture=drawn, schedule=schedule, facts=facts, tables=answer_tables(derived))
 

@@ -40,7 +40,7 @@ def picture(
         drawn = schedule_picture(schedule)
     else:
         with misfits_refused():
-            drawn = kind_of(problem).picture(problem, schedule)
+            drawn = kind_of(problem).pictures.picture(problem, schedule)
     bound = result.lower_bound if result is not None else _known_bound(problem)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):
@@ -128,4 +128,4 @@ def _known_bound(problem: Problem | None) -> float | None:
     """Return the greatest of the kind's bounds; None without a problem, or without any."""
     if problem is None:
         return None
-    return max((bound.value for bound in kind_of(problem).bounds(problem)), default=None)
+    return max((bound.value for bound in kind_of(problem).bounds.bounds(problem)), default=None)

@@ -24,7 +24,7 @@ GANTT = "gantt"
 def views_of(thing: Result | Schedule | Problem, problem: Problem | None = None) -> tuple[str, ...]:
     """Return the names of the pictures that there are of a thing, the usual one first."""
     stated = _stated(thing, problem)
-    others = () if stated is None else kind_of(stated).views
+    others = () if stated is None else tuple(kind_of(stated).pictures.VIEWS)
     return others if stated is thing else (GANTT, *others)
 
 
@@ -59,7 +59,8 @@ def drawing(
     if thing is not stated:
         schedule, details = drawable(cast("Result | Schedule", thing), stated)
     with misfits_refused():
-        drawn = kind_of(stated).view(chosen, stated, schedule, by=by, details=details)
+        make = kind_of(stated).pictures.VIEWS[chosen]
+        drawn = make(stated, schedule, by=by, details=details)
     return drawn if title is None else replace(drawn, title=title)
 
 
@@ -74,7 +75,7 @@ def page_diagrams(
     """
     stated = _stated(result, problem)
     found = []
-    for view in () if stated is None else kind_of(stated).views:
+    for view in () if stated is None else kind_of(stated).pictures.VIEWS:
         try:
             drawn = drawing(result, view, problem=problem)
         except InputError:

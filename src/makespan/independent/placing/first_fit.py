@@ -6,10 +6,8 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import pays
+from makespan.core.numeric.jit import loop
 
-PAYS_FROM = 300_000
-"""Tasks times machines from which the compiled loop is worth loading."""
 SLICE = 1 << 18
 """After so many tasks the clock is read."""
 
@@ -28,16 +26,15 @@ def first_fit(seconds: Floats, machines: int, capacity: float, control: Control)
 
     Complexity: O(n m) for few tasks and machines, else O(n log m) in a compiled loop.
     """
-    if not pays(len(seconds) * machines, PAYS_FROM):
+    if not to_leaves.pays(len(seconds) * machines):
         return _plain(seconds, machines, capacity)
-    from makespan.independent.kernels import first_fit_by_tree
-
     chosen = np.empty(len(seconds), dtype=np.int64)
     room = _tree(machines, capacity)
-    (durations,) = readonly(seconds)
     for first in range(0, len(seconds), SLICE):
-        last = min(first + SLICE, len(seconds))
-        if control.expired() or not first_fit_by_tree(durations, room, chosen, first, last):
+        part = slice(first, first + SLICE)
+        if control.expired() or not to_leaves.compiled(
+            *readonly(seconds[part]), room, chosen[part]
+        ):
             return None
     return chosen
 
@@ -66,3 +63,28 @@ def _plain(seconds: Floats, machines: int, capacity: float) -> Integers | None:
         room[machine] -= duration
         chosen.append(machine)
     return np.array(chosen, dtype=np.int64)
+
+
+@loop(pays_from=300_000)  # tasks times machines
+def to_leaves(seconds, room, chosen):  # type: ignore[no-untyped-def]
+    """Write the first machine with room for each task; False where none has.
+
+    ``room`` is a complete binary tree that holds the greatest room below each node, so that the
+    leftmost leaf with room is found in log m steps; it is kept between calls.
+    """
+    leaves = len(room) // 2
+    for task in range(len(seconds)):
+        duration = seconds[task]
+        if duration > room[1]:
+            return False
+        node = 1
+        while node < leaves:
+            node *= 2
+            if room[node] < duration:
+                node += 1
+        room[node] -= duration
+        chosen[task] = node - leaves
+        while node > 1:
+            node //= 2
+            room[node] = max(room[2 * node], room[2 * node + 1])
+    return True

@@ -8,11 +8,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
-from makespan.core.numeric.jit import pays
+from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Schedule
 from makespan.independent.problem import IndependentTasks
-from makespan.independent.timing import MANY, scheduled
+from makespan.independent.timing import scheduled
 
 SLICE = 1 << 20
 """Tasks of one call of the compiled loop."""
@@ -27,7 +27,7 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     """
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
-    if pays(len(tasks), MANY):
+    if hand_out.pays(len(tasks)):
         return scheduled(problem, tasks, seconds, _compiled(seconds, problem.useful_machines))
     free = [(0.0, machine) for machine in range(problem.useful_machines)]
     chosen = []
@@ -40,13 +40,11 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
 
 def _compiled(seconds: Floats, machines: int) -> Integers:
     """Return the machine of each task; the loop runs in slices, between which signals arrive."""
-    from makespan.independent.kernels import hand_out
-
     free, heap = np.zeros(machines), np.arange(machines)
     chosen = np.empty(len(seconds), dtype=np.int64)
     (durations,) = readonly(seconds)
     for first in range(0, len(seconds), SLICE):
-        hand_out(durations, free, heap, chosen, first, min(first + SLICE, len(seconds)))
+        hand_out.compiled(durations, free, heap, chosen, first, min(first + SLICE, len(seconds)))
     return chosen
 
 
@@ -61,3 +59,32 @@ def first_plan(problem: IndependentTasks, control: Control) -> Schedule:
     if control.incumbent is not None and control.incumbent.schedule is not None:
         return control.incumbent.schedule
     return greedy(problem, *longest_first(problem))
+
+
+@loop(pays_from=100_000)  # tasks
+def hand_out(seconds, free, machines, chosen, first, last):  # type: ignore[no-untyped-def]
+    """Give the tasks from ``first`` up to ``last`` to the machine that is free first.
+
+    ``free`` and ``machines`` are a heap of times and machines, in lexicographic order; they are
+    kept between calls.
+    """
+    size = len(free)
+    for task in range(first, last):
+        machine, time = machines[0], free[0] + seconds[task]
+        chosen[task] = machine
+        node = 0
+        while True:
+            child = 2 * node + 1
+            if child >= size:
+                break
+            other = child + 1
+            if other < size and (
+                free[other] < free[child]
+                or (free[other] == free[child] and machines[other] < machines[child])
+            ):
+                child = other
+            if time < free[child] or (time == free[child] and machine < machines[child]):
+                break
+            free[node], machines[node] = free[child], machines[child]
+            node = child
+        free[node], machines[node] = time, machine

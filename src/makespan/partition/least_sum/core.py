@@ -50,11 +50,10 @@ def core_of(choices: Choices, reduced: Floats, limit: float) -> Core:
     """Return the entries with a reduced cost up to ``limit``."""
     entries = np.flatnonzero(reduced <= limit)
     row = np.searchsorted(choices.high, entries, side="right")
-    counts = choices.table.counts
     return Core(
         entries=entries,
         row=row,
-        counts=entries + choices.table.base[row] if counts is None else counts[entries],
+        counts=choices.table.counts_at(entries, row),
         costs=reduced[entries],
         large=choices.is_large,
     )

@@ -9,7 +9,6 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
-from makespan.partition.threshold.sums import NO_COUNTS
 
 ROUNDING = 1e-15
 
@@ -56,12 +55,10 @@ def _priced(
     corners, begin = _corners(choices, weights, limit)
     if (np.diff(begin) == 0).any():
         return None
-    counts = choices.table.counts
-    base = choices.table.base
     row_of = np.repeat(np.arange(len(choices)), np.diff(begin))
-    count = corners + base[row_of] if counts is None else counts[corners]
+    count = choices.table.counts_at(corners, row_of)
     missing = tasks - int(count[begin[:-1]].sum())
-    edge = np.flatnonzero(row_of[1:] == row_of[:-1]) if len(corners) > 1 else NO_COUNTS
+    edge = np.flatnonzero(row_of[1:] == row_of[:-1])
     width = count[edge + 1] - count[edge]
     if missing < 0 or missing > int(width.sum()):
         return None
@@ -103,25 +100,23 @@ def _corners(choices: Choices, weights: Floats, limit: int) -> tuple[Integers, I
 
         corners = np.empty(choices.size, dtype=np.int64)
         begin = np.empty(len(choices) + 1, dtype=np.int64)
-        counts = choices.table.counts
         hulls(
-            weights, weights.view(np.int64), choices.bits, limit,
-            NO_COUNTS if counts is None else counts, choices.low, choices.high, corners, begin,
+            weights, weights.view(np.int64), choices.bits, limit, choices.table.listed,
+            choices.low, choices.high, corners, begin,
         )  # fmt: skip
         return corners[: begin[-1]], begin
     found: list[int] = []
     starts = [0]
-    for low, high in zip(choices.low.tolist(), choices.high.tolist(), strict=True):
-        found += _hull(choices, weights, limit, low, high)
+    for row in range(len(choices)):
+        found += _hull(choices, weights, limit, row)
         starts.append(len(found))
     return np.array(found, dtype=np.int64), np.array(starts, dtype=np.int64)
 
 
-def _hull(choices: Choices, weights: Floats, limit: int, low: int, high: int) -> list[int]:
+def _hull(choices: Choices, weights: Floats, limit: int, row: int) -> list[int]:
     """Return the corners of one row's lower hull, by the monotone chain of Andrew (1979)."""
-    entries = low + np.flatnonzero(choices.bits[low:high] <= limit)
-    counts = choices.table.counts
-    count = (entries if counts is None else counts[entries]).tolist()
+    entries = choices.allowed(row, limit)
+    count = choices.table.counts_at(entries, row).tolist()
     weight = weights[entries].tolist()
     chain: list[int] = []
     for p in range(len(count)):
@@ -140,21 +135,20 @@ def _reduced(
     choices: Choices, weights: Floats, limit: int, origin: Integers, price: float, floor: float
 ) -> tuple[Floats, int]:
     """Return the reduced cost of every entry, and how many were below ``floor``."""
-    counts = choices.table.counts
     if choices.is_large:
         from makespan.partition.least_sum.kernels import reduce_costs
 
         reduced = np.empty(len(weights))
         below = reduce_costs(
-            weights, choices.bits, limit, NO_COUNTS if counts is None else counts,
-            choices.low, choices.high, origin, price, floor, reduced,
+            weights, choices.bits, limit, choices.table.listed, choices.low, choices.high, origin,
+            price, floor, reduced,
         )  # fmt: skip
         return reduced, int(below)
     reduced, number = np.full(len(weights), np.inf), 0
+    counts_at = choices.table.counts_at
     rows = zip(choices.low.tolist(), choices.high.tolist(), origin.tolist(), strict=True)
-    for low, high, at in rows:
-        places = np.arange(low, high) if counts is None else counts[low:high]
-        more = places - (at if counts is None else int(counts[at]))
+    for row, (low, high, at) in enumerate(rows):
+        more = counts_at(np.arange(low, high), row) - counts_at(at, row)
         costs = (weights[low:high] - weights[at]) - price * more
         costs[choices.bits[low:high] > limit] = np.inf
         number += int((costs < floor).sum())

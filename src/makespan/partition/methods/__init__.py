@@ -1,4 +1,6 @@
-"""Methods for partition problems, one a file, named as in the literature."""
+"""Methods for partition problems, named as in the literature: a file each, but for ``SHARED``."""
 
 AUTO = ("monotone", "threshold", "total", "lexicographic", "pareto", "any-plan")
 """What ``auto`` tries in turn."""
+SHARED = {"sums": ("lexicographic", "total"), "unit-tasks": ("marin", "olar")}
+"""The files that hold several methods, which are alike."""

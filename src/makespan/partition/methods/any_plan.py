@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.partition.least_sum.late import quick_plan
 from makespan.partition.least_sum.preference import NOT_LOOKED_AT
-from makespan.partition.methods.monotone import counts_of_curves
+from makespan.partition.methods.monotone import threshold_of
 from makespan.partition.model.curves import Curves
-from makespan.partition.plan import plan_of_counts
 from makespan.partition.problem import Partition
+from makespan.partition.timing import timed
 
 NOTHING_PROVED = "some plan: no better one was searched for"
 
@@ -35,11 +33,14 @@ def any_plan(problem: Partition, control: Control) -> Solution:
     )
     if not isinstance(problem.costs, Curves):
         return quick_plan(problem, None, None, notes)
-    found = counts_of_curves(problem, control)
-    if not isinstance(found, np.ndarray):
+    found = threshold_of(problem, control)
+    if isinstance(found, str):
+        return Solution(schedule=None)
+    least, amounts = found
+    if problem.deadline is not None and least.value > problem.deadline:
         return Solution(schedule=None)
     objective = None
     if problem.objective == "total":
-        value = math.fsum(problem.costs_of(found).tolist())
+        value = math.fsum(problem.costs_of(amounts).tolist())
         objective = Objective(name="total", value=value)
-    return plan_of_counts(problem, found, optimal=False, notes=notes, objective=objective)
+    return Solution(schedule=timed(problem, amounts), notes=notes, objective=objective)

@@ -12,14 +12,14 @@ from makespan.core.numeric.jit import pays
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
 from makespan.core.system.memory import claim
-from makespan.partition.least_sum.late import late_plan
+from makespan.partition.least_sum.plan import aimed_plan
 from makespan.partition.model.choices import Choices
 from makespan.partition.model.table import Flags
 from makespan.partition.needs import LEAST_MAKESPAN_OR_TOTAL, LEXICOGRAPHIC
-from makespan.partition.plan import no_plan, plan, sum_at
+from makespan.partition.plan import plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import aim_of, cap_of, explanation
-from makespan.partition.threshold.sums import NO_COUNTS, Expired, sums_of
+from makespan.partition.threshold.aim import Aim, cap_of
+from makespan.partition.threshold.sums import Expired, Sums
 
 COMPILED_FROM = 1_000_000
 """From this many steps on, the compiled loop is worth loading."""
@@ -42,26 +42,22 @@ def dynamic_programming(problem: Partition, control: Control) -> Solution:
     The resources are taken from the last to the first, and only the values are kept, so that
     the plan is the lexicographically least among the optima.
     """
-    sums = sums_of(problem.choices, control=control)
-    try:
-        aim = aim_of(problem, sums, control)
-    except Expired as expired:
-        return late_plan(problem, None, expired)
-    if aim.infeasible is not None:
-        return no_plan(aim.infeasible)
-    summed = problem.objective == "total"
-    table = _table(problem.choices, aim.tasks, cap_of(problem), summed, control)
-    if table is None:
-        return late_plan(problem, aim, Expired(0))
-    value = float(table[0][aim.tasks])
-    if value == np.inf:
-        return no_plan(explanation(problem, sums, control))
-    entries = _trace(problem.choices, table, aim.tasks, cap_of(problem), summed)
-    objective = None
-    if summed:
-        value = sum_at(problem.choices.table.values, entries)
-        objective = Objective(name="total", value=value, bound=value)
-    return plan(problem, entries, optimal=True, notes=aim.notes, objective=objective)
+    summed, cap = problem.objective == "total", cap_of(problem)
+
+    def search(_: Sums, aim: Aim) -> Solution | None:
+        table = _table(problem.choices, aim.tasks, cap, summed, control)
+        if table is None:
+            raise Expired(0)
+        if table[0][aim.tasks] == np.inf:
+            return None
+        entries = _trace(problem.choices, table, aim.tasks, cap, summed)
+        objective = None
+        if summed:
+            value = sum_at(problem.choices.table.values, entries)
+            objective = Objective(name="total", value=value, bound=value)
+        return plan(problem, entries, optimal=True, notes=aim.notes, objective=objective)
+
+    return aimed_plan(problem, control, search)
 
 
 def _table(
@@ -101,7 +97,6 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
     from makespan.partition.least_sum.kernels import table_row
 
     table = choices.table
-    counts = NO_COUNTS if table.counts is None else table.counts
     slice_ = max(1, STEPS // (tasks + 1))
 
     def compiled(
@@ -110,7 +105,7 @@ def _row_function(choices: Choices, tasks: int, control: Control) -> RowFunction
         for begin in range(int(choices.low[row]), int(choices.high[row]), slice_):
             end = min(begin + slice_, int(choices.high[row]))
             table_row(
-                old, table.values, choices.bits, cap, counts, table.base_of(row), begin, end,
+                old, table.values, choices.bits, cap, table.listed, table.base[row], begin, end,
                 low, high, summed, new,
             )  # fmt: skip
             if control.expired():
@@ -140,11 +135,8 @@ def _plain_row(
 
 
 def _allowed(choices: Choices, row: int, cap: int) -> tuple[Integers, Floats, Integers]:
-    low, high = int(choices.low[row]), int(choices.high[row])
-    entries = low + np.flatnonzero(choices.bits[low:high] <= cap)
-    table = choices.table
-    counts = entries + table.base_of(row) if table.counts is None else table.counts[entries]
-    return counts, table.values[entries], entries
+    entries = choices.allowed(row, cap)
+    return choices.table.counts_at(entries, row), choices.table.values[entries], entries
 
 
 def _reaches(later: Floats, costs: Floats, value: float, summed: bool) -> Flags:

@@ -12,9 +12,15 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.partition.model.curves import Curves
 from makespan.partition.needs import LEAST_MAKESPAN, LEXICOGRAPHIC, MONOTONE
-from makespan.partition.plan import no_plan, plan_of_counts
+from makespan.partition.plan import no_count, no_plan, out_of_reach
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.inverse import greatest, least_threshold, lexicographic
+from makespan.partition.threshold.inverse import (
+    Threshold,
+    greatest,
+    least_threshold,
+    lexicographic,
+)
+from makespan.partition.timing import timed
 
 NEVER_FALL = "costs never fall, as affine costs do not and curves are declared not to"
 
@@ -32,93 +38,64 @@ def monotone(problem: Partition, control: Control) -> Solution:
 
     Works on functions without a table; a few hundred costs of each resource are looked at.
     """
+    found = threshold_of(problem, control)
+    if isinstance(found, str):
+        return no_plan(found)
+    least, amounts = found
+    tasks, structure, notes = int(amounts.sum()), NEVER_FALL, [NEVER_FALL]
+    if not isinstance(problem.costs, Curves):
+        structure = problem.choices.structure()
+        notes = [f"costs: {structure}"]
+    if tasks < problem.tasks:
+        notes.append(f"{tasks} of {problem.tasks} tasks can be split at most")
+    if problem.deadline is not None and least.value > problem.deadline:
+        if not least.proved:
+            return Solution(schedule=None, lower_bound=least.bound)
+        return no_plan(
+            f"the least makespan is {least.value!r}, above the deadline {problem.deadline!r}"
+        )
+    return Solution(
+        schedule=timed(problem, amounts),
+        optimal=least.proved,
+        lower_bound=least.bound,
+        notes=tuple(notes),
+        details={"structure": structure},
+    )
+
+
+def threshold_of(problem: Partition, control: Control) -> tuple[Threshold, Integers] | str:
+    """Return the least threshold of costs that never fall, and the counts; or why there is none."""
     if isinstance(problem.costs, Curves):
         costs = problem.costs.evaluator()
         lower, upper = np.array(problem.costs.lower), np.array(problem.costs.upper)
-        structure = NEVER_FALL
     else:
         choices = problem.choices
         if len(choices.empty_rows):
-            return no_plan(_no_count(problem, int(choices.empty_rows[0])))
+            return no_count(problem, int(choices.empty_rows[0]))
         lower, upper = choices.least_counts, choices.greatest_counts
         costs = _of_table(problem)
-        structure = f"costs: {choices.structure()}"
-    return _solve(problem, costs, lower, upper, structure, control)
-
-
-def counts_of_curves(problem: Partition, control: Control) -> Integers | str:
-    """Return counts with a low makespan of functions, or why there is no plan."""
-    assert isinstance(problem.costs, Curves)
-    costs = problem.costs.evaluator()
-    lower, upper = np.array(problem.costs.lower), np.array(problem.costs.upper)
     upper = np.minimum(upper, problem.tasks)
     tasks = _tasks(problem, costs, lower, upper)
     if isinstance(tasks, str):
         return tasks
     found = least_threshold(costs, lower, upper, tasks, control)
-    if problem.deadline is not None and found.value > problem.deadline:
-        return f"no plan by the deadline {problem.deadline!r} was found"
-    return lexicographic(lower, found.counts, tasks)
-
-
-def _solve(
-    problem: Partition,
-    costs: Callable[[Integers], Floats],
-    lower: Integers,
-    upper: Integers,
-    structure: str,
-    control: Control,
-) -> Solution:
-    upper = np.minimum(upper, problem.tasks)
-    tasks = _tasks(problem, costs, lower, upper)
-    if isinstance(tasks, str):
-        return no_plan(tasks)
-    notes = [structure]
-    if tasks < problem.tasks:
-        notes.append(f"{tasks} of {problem.tasks} tasks can be split at most")
-    found = least_threshold(costs, lower, upper, tasks, control)
-    if problem.deadline is not None and found.value > problem.deadline:
-        if not found.proved:
-            return Solution(schedule=None, lower_bound=found.bound)
-        return no_plan(
-            f"the least makespan is {found.value!r}, above the deadline {problem.deadline!r}"
-        )
-    amounts = lexicographic(lower, found.counts, tasks)
-    return plan_of_counts(
-        problem,
-        amounts,
-        optimal=found.proved,
-        lower_bound=found.bound,
-        notes=tuple(notes),
-        details={"structure": structure.removeprefix("costs: ")},
-    )
+    return found, lexicographic(lower, found.counts, tasks)
 
 
 def _tasks(
     problem: Partition, costs: Callable[[Integers], Floats], lower: Integers, upper: Integers
 ) -> int | str:
-    """Return how many tasks are to be split, or why that is impossible."""
+    """Return how many tasks are to be split, by the deadline if there is one, or why none can."""
     if (lower > upper).any():
-        return _no_count(problem, int(np.argmax(lower > upper)))
+        return no_count(problem, int(np.argmax(lower > upper)))
     if problem.deadline is not None:
         beyond = np.flatnonzero(costs(lower[:, None])[:, 0] > problem.deadline)
         if len(beyond):
             name = problem.machines[int(beyond[0])]
             return f"{name!r} can't meet the deadline {problem.deadline!r} with any count"
-    least, most = int(lower.sum()), int(upper.sum())
-    if least > problem.tasks:
-        return f"the least allowed counts add up to {least}, above the {problem.tasks} tasks"
-    if problem.require == "most":
-        return _most(problem, costs, lower, upper)
-    if most < problem.tasks:
-        return f"the greatest allowed counts add up to {most}, below the {problem.tasks} tasks"
-    return problem.tasks
-
-
-def _most(
-    problem: Partition, costs: Callable[[Integers], Floats], lower: Integers, upper: Integers
-) -> int:
-    """Return the most tasks that can be split, by the deadline if there is one."""
+    why = out_of_reach(problem, int(lower.sum()), int(upper.sum()))
+    if why is not None or problem.require == "all":
+        return why or problem.tasks
     if problem.deadline is not None:
         upper = greatest(costs, lower, upper, problem.deadline)
     return min(problem.tasks, int(upper.sum()))
@@ -126,17 +103,10 @@ def _most(
 
 def _of_table(problem: Partition) -> Callable[[Integers], Floats]:
     table = problem.choices.table
-    if table.counts is None:
-        base = table.base[:, None]
-    else:
-        base = (table.counts_at(problem.choices.low) - problem.choices.low)[:, None]
+    base = (table.counts_at(problem.choices.low) - problem.choices.low)[:, None]
 
     def costs(amounts: Integers) -> Floats:
         found: Floats = table.values[amounts - base]
         return found
 
     return costs
-
-
-def _no_count(problem: Partition, row: int) -> str:
-    return f"{problem.machines[row]!r} has no allowed count up to {problem.tasks}"

@@ -7,14 +7,15 @@ from typing import Any
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.partition.least_sum.late import late_plan, objective_of
+from makespan.partition.least_sum.late import objective_of
 from makespan.partition.least_sum.pairs import front
+from makespan.partition.least_sum.plan import aimed_plan
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
-from makespan.partition.plan import no_plan, plan
+from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim, aim_of, explanation
+from makespan.partition.threshold.aim import Aim
 from makespan.partition.threshold.search import value_of
-from makespan.partition.threshold.sums import Expired, sums_of
+from makespan.partition.threshold.sums import Expired, Sums
 
 
 @register(
@@ -30,41 +31,34 @@ def pareto(problem: Partition, control: Control) -> Solution:
 
     The details hold ``front``: time, energy and counts by increasing time.
     """
-    sums = sums_of(problem.choices, control=control)
-    points: list[dict[str, Any]] = []
-    last, proved = None, True
-    aim: Aim | None = None
-    names = problem.machines
-    try:
-        aim = aim_of(problem, sums, control)
-        if aim.infeasible is not None:
-            return no_plan(aim.infeasible)
-        for time, found in front(problem.choices, aim.tasks, aim.cap, control):
-            last, proved = found, proved and found.proved
-            counts = problem.choices.table.counts_at(found.entries).tolist()
-            points.append(
-                {
-                    "time": value_of(time),
-                    "energy": found.value,
-                    "counts": dict(zip(names, counts, strict=True)),
-                }
-            )
-            if control.expired():
-                proved = False
-                break
-    except Expired as expired:
+
+    def search(_: Sums, aim: Aim) -> Solution | None:
+        points: list[dict[str, Any]] = []
+        last, proved = None, True
+        try:
+            for time, found in front(problem.choices, aim.tasks, aim.cap, control):
+                last, proved = found, proved and found.proved
+                counts = problem.choices.table.counts_at(found.entries).tolist()
+                named = dict(zip(problem.machines, counts, strict=True))
+                points.append({"time": value_of(time), "energy": found.value, "counts": named})
+                if control.expired():
+                    proved = False
+                    break
+        except Expired:
+            if last is None:
+                raise
+            proved = False
         if last is None:
-            return late_plan(problem, aim, expired)
-        proved = False
-    if last is None:
-        return no_plan(explanation(problem, sums, control))
-    number = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front"
-    late = () if proved else ("the time was up: only the slower end of the front is complete",)
-    return plan(
-        problem,
-        last.entries,
-        optimal=proved,
-        objective=None if proved else objective_of(problem, last.entries),
-        notes=(*(() if aim is None else aim.notes), number, *late),
-        details={"front": points[::-1]},
-    )
+            return None
+        number = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front"
+        late = () if proved else ("the time was up: only the slower end of the front is complete",)
+        return plan(
+            problem,
+            last.entries,
+            optimal=proved,
+            objective=None if proved else objective_of(problem, last.entries),
+            notes=(*aim.notes, number, *late),
+            details={"front": points[::-1]},
+        )
+
+    return aimed_plan(problem, control, search)

@@ -74,6 +74,11 @@ class Choices:
         """The resources without any allowed count."""
         return np.flatnonzero(self.high <= self.low)
 
+    def allowed(self, row: int, limit: int) -> Integers:
+        """Return the entries of a row that cost up to ``limit`` (bits)."""
+        low, high = int(self.low[row]), int(self.high[row])
+        return np.asarray(low + np.flatnonzero(self.bits[low:high] <= limit))
+
     @property
     def least_counts(self) -> Integers:
         """The least allowed count of each resource; no row may be empty."""
@@ -83,10 +88,6 @@ class Choices:
     def greatest_counts(self) -> Integers:
         """The greatest allowed count of each resource; no row may be empty."""
         return self.table.counts_at(self.high - 1)
-
-    @property
-    def all_monotone(self) -> bool:
-        return bool((self.monotone & self.contiguous).all())
 
     @property
     def all_convex(self) -> bool:

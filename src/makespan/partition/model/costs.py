@@ -18,7 +18,7 @@ from makespan.core.inputs.mistakes import SHOWN_PER_COLUMN, Mistakes, refusal, s
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
-from makespan.partition.model.curves import Curve, Curves, curves_of, tabulated
+from makespan.partition.model.curves import Curve, Curves, tabulated
 from makespan.partition.model.samples import INTERPOLATIONS, Samples
 from makespan.partition.model.table import NO_LIMIT, Row, Table, read_only, table_of
 
@@ -114,7 +114,9 @@ def build(given: Sequence[Given], tasks: int, mistakes: Mistakes) -> Table | Cur
         for row in given:
             _check_affine(row.costs, row.costs_at, mistakes)
         lower, upper = zip(*limits, strict=True)
-        return curves_of(functions, lower, upper) if len(mistakes.found) == before else None
+        if len(mistakes.found) > before:
+            return None
+        return Curves(functions=tuple(functions), lower=tuple(lower), upper=tuple(upper))
     if not _fits(given, limits, tasks, mistakes):
         return None
     rows = [_row(row, *limit, tasks, mistakes) for row, limit in zip(given, limits, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,10 +118,3 @@ def tabulated(function: Affine | Curve | Callable[[Any], Any], lower: int, upper
         function = function.function
     costs = np.asarray(function(counts), dtype=np.float64)
     return np.broadcast_to(costs, counts.shape)
-
-
-def curves_of(
-    functions: Sequence[Affine | Curve], lower: Sequence[int], upper: Sequence[int]
-) -> Curves:
-    """Return curves over functions and limits."""
-    return Curves(functions=tuple(functions), lower=tuple(lower), upper=tuple(upper))

@@ -52,18 +52,13 @@ def grouped(
     lines = np.split(
         np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=len(names)))[:-1]
     )
-    given = []
-    for group in order.tolist():
-        rows = lines[group]
-        energies = columns.get(ENERGY)
-        samples = Samples(
-            counts=columns["count"][rows],
-            costs=columns["time"][rows],
-            energies=None if energies is None else energies[rows],
-            interpolation=interpolation,
-            granularity=granularity,
+    given = [
+        Given(
+            costs=samples_of(columns, lines[group], interpolation, granularity),
+            costs_at=str(names[group]),
         )
-        given.append(Given(costs=samples, costs_at=str(names[group])))
+        for group in order.tolist()
+    ]
     if not given:
         mistakes.add("costs", "are empty; at least one resource is needed")
     return tuple(str(names[group]) for group in order.tolist()), given
@@ -134,14 +129,13 @@ def _cells(lines: Any, mistakes: Mistakes) -> tuple[list[str], list[list[str]], 
 
 
 def samples_of(
-    columns: Mapping[str, np.ndarray], *, interpolation: str, granularity: int
+    columns: Mapping[str, Any], rows: Any, interpolation: str, granularity: int
 ) -> Samples:
-    """Return the samples of one resource from the columns of its file."""
-    energies = columns.get(ENERGY)
+    """Return the samples of one resource, from these rows of the columns."""
     return Samples(
-        counts=columns["count"],  # type: ignore[arg-type]
-        costs=columns["time"],  # type: ignore[arg-type]
-        energies=energies,  # type: ignore[arg-type]
+        counts=columns["count"][rows],
+        costs=columns["time"][rows],
+        energies=columns[ENERGY][rows] if ENERGY in columns else None,
         interpolation=interpolation,
         granularity=granularity,
     )

@@ -17,6 +17,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 GivenAffine: TypeAlias = tuple[Affine, Affine | None]
 
 NO_LIMIT = np.iinfo(np.int64).max
+NO_COUNTS = np.empty(0, dtype=np.int64)
+NO_COUNTS.flags.writeable = False
+ALL_ROWS = slice(None)
 
 
 def read_only(values: ArrayLike, dtype: type) -> NDArray[Any]:
@@ -86,20 +89,14 @@ class Table:
         """What is to be added to the index of an entry to get its count, in contiguous rows."""
         return self.first - self.start
 
-    def base_of(self, row: int) -> int:
-        """Return the base of one row."""
-        return int(self.first[row] - self.start[row])
+    @property
+    def listed(self) -> Integers:
+        """The count of every entry; empty where all rows are contiguous: what kernels take."""
+        return NO_COUNTS if self.counts is None else self.counts
 
     def row(self, index: int) -> slice:
         """Return where row ``index`` lies in the flat arrays."""
         return slice(int(self.start[index]), int(self.stop[index]))
-
-    def counts_of_row(self, index: int) -> Integers:
-        """Return the counts of a row's entries."""
-        if self.counts is not None:
-            return self.counts[self.row(index)]
-        first = int(self.first[index])
-        return np.arange(first, first + int(self.stop[index] - self.start[index]), dtype=np.int64)
 
     def entries_of(self, amounts: Integers) -> Integers:
         """Return the index of the entry of ``amounts[i]`` tasks in row i, -1 where not allowed."""
@@ -122,9 +119,11 @@ class Table:
         inside[inside] = self.values[entries[inside]] < np.inf
         return np.where(inside, entries, -1)
 
-    def counts_at(self, entries: Integers) -> Integers:
-        """Return the counts of one entry per row."""
-        return entries + self.base if self.counts is None else self.counts[entries]
+    def counts_at(self, entries: Integers, rows: Any = ALL_ROWS) -> Integers:
+        """Return the counts of one entry per row, or of entries in these ``rows``, or this one."""
+        if self.counts is not None:
+            return self.counts[entries]
+        return np.asarray(entries + (self.first[rows] - self.start[rows]))
 
     def costs_of(self, amounts: Integers) -> Floats:
         """Return the cost of ``amounts[i]`` tasks on resource i, infinite where not allowed."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.partition.plan import no_count, out_of_reach
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.search import LARGEST, bits_of, least_feasible, value_of
 from makespan.partition.threshold.sums import Ends, Expired, Sums
@@ -77,12 +78,7 @@ def _explanation(problem: Partition, sums: Sums, control: Control) -> str:
         ends = without
     if isinstance(ends, str):
         return ends
-    tasks = problem.tasks
-    if ends.least > tasks:
-        return _too_much(problem, ends)
-    if ends.greatest < tasks:
-        return f"the greatest allowed counts add up to {ends.greatest}, below the {tasks} tasks"
-    return _gap(problem, sums, ends)
+    return out_of_reach(problem, ends.least, ends.greatest) or _gap(problem, sums, ends)
 
 
 def _makespan_bits(sums: Sums, ends: Ends, problem: Partition) -> int:
@@ -96,8 +92,7 @@ def _ends(problem: Partition, sums: Sums, cap: int) -> Ends | str:
     choices = problem.choices
     empty = choices.empty_rows
     if len(empty):
-        name = problem.machines[int(empty[0])]
-        return f"{name!r} has no allowed count up to {problem.tasks}"
+        return no_count(problem, int(empty[0]))
     ends = sums.ends(cap, None, None)
     if ends is not None:
         return ends
@@ -108,10 +103,6 @@ def _ends(problem: Partition, sums: Sums, cap: int) -> Ends | str:
     row = next(row for row, cost in enumerate(cheapest) if bits_of(cost) > cap)
     name, least = problem.machines[row], cheapest[row]
     return f"{name!r} takes at least {least!r}, above the deadline {problem.deadline!r}"
-
-
-def _too_much(problem: Partition, ends: Ends) -> str:
-    return f"the least allowed counts add up to {ends.least}, above the {problem.tasks} tasks"
 
 
 def _gap(problem: Partition, sums: Sums, ends: Ends) -> str:
@@ -132,11 +123,9 @@ def _granularity(problem: Partition) -> int:
     """Return the greatest common divisor of the differences of allowed counts."""
     choices = problem.choices
     divisor = 0
-    for low, high in zip(choices.low.tolist(), choices.high.tolist(), strict=True):
-        finite = choices.table.values[low:high] < np.inf
-        counts = choices.table.counts
-        places = (np.arange(low, high) if counts is None else counts[low:high])[finite]
-        divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(places))) if len(places) > 1 else 0)
+    for row in range(len(choices)):
+        counts = choices.table.counts_at(choices.allowed(row, LARGEST), row)
+        divisor = math.gcd(divisor, int(np.gcd.reduce(np.diff(counts))))
         if divisor == 1:
             break
     return divisor

@@ -22,7 +22,8 @@ def fewest_resources(choices: Choices, ends: Ends, tasks: int, control: Control)
 
     Complexity: O(n k) sums of sets for an optimum of k resources.
     """
-    rows = [_counts(choices, ends, row) for row in range(len(choices))]
+    allowed = [ends.allowed(choices.bits, row) for row in range(len(choices))]
+    rows = [(entries, choices.table.counts_at(entries, row)) for row, entries in enumerate(allowed)]
     greatest = np.sort([counts[-1] for _, counts in rows])[::-1].cumsum()
     needed = 0 if tasks == 0 else int(np.searchsorted(greatest, tasks)) + 1
     for most in range(needed, len(rows) + 1):
@@ -78,10 +79,3 @@ def _one_more(used: list[int], counts: Integers, tasks: int, control: Control) -
                 extended = added_sums(used[number - 1], steps, tasks - first, look) << first
                 new[number] |= extended & ((2 << tasks) - 1)
     return new
-
-
-def _counts(choices: Choices, ends: Ends, row: int) -> tuple[Integers, Integers]:
-    first, last = int(ends.first[row]), int(ends.last[row])
-    entries = first + np.flatnonzero(choices.bits[first : last + 1] <= ends.limit)
-    counts = choices.table.counts
-    return entries, entries + choices.table.base[row] if counts is None else counts[entries]

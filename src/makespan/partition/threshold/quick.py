@@ -56,17 +56,17 @@ def _limits(least: int, most: int) -> Iterator[int]:
 
 def _stepped(choices: Choices, ends: Ends, tasks: int, control: Control) -> Integers | None:
     """Return entries after every row took the largest step that is not too much."""
-    counts = choices.table.counts
+    counts_at = choices.table.counts_at
     down, rest = ends.from_top(tasks), ends.width(tasks)
     entries = (ends.last if down else ends.first).copy()
-    spans = choices.table.counts_at(ends.last) - choices.table.counts_at(ends.first)
+    spans = counts_at(ends.last) - counts_at(ends.first)
     for row in np.argsort(-spans, kind="stable").tolist():
         if rest == 0:
             break
         if control.expired():
             raise Expired(0)
-        allowed = _allowed(choices, ends, row)
-        places = allowed if counts is None else counts[allowed]
+        allowed = ends.allowed(choices.bits, row)
+        places = counts_at(allowed, row)
         steps = places[-1] - places if down else places - places[0]
         fitting = np.flatnonzero(steps <= rest)
         at = int(fitting[0] if down else fitting[-1])
@@ -80,25 +80,16 @@ def _mended(
     choices: Choices, ends: Ends, entries: Integers, more: int, control: Control
 ) -> Integers | None:
     """Return the entries after one row took exactly what is missing, if any can."""
-    table = choices.table
+    counts_at = choices.table.counts_at
     for row, entry in enumerate(entries.tolist()):
         if control.expired():
             raise Expired(0)
-        allowed = _allowed(choices, ends, row)
-        if table.counts is None:
-            wanted = allowed == entry + more
-        else:
-            wanted = table.counts[allowed] == table.counts[entry] + more
+        allowed = ends.allowed(choices.bits, row)
+        wanted = counts_at(allowed, row) == counts_at(entry, row) + more
         if wanted.any():
             entries[row] = allowed[int(np.argmax(wanted))]
             return entries
     return None
-
-
-def _allowed(choices: Choices, ends: Ends, row: int) -> Integers:
-    first, last = int(ends.first[row]), int(ends.last[row])
-    found: Integers = first + np.flatnonzero(choices.bits[first : last + 1] <= ends.limit)
-    return found
 
 
 def _by_sums(sums: Sums, cap: int, tasks: int) -> Integers | None:

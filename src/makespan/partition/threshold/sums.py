@@ -27,8 +27,6 @@ BUDGET = 1 << 24
 """After so many words of sets the clock is read."""
 LARGE_SET = 1 << 16
 BEYOND = int(np.iinfo(np.int64).max)
-NO_COUNTS = np.empty(0, dtype=np.int64)
-NO_COUNTS.flags.writeable = False
 
 
 class Expired(Exception):
@@ -52,6 +50,11 @@ class Ends:
     last: Integers
     least: int
     greatest: int
+
+    def allowed(self, bits: Integers, row: int) -> Integers:
+        """Return the entries of a row that cost up to the limit."""
+        first, last = int(self.first[row]), int(self.last[row])
+        return np.asarray(first + np.flatnonzero(bits[first : last + 1] <= self.limit))
 
     def contain(self, tasks: int) -> bool:
         return self.least <= tasks <= self.greatest
@@ -212,10 +215,7 @@ class PlainSums:
 
     def _steps(self, row: int, ends: Ends, width: int, from_top: bool, unit: int) -> list[int]:
         """Return the steps of a row in units, increasing, from 0 on."""
-        first, last = int(ends.first[row]), int(ends.last[row])
-        entries = first + np.flatnonzero(self.bits[first : last + 1] <= ends.limit)
-        counts = self.choices.table.counts
-        places = entries if counts is None else counts[entries]
+        places = self.choices.table.counts_at(ends.allowed(self.bits, row), row)
         steps = places[-1] - places[::-1] if from_top else places - places[0]
         found: list[int] = (steps[steps <= width] // unit).tolist()
         return found
@@ -264,8 +264,6 @@ class CompiledSums:
             self.bits = bits.view()
             self.bits.flags.writeable = False
             self.least = least_of_block(self.bits)
-        counts = choices.table.counts
-        self.counts = NO_COUNTS if counts is None else counts
 
     def largest_least(self) -> int:
         from makespan.partition.model.scan_kernels import largest_least
@@ -333,7 +331,7 @@ class CompiledSums:
         return _distinct(found[:number]), number <= FEW
 
     def _view(self, ends: Ends, width: int, from_top: bool) -> Any:
-        return self.bits, self.least, self.counts, ends.limit, from_top, width
+        return self.bits, self.least, self.choices.table.listed, ends.limit, from_top, width
 
     def _add_rows(
         self,

@@ -14,6 +14,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, listed, number
 from makespan.taskgraph.clustering.clusters import (
     Clustering,
     clustering_of,
@@ -25,7 +26,7 @@ from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import by_level
-from makespan.taskgraph.placing.steps import Steps, braced, listed, number
+from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 EXACT_UP_TO = 7
@@ -95,8 +96,8 @@ def merged(
     result = numbered(bin_of[cluster])
     if steps.wanted:
         groups = [problem.named(tasks) for tasks in members_of(result)]
-        text = listed(map(braced, groups))
-        steps.add(f"{count} clusters are merged into {len(groups)}: {text}", merged=groups)
+        text = f"{count} clusters are merged into {len(groups)}: {listed(map(braced, groups))}"
+        steps.add(Step(text=text, groups=dict(enumerate(result.tolist()))), merged=groups)
     return result
 
 
@@ -211,4 +212,5 @@ def _log_order(problem: TaskGraph, steps: Steps, schedule: Schedule) -> None:
             for task in tasks
         )
         name = problem.machines[machine]
-        steps.add(f"order on {name}: {shown}", machine=name, tasks=problem.named(tasks))
+        step = Step(text=f"order on {name}: {shown}", items={"chosen": tasks, "placed": tasks})
+        steps.add(step, machine=name, tasks=problem.named(tasks))

@@ -13,6 +13,7 @@ from makespan.core.system.memory import claim
 from makespan.taskgraph.placing.first_free import columns, is_compiled
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.insertion import Insertion, planned
+from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
 QUICK = 5_000
@@ -33,6 +34,7 @@ def inserted(
     aim: Aim = "end",
     pinned: Integers | None = None,
     bias: Floats | None = None,
+    logged: tuple[Floats, str, str] | None = None,
 ) -> Schedule:
     """Return the plan that places the tasks of ``order`` one after another, by insertion.
 
@@ -49,13 +51,20 @@ def inserted(
         The machine of tasks that have one, -1 for the others.
     bias
         Seconds that are added to what is compared, shape (tasks, machines).
+    logged
+        For the log of steps: what orders the tasks, its name, and that of the sum with ``bias``.
 
     Complexity: O(n m + e) where gaps are found at once, all machines exchange data alike and no
     transfer waits; compiled there for large graphs. O(n m g + e m h) else.
     """
     if is_compiled(problem):
-        return _compiled(problem, control, order, aim, pinned, bias)
-    return plainly_inserted(problem, control, order, aim=aim, pinned=pinned, bias=bias)
+        schedule = _compiled(problem, control, order, aim, pinned, bias)
+    else:
+        schedule = plainly_inserted(problem, control, order, aim=aim, pinned=pinned, bias=bias)
+    if logged is not None:
+        priority, word, value = logged
+        log_insertion(problem, control, schedule, order, priority, word, bias, value)
+    return schedule
 
 
 def plainly_inserted(

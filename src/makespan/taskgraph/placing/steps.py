@@ -1,15 +1,26 @@
-"""Lines of step logs."""
+"""Steps of methods that place tasks, one after another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Schedule
+from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
+from makespan.taskgraph.placing.board import Placement
+from makespan.taskgraph.placing.insertion import Insertion
+from makespan.taskgraph.problem import TaskGraph
+
+QUEUED = 6
+"""Tasks of the queue in a line."""
 
 
 class Steps:
-    """The steps of a method: a line of text each for people, and a record for programs.
+    """The steps of a method, and a record of each for programs.
 
     Nothing is kept unless ``control`` keeps a log.
     """
@@ -19,10 +30,10 @@ class Steps:
         self._control = control
         self.records: list[dict[str, Any]] = []
 
-    def add(self, text: str, **record: Any) -> None:
+    def add(self, step: Step | str, **record: Any) -> None:
         """Add a step."""
         if self.wanted:
-            self._control.step(text)
+            self._control.step(step)
             self.records.append(record)
 
     def details(self) -> dict[str, Any]:
@@ -30,16 +41,162 @@ class Steps:
         return {"log": self.records} if self.wanted else {}
 
 
-def number(value: float) -> str:
-    """Return a number as it is shown in a log: short, ``14`` for 14.0."""
-    return f"{value:.10g}"
+def placing(
+    problem: TaskGraph,
+    placed: Placement,
+    task: int,
+    *,
+    queue: Sequence[int],
+    priority: Floats,
+    word: str,
+    options: Iterable[Placement],
+    text: str | None = None,
+    time: float | None = None,
+    gap: tuple[float, float] | tuple[()] | None = None,
+    values: dict[int, float] | None = None,
+    value: str = "",
+) -> Step:
+    """Return the step that places a task.
 
-
-def listed(parts: Iterable[str]) -> str:
-    """Return the parts separated by commas; a dash for none."""
-    return ", ".join(parts) or "–"
+    Parameters
+    ----------
+    queue
+        The ready tasks, this one among them, in their order.
+    priority, word
+        What orders them, and what it is called.
+    options
+        What placing it on machines would give.
+    text
+        The line of the log; None: one of the same form for all methods.
+    time
+        Now, where time passes.
+    gap
+        From when to when the machine was free, where the task is inserted before others; empty
+        where it goes behind all; None where nothing is ever inserted.
+    values, value
+        What was compared on the machines where that is not the end, and its name.
+    """
+    names, machines, options = problem.dag.names, problem.machines, list(options)
+    machine = machines[placed.machine]
+    ends = {machines[option.machine]: option.end for option in options}
+    compared = {machines[each]: number(v) for each, v in (values or {}).items()}
+    first = listed((f"{names[each]} ({number(priority[each])})" for each in queue), QUEUED)
+    cells: dict[str, str | float] = {} if time is None else {"t": time}
+    cells |= {"task": names[task], word: float(priority[task])}
+    cells |= {"ready": listed((names[each] for each in queue if each != task), QUEUED)}
+    if len(machines) <= MAX_COLUMNS:
+        cells |= {f"on {name}": ends.get(name, "") for name in machines}
+    cells |= {"to": machine, "start": placed.start, "end": placed.end}
+    if gap is not None:
+        cells["in the gap"] = f"{number(gap[0])} to {number(gap[1])}" if gap else ""
+    candidates = sorted(options, key=lambda option: (option.end, option.machine))
+    candidates = candidates[:MAX_ROWS]
+    rows: tuple[tuple[str | float, ...], ...] = tuple(
+        (machines[o.machine], o.start, o.end, compared.get(machines[o.machine], ""))
+        for o in candidates
+    )
+    if not value:
+        rows = tuple(row[:3] for row in rows)
+    if text is None:
+        shown = listed((f"{name}: {number(end)}" for name, end in ends.items()), MAX_ROWS)
+        text = f"queue {first}; {names[task]} would end at {shown}"
+        if compared:
+            text += f", {value} {listed((f'{n}: {v}' for n, v in compared.items()), MAX_ROWS)}"
+        text += f"; {names[task]} to {machine}, {number(placed.start)} to {number(placed.end)}"
+        if gap:
+            text += f", in the gap {number(gap[0])} to {number(gap[1])}"
+    slots = [Slot(machines[o.machine], o.start, o.end) for o in candidates]
+    if gap:
+        slots.insert(0, Slot(machine, *gap, "gap"))
+    places = [option.machine for option in candidates]
+    chosen = places.index(placed.machine) if placed.machine in places else -1
+    return Step(
+        text=text,
+        cells=cells,
+        items={"ready": tuple(queue), "chosen": (task,), "placed": (task,)},
+        slots=(*slots, Slot(machine, placed.start, placed.end, "chosen")),
+        tables=(
+            queue_table(problem, queue, priority, word, task),
+            Table(
+                f"{names[task]} on the machines",
+                ("machine", "start", "end", *([value] * bool(value))),
+                rows,
+                chosen,
+            ),
+        ),
+        values={"length so far": placed.end},
+    )
 
 
 def braced(names: Iterable[str]) -> str:
     """Return the names of a cluster."""
     return f"{{{' '.join(names)}}}"
+
+
+def queue_table(
+    problem: TaskGraph, queue: Sequence[int], priority: Floats, word: str, chosen: int = -1
+) -> Table:
+    """Return the first tasks of a queue with their priorities."""
+    shown = list(queue[:MAX_ROWS])
+    if chosen >= 0 and chosen not in shown:
+        shown[-1:] = [chosen]
+    rows = tuple((problem.dag.names[task], float(priority[task])) for task in shown)
+    left = f", {len(queue) - len(shown)} more" if len(queue) > len(shown) else ""
+    return Table(f"ready{left}", ("task", word), rows, shown.index(chosen) if chosen >= 0 else -1)
+
+
+def log_insertion(
+    problem: TaskGraph,
+    control: Control,
+    schedule: Schedule,
+    order: Integers,
+    priority: Floats,
+    word: str,
+    bias: Floats | None = None,
+    value: str = "",
+) -> None:
+    """Log the steps of a plan made by insertion: its decisions, taken once more.
+
+    Only where a log is kept; the plan itself may be made by compiled loops. ``bias`` is added to
+    the ends on the machines, and the sum called ``value``.
+    """
+    if not control.log_steps or control.expired():
+        return
+    dag, plan, machines = problem.dag, Insertion(problem), range(len(problem.network))
+    place = np.empty(len(dag), dtype=np.int64)
+    place[order] = np.arange(len(dag))
+    waiting = np.diff(dag.first_in)
+    ready = set(np.flatnonzero(waiting == 0).tolist())
+    where = schedule.machine[: len(dag)].tolist()
+    for task in order.tolist():
+        if control.expired():
+            return
+        queue = sorted(ready, key=place.__getitem__)
+        options = [plan.try_on(task, machine) for machine in machines]
+        gap = _gap(plan, where[task], options[where[task]])
+        placed, _ = plan.place(task, where[task])
+        values = None
+        if bias is not None:
+            values = {o.machine: o.end + float(bias[task, o.machine]) for o in options}
+        control.step(
+            placing(
+                problem, placed, task, queue=queue, priority=priority, word=word, options=options,
+                gap=gap, values=values, value=value,
+            )
+        )  # fmt: skip
+        ready.remove(task)
+        for other in dag.successors[dag.first_out[task] : dag.first_out[task + 1]].tolist():
+            waiting[other] -= 1
+            if not waiting[other]:
+                ready.add(other)
+
+
+def _gap(plan: Insertion, machine: int, option: Placement) -> tuple[float, float] | tuple[()]:
+    """Return the gap before another task that a placement fills, nothing behind all others."""
+    for gaps in plan.cores[machine]:
+        for start, end in gaps.after(0.0):
+            if start <= option.taken and option.end <= end < float("inf"):
+                return start, end
+            if start <= option.taken and end == float("inf"):
+                return ()
+    return ()

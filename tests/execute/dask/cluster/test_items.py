@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from makespan import InputError
 from makespan.execute.dask.cluster.items import Files, Items, joined
-from makespan.execute.dask.cluster.remote import FileChunk
+from makespan.execute.remote import FileChunk
 
 
 @given(st.integers(0, 200), st.lists(st.floats(0.0, 100.0), min_size=1, max_size=20))
@@ -45,8 +46,8 @@ def test_files_are_measured_in_bytes(tmp_path: Path) -> None:
     items = Items(Files(sorted(tmp_path.iterdir())))
     assert items.load == 41.0
     assert items.cut([11.0, 30.0]) == [0, 2, 3]
-    assert items.payload(0, 2) == FileChunk(("a", "b"), (b"x" * 10, b""))
-    assert [path.name for path in items.spread(2).data.paths] == ["a", "b"]
+    (sent,), _ = items.payload(0, 2)
+    assert pickle.loads(sent) == FileChunk(("a", "b"), (b"x" * 10, b""))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -56,17 +57,15 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_payloads_are_slices() -> None:
-    """A list gives a list, an array its rows."""
-    assert Items((1, 2, 3)).payload(1, 3) == [2, 3]
-    assert Items(np.arange(6).reshape(3, 2)).payload(1, 2).tolist() == [[2, 3]]
-
-
-def test_a_sample_is_spread_over_the_data() -> None:
-    """Items are taken evenly; more than there are is all."""
-    assert Items(list(range(10))).spread(5).data == [0, 2, 4, 6, 8]
-    assert Items(np.arange(10)).spread(2).data.tolist() == [0, 5]
-    whole = Items([1])
-    assert whole.spread(5) is whole
+    """A list is pickled part by part, each as a whole; an array gives its rows, not copied."""
+    sent, count = Items((1, 2, 3, 4)).payload(1, 4, 2)
+    assert [pickle.loads(part) for part in sent] == [[2], [3, 4]]
+    assert count == sum(map(len, sent))
+    data = np.arange(6).reshape(3, 2)
+    rows, count = Items(data).payload(1, 2, 2)
+    assert rows.tolist() == [[2, 3]]
+    assert np.shares_memory(rows, data)
+    assert count == rows.nbytes
 
 
 def test_results_are_joined() -> None:

@@ -1,64 +1,81 @@
-"""Calibrate, plan and run in one call."""
+"""A function over data in one call."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from makespan import InputError
+from makespan.core.schedule import Activity
 from makespan.execute import dask
-from makespan.execute.dask.maps import map as mapping
+from makespan.execute.dask import ItemsFailed
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.maps.memory import key_of
 from tests.execute import functions
+from tests.execute.conftest import in_process
+
+
+def mapped(function: Any, data: Any, client: Any, **options: Any) -> Any:
+    return dask.map(function, data, client, progress=False, **options)
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calibrate with little effort."""
-    original = mapping.calibrate
-
-    def hasty(*arguments: Any, **options: Any) -> Any:
-        return original(*arguments, **{**options, "time_limit": 0.05, "repetitions": 2})
-
-    monkeypatch.setattr(mapping, "calibrate", hasty)
+def _new(client: Any) -> None:
+    """Nothing is known."""
+    dask.forget(client)
 
 
 def test_a_list_is_mapped(client: Any) -> None:
-    """Results are those of the built-in map; the plan and what it rests on come along."""
+    """Results are those of the built-in map; what was learnt comes along."""
     data = list(range(400))
-    execution = dask.map(functions.slept_each, data, client, progress=False)
+    execution = mapped(functions.slept_each, data, client)
     assert execution.results == data
-    assert execution.plan is not None
-    assert execution.calibration is not None
-    assert {w.name for w in execution.calibration.workers} == {"0", "1", "2"}
+    assert execution.plan is None
+    assert {worker.name for worker in execution.platform.workers} == {"0", "1", "2"}
+    assert 0.0 < execution.learning <= execution.seconds
+    assert "learning" in str(execution)
 
 
-def test_a_calibration_is_used_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second call with the same function and workers measures nothing."""
-    first = dask.map(functions.slept, functions.rows(200), client, batched=True, progress=False)
-    monkeypatch.setattr(mapping, "calibrate", None)
-    data = functions.rows(200, seed=1)
-    second = dask.map(functions.slept, data, client, batched=True, progress=False)
-    assert second.calibration is first.calibration
-    assert second.plan is first.plan
-    assert np.array_equal(second.results, data[:, 0])
+def test_what_was_learnt_is_used_again(client: Any) -> None:
+    """The second call begins with larger chunks; so does one by a new client, of more items."""
+    from distributed import Client
+
+    data = functions.rows(2000)
+    first = mapped(functions.slept, data, client, batched=True)
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        second = mapped(functions.slept, functions.rows(3000, seed=1), other, batched=True)
+    assert first.schedule.amount[0] <= 4.0
+    assert second.schedule.amount[0] >= 20.0
+    assert np.array_equal(first.results, data[:, 0])
+    dask.forget(client)
+    assert mapped(functions.slept, data, client, batched=True).schedule.amount[0] <= 4.0
 
 
-def test_another_function_is_measured_anew(client: Any) -> None:
-    """A calibration holds for its function only."""
-    data = list(range(60))
-    first = dask.map(functions.slept_each, data, client, progress=False)
-    second = dask.map(functions.squared, data, client, progress=False)
-    assert second.calibration is not first.calibration
+def test_a_function_is_known_by_what_it_says() -> None:
+    """Defined again it is the same; other text, arguments or data make it another."""
+    items = Items([1, 2])
+
+    def made(offset: int) -> Any:
+        return lambda item: item + offset
+
+    key = key_of(made(1), items)
+    assert key_of(made(1), Items([5] * 9)) == key
+    assert key_of(made(2), items) != key
+    assert key_of(made(1), Items([1.5])) != key
+    assert key_of(made(1), Items(np.ones(2))) != key
+    assert key_of(partial(pow, 2), items) != key_of(partial(pow, 3), items)
+    assert key_of(functions.squared, items) != key_of(functions.slow_square, items)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_few_items_need_no_plan(client: Any, count: int) -> None:
-    """They are dealt out at once."""
-    execution = dask.map(functions.squared, list(range(count)), client, progress=False)
+def test_few_items(client: Any, count: int) -> None:
+    """They are dealt out one by one."""
+    execution = mapped(functions.squared, list(range(count)), client)
     assert execution.results == [item * item for item in range(count)]
-    assert execution.plan is None
     assert execution.error is None
 
 
@@ -68,15 +85,25 @@ def slower_later(item: int) -> int:
     return item
 
 
-def test_a_plan_whose_speeds_drift_is_made_again(client: Any) -> None:
-    """The unsent rest is planned on what was observed; every item comes once."""
+def test_costs_may_drift(client: Any) -> None:
+    """Every item comes once, and no worker has much more to do than the others."""
     data = list(range(400))
-    sample = dask.calibrate(slower_later, data[:100], client, time_limit=0.1, repetitions=2)
-    execution = dask.map(slower_later, data, client, calibration=sample, progress=False)
+    execution = mapped(slower_later, data, client)
     assert execution.results == data
-    kept = dask.map(slower_later, data, client, calibration=sample, progress=False, adaptive=False)
-    assert kept.results == data
-    assert kept.events == ()
+    schedule = execution.schedule
+    computes = schedule.rows_of(Activity.COMPUTE)
+    assert schedule.amount[computes].max(initial=0.0) <= 0.025 * 400 + 1
+
+
+def test_a_calibration_may_be_given(client: Any) -> None:
+    """It is begun with; anything else is refused with what to pass."""
+    data = list(range(200))
+    found = dask.calibrate(functions.slept_each, data[:50], client, time_limit=0.05, repetitions=2)
+    execution = mapped(functions.slept_each, data, client, calibration=found)
+    assert execution.results == data
+    assert execution.schedule.amount[0] > 1.0
+    with pytest.raises(InputError, match=r"pass what dask\.calibrate"):
+        mapped(functions.slept_each, data, client, calibration=found.problem())
 
 
 def test_a_client_is_made_where_there_is_none() -> None:
@@ -86,13 +113,80 @@ def test_a_client_is_made_where_there_is_none() -> None:
 
 
 def test_progress_may_be_a_function(client: Any) -> None:
-    """It is told of the calibration and the run."""
-    told: list[str] = []
-    dask.map(
-        functions.squared,
-        list(range(77)),
-        client,
-        progress=lambda share, what: told.append(what),
-    )
-    assert any("measuring" in what for what in told)
-    assert any("chunk" in what for what in told)
+    """It is told of the run."""
+    told: list[tuple[float, str]] = []
+    dask.map(functions.squared, range(77), client, progress=lambda *what: told.append(what))
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
+    assert told[-1][0] == 1.0
+    assert all("chunk" in what for _, what in told)
+
+
+def test_several_sequences_and_keywords(client: Any) -> None:
+    """As in ``client.map``; the client may be named."""
+    assert dask.map(pow, [2, 3, 4], [5, 2], client, progress=False).results == [32, 9]
+    assert dask.map(pow, [2, 3], client=client, exp=3, progress=False).results == [8, 27]
+    columns = dask.map(added, [1, 2], [10, 20], client, batched=True, by=1, progress=False)
+    assert columns.results == [12, 23]
+    assert dask.map(functions.squared, iter([1, 2]), client, progress=False).results == [1, 4]
+    with pytest.raises(InputError, match=r"bacth_size: neither .* did you mean 'batch_size'"):
+        dask.map(functions.squared, [1], client, bacth_size=3)
+
+
+def added(first: list[int], second: list[int], by: int = 0) -> list[int]:
+    return [one + other + by for one, other in zip(first, second, strict=True)]
+
+
+def lengths(batch: list[int]) -> list[int]:
+    return [len(batch)] * len(batch)
+
+
+def test_batches_are_bounded(client: Any) -> None:
+    """No call gets more items than that."""
+    found = mapped(lengths, list(range(500)), client, batched=True, batch_size=7).results
+    assert max(found) == 7
+
+
+class Unlucky:
+    """Raises on the first two calls for an item."""
+
+    tried: ClassVar[dict[int, int]] = {}
+
+    def __call__(self, item: int) -> int:
+        self.tried[item] = self.tried.get(item, 0) + 1
+        if self.tried[item] <= 2:
+            raise ValueError("not yet")
+        return item
+
+
+def test_what_raises_is_tried_again(client: Any) -> None:
+    """So many times."""
+    Unlucky.tried.clear()
+    with pytest.raises(ItemsFailed):
+        mapped(Unlucky(), [1, 2], client, retries=1)
+    Unlucky.tried.clear()
+    assert mapped(Unlucky(), [1, 2], client, retries=2).results == [1, 2]
+
+
+def test_workers_and_resources_are_kept_to() -> None:
+    """Chunks go to those that may be used, and as many at a time as their resources allow."""
+    from distributed import Client
+
+    with in_process(3) as cluster, Client(cluster, set_as_default=False) as own:
+        found = mapped(functions.slept_each, range(40), own, workers=["0", "2"])
+        assert used_by(found) == {"0", "2"}
+        address = own.scheduler_info()["workers"]
+        place = next(a for a, worker in address.items() if worker["name"] == 1)
+        own.run(give, workers=[place])
+        time.sleep(0.3)
+        found = mapped(functions.slept_each, range(40), own, resources={"GPU": 1})
+        assert used_by(found) == {"1"}
+
+
+async def give(dask_worker: Any) -> None:
+    """Give a worker something that others lack."""
+    await dask_worker.set_resources(GPU=1)
+
+
+def used_by(execution: Any) -> set[str]:
+    schedule = execution.schedule
+    return {schedule.machines[int(m)] for m in schedule.machine[schedule.rows_of(Activity.COMPUTE)]}

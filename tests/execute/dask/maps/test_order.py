@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
+from makespan import DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.schedule import Activity
 from makespan.execute.dask.maps.order import (
-    FewSends,
     Order,
-    Planned,
-    overlapping,
+    Transfer,
     transfers_of,
 )
 
@@ -22,11 +20,11 @@ SEND = Activity.SEND
 STAR = Star([Worker(name="a", send=1.0, compute=3.0), Worker(name="b", send=2.0, compute=5.0)])
 
 
-def carried_out(order: Any, transfers: list[Planned], seconds: dict[int, float]) -> list[Any]:
+def carried_out(order: Any, transfers: list[Transfer], seconds: dict[int, float]) -> list[Any]:
     """Carry transfers out in ``seconds`` each; return (what, item) of starts and ends."""
     log: list[Any] = []
 
-    async def one(transfer: Planned) -> None:
+    async def one(transfer: Transfer) -> None:
         await order.turn(transfer.activity, transfer.item)
         log.append(("start", transfer.activity, transfer.item))
         await asyncio.sleep(seconds.get(transfer.item, 0.0))
@@ -49,7 +47,7 @@ def problem(ports: Any, master: Master | None = None) -> DivisibleLoad:
 @given(st.permutations(range(5)))
 def test_one_port_is_kept_in_order(asked: list[int]) -> None:
     """Whoever asks first, sends go in the plan's order and never overlap."""
-    transfers = [Planned(SEND, item, "ab"[item % 2], item, item + 1.0) for item in range(5)]
+    transfers = [Transfer(SEND, item, "ab"[item % 2], item, item + 1.0) for item in range(5)]
     order = Order(transfers, problem(1))
     log = carried_out(order, [transfers[item] for item in asked], {})
     assert log == [(what, SEND, item) for item in range(5) for what in ("start", "end")]
@@ -58,9 +56,9 @@ def test_one_port_is_kept_in_order(asked: list[int]) -> None:
 def test_links_of_their_own_overlap() -> None:
     """Sends to different workers do not wait, those to one worker do."""
     transfers = [
-        Planned(SEND, 0, "a", 0.0, 1.0),
-        Planned(SEND, 1, "b", 0.0, 1.0),
-        Planned(SEND, 2, "a", 1.0, 2.0),
+        Transfer(SEND, 0, "a", 0.0, 1.0),
+        Transfer(SEND, 1, "b", 0.0, 1.0),
+        Transfer(SEND, 2, "a", 1.0, 2.0),
     ]
     log = carried_out(Order(transfers, problem("many")), transfers, {0: 0.05})
     assert log.index(("start", SEND, 1)) < log.index(("end", SEND, 0))
@@ -70,9 +68,9 @@ def test_links_of_their_own_overlap() -> None:
 def test_as_many_sends_go_on_as_the_plan_lets() -> None:
     """With two sends at a time, the third waits for the first."""
     transfers = [
-        Planned(SEND, 0, "a", 0.0, 1.0),
-        Planned(SEND, 1, "b", 0.0, 2.0),
-        Planned(SEND, 2, "b", 1.0, 3.0),
+        Transfer(SEND, 0, "a", 0.0, 1.0),
+        Transfer(SEND, 1, "b", 0.0, 2.0),
+        Transfer(SEND, 2, "b", 1.0, 3.0),
     ]
     order = Order(transfers, problem("many", Master(sends=2)))
     log = carried_out(order, transfers, {0: 0.02, 1: 0.08})
@@ -84,8 +82,8 @@ def test_as_many_sends_go_on_as_the_plan_lets() -> None:
 @pytest.mark.parametrize(("ports", "waits"), [(1, True), (2, False)])
 def test_returns_share_one_port_but_not_two(ports: int, waits: bool) -> None:
     """A return waits for a send before it on one port only."""
-    send = Planned(SEND, 0, "a", 0.0, 1.0)
-    back = Planned(Activity.RETURN, 1, "b", 1.0, 2.0)
+    send = Transfer(SEND, 0, "a", 0.0, 1.0)
+    back = Transfer(Activity.RETURN, 1, "b", 1.0, 2.0)
     log = carried_out(Order([send, back], problem(ports)), [send, back], {0: 0.05})
     later = log.index(("start", Activity.RETURN, 1)) > log.index(("end", SEND, 0))
     assert later is waits
@@ -93,7 +91,7 @@ def test_returns_share_one_port_but_not_two(ports: int, waits: bool) -> None:
 
 def test_a_transfer_that_never_happens_holds_nobody_up() -> None:
     """Done may be said of what never started; the next goes on."""
-    transfers = [Planned(SEND, item, "a", item, item + 1.0) for item in range(3)]
+    transfers = [Transfer(SEND, item, "a", item, item + 1.0) for item in range(3)]
 
     async def skipped() -> bool:
         order = Order(transfers, problem(1))
@@ -113,38 +111,6 @@ def test_what_the_plan_does_not_have_need_not_wait() -> None:
         return True
 
     assert asyncio.run(unknown())
-
-
-def test_a_port_takes_one_send_at_a_time() -> None:
-    """Where nothing is planned, sends exclude each other and returns do not."""
-    transfers = [Planned(SEND, item, "a", 0.0, 1.0) for item in range(3)]
-    log = carried_out(FewSends(1), transfers, {0: 0.01})
-    assert [what for what, *_ in log] == ["start", "end"] * 3
-
-
-def test_two_sends_at_a_time_and_no_third() -> None:
-    """A third waits until one of them is over."""
-    transfers = [Planned(SEND, item, "a", 0.0, 1.0) for item in range(3)]
-    log = carried_out(FewSends(2), transfers, {0: 0.01, 1: 0.02})
-    assert [(what, item) for what, _, item in log[:4]] == [
-        ("start", 0),
-        ("start", 1),
-        ("end", 0),
-        ("start", 2),
-    ]
-
-
-def test_latencies_may_overlap() -> None:
-    """With a lead the next send starts before the end of the one before, not before its lead."""
-    star = Star([Worker(name="a", send=Affine(0.1, 1.0), compute=3.0)])
-    planned = [Planned(SEND, 0, "a", 0.0, 0.15), Planned(SEND, 1, "a", 0.15, 0.3)]
-    transfers = overlapping(planned, star)
-    assert transfers[0].lead == pytest.approx(0.08)
-    order = Order(transfers, DivisibleLoad(platform=star, load=1.0))
-    log = carried_out(order, transfers, {0: 0.15})
-    assert log.index(("start", SEND, 1)) < log.index(("end", SEND, 0))
-    log = carried_out(Order(planned, problem(1)), planned, {0: 0.02})
-    assert log.index(("start", SEND, 1)) > log.index(("end", SEND, 0))
 
 
 def test_transfers_of_a_plan_are_read() -> None:

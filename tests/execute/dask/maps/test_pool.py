@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.maps.pool import Pool, Range, piece
+from makespan.execute.dask.maps.backlog import next_piece
+from makespan.execute.dask.maps.pool import Pool, Range
 
 
 @given(st.integers(1, 100), st.lists(st.floats(0.0, 30.0), min_size=1, max_size=10))
@@ -36,8 +37,27 @@ def test_nothing_is_not_put() -> None:
 
 @given(st.floats(1.0, 1e6), st.lists(st.floats(0.1, 10.0), min_size=1, max_size=8))
 def test_pieces_grow_smaller(load: float, speeds: list[float]) -> None:
-    """A round of pieces leaves at least half of the rest, and pieces follow the speeds."""
-    pieces = [piece(load, speed, sum(speeds), 0.0) for speed in speeds]
-    assert sum(pieces) <= load / 2 * (1 + 1e-9)
-    order = sorted(range(len(speeds)), key=lambda index: speeds[index])
-    assert [pieces[index] for index in order] == sorted(pieces)
+    """A piece is half its worker's share of the rest at most, or what is worth a message."""
+    speed = {str(place): each for place, each in enumerate(speeds)}
+    left, least = dict.fromkeys(speed, 0.0), dict.fromkeys(speed, load / 1000)
+    rest, together = load, sum(speeds)
+    while rest > 0.0 and (found := next_piece(rest, list(speed), left, speed, least)):
+        name, amount = found
+        share = rest * speed[name] / together / 2
+        assert amount == rest or amount <= max(share, least[name]) * (1 + 1e-9)
+        rest, left[name] = rest - amount, left[name] + amount
+    assert rest <= len(speeds) * load / 1000
+
+
+@given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 60))
+def test_what_is_discarded_is_gone(count: int, low: int, high: int) -> None:
+    """And nothing else."""
+    pool = Pool(Items(range(count)))
+    pool.put(Range(0, count))
+    pool.discard(low, max(low, high))
+    found: list[int] = []
+    while pool:
+        one = pool.take(7.0, 3)
+        assert len(one) <= 3
+        found += range(one.low, one.high)
+    assert found == [item for item in range(count) if not low <= item < high]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan.execute.dask.cluster.transfers import Window
-from makespan.execute.dask.maps.record import Computed, Record, clocks_ahead
+from makespan.execute.dask.maps.record import Computation, Record, clocks_ahead
 
 
 @given(st.floats(-1e4, 1e4), st.floats(1e-3, 0.1), st.lists(st.floats(0.01, 5.0), min_size=1))
@@ -18,7 +18,7 @@ def test_clocks_are_aligned_within_the_latency(
     for length in lengths:
         start = clock + latency
         within = Window(clock, start + length + latency)
-        found.append(Computed("w", 0, 1.0, start + ahead, start + length + ahead, within))
+        found.append(Computation("w", 0, 1.0, start + ahead, start + length + ahead, within))
         clock = within.end + 1.0
     assert clocks_ahead(found)["w"] == pytest.approx(ahead, abs=latency + 1e-6)
 
@@ -26,7 +26,7 @@ def test_clocks_are_aligned_within_the_latency(
 def test_clocks_that_may_agree_are_left_alone() -> None:
     """Zero is kept where the windows allow it."""
     within = Window(10.0, 12.0)
-    assert clocks_ahead([Computed("w", 0, 1.0, 10.4, 11.9, within)]) == {"w": 0.0}
+    assert clocks_ahead([Computation("w", 0, 1.0, 10.4, 11.9, within)]) == {"w": 0.0}
 
 
 def test_a_record_becomes_a_schedule() -> None:
@@ -34,7 +34,7 @@ def test_a_record_becomes_a_schedule() -> None:
     record = Record(["client", "a"])
     record.transfer("send", "a", 0, 2.0, Window(100.0, 101.0))
     record.transfer("send", "b", 1, 1.0, Window(101.0, 102.0))
-    record.computed(Computed("a", 0, 2.0, 101.5, 103.0, Window(101.0, 103.5)))
+    record.computed(Computation("a", 0, 2.0, 101.5, 103.0, Window(101.0, 103.5)))
     record.transfer("return", "a", 0, 2.0, Window(103.5, 104.0))
     schedule = record.schedule()
     assert schedule.machines == ("client", "a", "b")

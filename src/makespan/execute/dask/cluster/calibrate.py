@@ -11,8 +11,7 @@ from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import (
     checked_client,
     on_loop,
-    pickled,
-    refuse_unpicklable,
+    pickled_function,
 )
 from makespan.execute.dask.cluster.crew import Crew, measure_whole
 from makespan.execute.dask.cluster.items import Items
@@ -70,8 +69,8 @@ def calibrate(
     items = Items(sample)
     if not len(items):
         raise InputError("sample: is empty; at least one item is needed to measure anything")
-    sent = pickled(function)
-    refuse_unpicklable(items.payload(0, 1), "sample[0]")
+    sent = pickled_function(function)
+    items.refuse_unpicklable(0, 1, "sample")
 
     async def measure(tell: Tell) -> Calibration:
         async with Crew(client) as crew, Traffic(crew, sent, batched) as traffic:

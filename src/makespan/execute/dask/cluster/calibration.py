@@ -52,14 +52,6 @@ class Measured:
     between: float
     whole: tuple[tuple[int, float], ...] = ()
 
-    @property
-    def band(self) -> float:
-        """How far, relatively, a computation may be off before the cost is in doubt."""
-        low, high = self.compute.per_unit_interval
-        middle = self.compute.cost.per_unit
-        spread = (high - low) / (2 * middle) if middle > 0 else 0.0
-        return min(1.0, max(spread, 3 * self.compute.error))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:

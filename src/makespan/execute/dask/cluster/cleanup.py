@@ -8,7 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from makespan.execute.dask.cluster.remote import dropped
+from makespan.execute.remote import dropped
 
 LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
 LONGEST_CONNECTING = 5.0  # seconds

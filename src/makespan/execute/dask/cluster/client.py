@@ -38,45 +38,40 @@ def checked_client(client: Any) -> Any:
     return client
 
 
-def pickled(function: Callable[..., Any]) -> bytes:
-    """Return the function as it is sent.
-
-    Raises
-    ------
-    InputError
-        If it can't be pickled.
-    """
-    if not callable(function):
-        raise InputError(f"function: {function!r} can't be called")
-    import cloudpickle  # type: ignore[import-untyped]
-
-    try:
-        data: bytes = pickle.dumps(function)
-        if b"__main__" not in data:
-            return data
-    except Exception:
-        log.debug("pickle can't hold the function; cloudpickle may")
-    try:
-        data = cloudpickle.dumps(function)
-    except Exception as error:
-        raise InputError(f"function: can't be pickled: {error}") from error
-    return data
-
-
-def refuse_unpicklable(item: Any, place: str) -> None:
-    """Refuse an item of the data that can't be sent.
+def pickled(value: Any, place: str) -> bytes:
+    """Return a value as it is sent; what this session has defined goes with it.
 
     Raises
     ------
     InputError
         If it can't be pickled; the message starts with its ``place``.
     """
-    import cloudpickle
+    import cloudpickle  # type: ignore[import-untyped]
 
     try:
-        cloudpickle.dumps(item)
+        data: bytes = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in data:
+            return data
+    except Exception:
+        log.debug("pickle can't hold %s; cloudpickle may", place)
+    try:
+        data = cloudpickle.dumps(value)
     except Exception as error:
         raise InputError(f"{place}: can't be pickled: {error}") from error
+    return data
+
+
+def pickled_function(function: Callable[..., Any]) -> bytes:
+    """Return a function as it is sent.
+
+    Raises
+    ------
+    InputError
+        If it can't be called, or not be pickled.
+    """
+    if not callable(function):
+        raise InputError(f"function: {function!r} can't be called")
+    return pickled(function, "function")
 
 
 def trouble_of(client: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -65,6 +65,26 @@ def silence() -> float:
     return float(dask.config.get("makespan.silence", default=SILENCE))
 
 
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Which workers may be used: by name, address or host, and by what they have to offer."""
+
+    workers: frozenset[str] = frozenset()
+    resources: Mapping[str, float] = field(default_factory=dict)
+
+    def threads(self, worker: Mapping[str, Any], address: str) -> int:
+        """Return how many tasks a worker may run at a time, from what the scheduler says of it."""
+        host = address.rpartition(":")[0].rpartition("/")[2]
+        if self.workers and self.workers.isdisjoint((str(worker["name"]), address, host)):
+            return 0
+        offered = worker.get("resources", {})
+        most = (int(offered.get(kind, 0) / need) for kind, need in self.resources.items() if need)
+        return min([int(worker["nthreads"]), *most])
+
+
+ANY = Only()
+
+
 class Crew:
     """The workers by name, looked at again and again while it is entered.
 
@@ -77,8 +97,10 @@ class Crew:
     itself after its worker-ttl: tasks that it may place anywhere wait for them.
     """
 
-    def __init__(self, client: Any, *, expels: bool = False) -> None:
+    def __init__(self, client: Any, *, expels: bool = False, only: Only = ANY) -> None:
         self.client = client
+        self.only = only
+        self._threads: dict[str, int] = {}
         self.expels = expels
         self.members: dict[str, Member] = {}
         self.joined: Callable[[Member], None] | None = None
@@ -172,12 +194,13 @@ class Crew:
             identity = await self.client.scheduler.identity(**arguments)
             workers = identity["workers"].items()
             self._names = {address: str(worker["name"]) for address, worker in workers}
+            self._threads = {a: self.only.threads(worker, a) for a, worker in workers}
             self._heard.note({address: worker["last_seen"] for address, worker in workers})
         self._answered = time.monotonic()
         found = [
-            (self._names[address], address, count)
-            for address, count in threads.items()
-            if address in self._names and not self._heard.silent(address, self._silence)
+            (self._names[address], address, self._threads[address])
+            for address in threads
+            if self._threads.get(address) and not self._heard.silent(address, self._silence)
         ]
         found.sort(key=lambda entry: _natural(entry[0]))
         return {name: (address, count) for name, address, count in found}
@@ -350,7 +373,8 @@ def refuse_no_worker(crew: Crew) -> None:
         If there is no worker.
     """
     if not crew.members:
-        raise ExecutionError(f"{_scheduler(crew.client)} has no worker")
+        like = "" if crew.only == ANY else " of those asked for"
+        raise ExecutionError(f"{_scheduler(crew.client)} has no worker{like}")
 
 
 async def present(client: Any) -> tuple[tuple[str, int], ...]:

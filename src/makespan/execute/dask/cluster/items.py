@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
-from makespan.execute.dask.cluster.remote import FileChunk
+from makespan.execute.dask.cluster.client import pickled
+from makespan.execute.remote import FileChunk
 
 
 class Files(Sequence[Path]):
@@ -93,6 +95,16 @@ class Items:
         """Whether the load is the number of items."""
         return not isinstance(self.data, Files)
 
+    @property
+    def type_(self) -> tuple[object, ...]:
+        """What the items are, however many there are."""
+        first = self.data[0] if len(self) and not isinstance(self.data, np.ndarray) else self.data
+        array = (
+            str(getattr(first, "dtype", "")),
+            getattr(first, "shape", ())[first is self.data :],
+        )
+        return type(self.data).__name__, type(first).__name__, *array
+
     def load_of(self, low: int, high: int) -> float:
         """The load of the items from ``low`` up to ``high``."""
         return float(self.edges[high] - self.edges[low])
@@ -119,25 +131,35 @@ class Items:
         """Return the item that the first ``load`` units end in or before."""
         return int(np.searchsorted(self.edges, load, side="left"))
 
-    def payload(self, low: int, high: int) -> Any:
-        """Return what is sent of the items from ``low`` up to ``high``."""
+    def payload(self, low: int, high: int, parts: int = 1) -> tuple[Any, int]:
+        """Return what is sent of the items from ``low`` up to ``high``, and its bytes.
+
+        That is an array, or a list of so many ``parts``, each pickled as a whole: Dask would
+        serialise a list item by item.
+        """
+        if isinstance(self.data, np.ndarray):
+            rows = self.data[low:high]
+            return rows, max(1, rows.nbytes)
+        cuts = [low + part * (high - low) // parts for part in range(parts + 1)]
+        sent = [pickled(self._part(*ends), "data") for ends in pairwise(cuts)]
+        return sent, sum(map(len, sent))
+
+    def _part(self, low: int, high: int) -> Any:
         if isinstance(self.data, Files):
             paths = self.data.paths[low:high]
             return FileChunk(tuple(path.name for path in paths), tuple(map(_content, paths)))
-        if isinstance(self.data, np.ndarray):
-            return self.data[low:high]
         return list(self.data[low:high])
 
-    def spread(self, count: int) -> Items:
-        """Return ``count`` items taken evenly from the whole, or all where there are no more."""
-        if count >= len(self):
-            return self
-        picked = (np.arange(count) * len(self)) // count
-        if isinstance(self.data, Files):
-            return Items(Files([self.data.paths[index] for index in picked]))
-        if isinstance(self.data, np.ndarray):
-            return Items(np.ascontiguousarray(self.data[picked]))
-        return Items([self.data[index] for index in picked.tolist()])
+    def refuse_unpicklable(self, low: int, high: int, place: str = "data") -> None:
+        """Name the first of these items that can't be pickled.
+
+        Raises
+        ------
+        InputError
+            If there is one.
+        """
+        for index in range(low, high):
+            pickled(self.data[index], f"{place}[{index}]")
 
 
 def _content(path: Path) -> bytes:

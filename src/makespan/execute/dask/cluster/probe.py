@@ -16,9 +16,9 @@ from makespan.execute.dask.cluster.contention import Sharing, sharing
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.remote import Outcome
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.progress import Tell
+from makespan.execute.remote import Outcome
 
 SIZES = (1.0, 0.5, 0.125)
 """The sizes of the chunks, relative to the largest."""
@@ -179,7 +179,7 @@ class Probe:
         async with self.port:
             held = await traffic.send(member, self.items, low, high)
         submitted = time.time()
-        tasks = traffic.start(held, low, 0)
+        tasks = traffic.start(held, 0)
         done = await traffic.finished(member, tasks)
         async with self.port:
             outcomes, window = await traffic.fetch(member, tasks)
@@ -198,7 +198,7 @@ class Probe:
         traffic = self.traffic
         async with self.port:
             held = await traffic.send(member, self.items, 0, 1)
-        batches = [traffic.start(held, 0, -rank) for rank in range(WAITING_TASKS)]
+        batches = [traffic.start(held, -rank) for rank in range(WAITING_TASKS)]
         tasks = [task for batch in batches for task in batch]
         await traffic.finished(member, tasks)
         outcomes, _ = await traffic.fetch(member, tasks)
@@ -261,7 +261,7 @@ class Probe:
         for rank in range(count):
             async with self.port if shared.kind == "one-port" else nullcontext():
                 held = await traffic.send(member, self.items, 0, length)
-            batches.append((held, traffic.start(held, 0, -rank)))
+            batches.append((held, traffic.start(held, -rank)))
             if rank >= AHEAD:
                 await traffic.finished(member, batches[rank - AHEAD][1])
         await traffic.finished(member, [task for _, tasks in batches for task in tasks])

@@ -7,18 +7,18 @@ import logging
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from makespan.core.errors import ExecutionError
+from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
-from makespan.execute.dask.cluster.client import refuse_unpicklable
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.remote import Outcome, work
+from makespan.execute.remote import Outcome, work
 
 log = logging.getLogger("makespan")
 
@@ -37,11 +37,14 @@ class Window:
 
 @dataclass(slots=True)
 class Held:
-    """A chunk that lies on a worker: its future and the window of its transfer."""
+    """A chunk that lies on a worker: its items, its future, window and bytes of its transfer."""
 
     member: Member
+    low: int
+    high: int
     future: Any
     window: Window
+    bytes: int
 
 
 class Traffic:
@@ -58,14 +61,23 @@ class Traffic:
         The pickled function.
     batched
         Whether the function takes a whole chunk.
+    resources
+        What each task needs.
     """
 
-    def __init__(self, crew: Crew, function: bytes, batched: bool) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        function: bytes,
+        batched: bool,
+        resources: Mapping[str, float] | None = None,
+    ) -> None:
         self.crew = crew
         self.client = crew.client
         self.function = function
         self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
+        self.resources = dict(resources or {}) or None
         self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
         self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
@@ -101,7 +113,11 @@ class Traffic:
             If an item can't be pickled.
         """
         key = self._key("chunk")
-        payload = items.payload(low, high)
+        try:
+            payload, count = items.payload(low, high, member.threads)
+        except InputError:
+            items.refuse_unpicklable(low, high)
+            raise
         start = time.time()
         scattered = asyncio.ensure_future(
             self.client.scatter(
@@ -117,16 +133,15 @@ class Traffic:
             scattered.add_done_callback(forget_outcome)
             raise
         except Exception as error:
-            for index in range(low, high):
-                refuse_unpicklable(items.payload(index, index + 1), f"data[{index}]")
+            items.refuse_unpicklable(low, high)
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
         del self._sending[key]
         self._alive[key] = futures[key]
-        return Held(member, futures[key], Window(start, time.time()))
+        return Held(member, low, high, futures[key], Window(start, time.time()), count)
 
-    def start(self, held: Held, first: int, priority: int) -> list[Any]:
+    def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member = held.member
+        member, count = held.member, held.high - held.low
         futures = []
         for part in range(member.threads):
             key = self._key("work")
@@ -134,7 +149,7 @@ class Traffic:
                 work,
                 self.function,
                 held.future,
-                first,
+                held.low + part * count // member.threads,
                 self.batched,
                 part,
                 member.threads,
@@ -142,6 +157,7 @@ class Traffic:
                 workers=[member.address],
                 allow_other_workers=False,
                 priority=priority,
+                resources=self.resources,
                 pure=False,
             )
             futures.append(self._alive[key])

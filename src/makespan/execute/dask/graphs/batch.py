@@ -11,7 +11,7 @@ from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten
-from makespan.execute.dask.cluster.client import refuse_unpicklable
+from makespan.execute.dask.cluster.client import pickled
 from makespan.execute.dask.graphs import steps
 from makespan.execute.dask.graphs.work import Work
 
@@ -126,7 +126,7 @@ class Batch:
                 futures = self.client.get(graph, names, sync=False)
         except Exception as error:
             for key, node in self.work.nodes.items():
-                refuse_unpicklable(node, f"task {self.work.names[key]}")
+                pickled(node, f"task {self.work.names[key]}")
             raise InputError(f"collection: can't be sent: {error}") from error
         self.futures.update(zip(keys, futures, strict=True))
 

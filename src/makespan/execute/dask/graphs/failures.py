@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from makespan.core.errors import ExecutionError
-from makespan.execute.dask.cluster.remote import Failure
 from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.remote import Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,67 +3,103 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from makespan.execute.dask.maps.pool import piece
+from makespan.execute.dask.maps.pool import Range
 
-AT_A_TIME = 2  # chunks that a worker holds while the pool is dealt out: one computes, one waits
+PIECES = 2.0  # a worker gets its share of the rest divided by this
+AHEAD = 2  # chunks on the way to a worker, or waiting there, beside the one that it computes
+LATE = 3.0  # times as long as expected: what is done by others, where they have nothing else to do,
+MIN_LATE = 0.25  # and so many seconds more
+
+
+@dataclass(slots=True, eq=False)
+class Chunk:
+    """Items for a worker.
+
+    ``sent`` once its transfer has begun, ``came`` once it has ended; ``again`` where others were
+    given its items, too.
+    """
+
+    item: int
+    worker: str
+    range: Range
+    units: float
+    sent: bool = False
+    came: bool = False
+    again: bool = False
+
+
+@dataclass(slots=True)
+class _Held:
+    chunks: dict[Chunk, None] = field(default_factory=dict)
+    since: float = 0.0  # when it began with what it computes
+    heard: float = 0.0  # when anything was last seen to happen
 
 
 class Backlog:
-    """Chunks and load that each worker holds: on their way to it, waiting there, under work.
-
-    >>> backlog = Backlog()
-    >>> backlog.add("a", 5.0); backlog.add("a", 2.0); backlog.remove("a", 5.0, came=False)
-    >>> backlog.has_room("a"), backlog.load("a"), backlog.left("a", speed=1.0)
-    (False, 2.0, 2.0)
-    """
+    """The chunks that each worker holds: on their way to it, waiting there, under work."""
 
     def __init__(self) -> None:
-        self._chunks: Counter[str] = Counter()
-        self._load: dict[str, float] = {}
-        self._coming: Counter[str] = Counter()
-        self._here: Counter[str] = Counter()
-        self._since: dict[str, float] = {}
+        self._held: dict[str, _Held] = {}
 
-    def add(self, worker: str, load: float) -> None:
+    def of(self, worker: str) -> list[Chunk]:
+        """The chunks of a worker, in the order in which it gets them."""
+        return list(self._of(worker).chunks)
+
+    def _of(self, worker: str) -> _Held:
+        return self._held.setdefault(worker, _Held())
+
+    def _here(self, worker: str) -> int:
+        return sum(chunk.came for chunk in self._of(worker).chunks)
+
+    def add(self, chunk: Chunk) -> None:
         """Note a chunk that a worker gets."""
-        self._chunks[worker] += 1
-        self._coming[worker] += 1
-        self._load[worker] = self.load(worker) + load
+        held = self._of(chunk.worker)
+        if not held.chunks:
+            held.heard = time.monotonic()
+        held.chunks[chunk] = None
 
-    def remove(self, worker: str, load: float, *, came: bool) -> None:
-        """Note that a chunk is over, or, if it never ``came``, lost or taken back."""
-        self._chunks[worker] -= 1
-        self._coming[worker] -= not came
-        self._load[worker] = self.load(worker) - load
-
-    def arrived(self, worker: str) -> None:
+    def arrived(self, chunk: Chunk) -> None:
         """Note that a chunk is on its worker, which begins with it if it was idle."""
-        if not self._here[worker]:
-            self._since[worker] = time.monotonic()
-        self._coming[worker] -= 1
-        self._here[worker] += 1
+        held = self._of(chunk.worker)
+        held.heard = time.monotonic()
+        if not self._here(chunk.worker):
+            held.since = held.heard
+        chunk.came = True
 
-    def computed(self, worker: str) -> None:
-        """Note that a chunk is computed, and that the worker goes on with the next."""
-        self._here[worker] -= 1
-        self._since[worker] = time.monotonic()
+    def remove(self, chunk: Chunk) -> None:
+        """Note that a chunk is computed, and that its worker goes on with the next; or lost."""
+        held = self._of(chunk.worker)
+        if held.chunks.pop(chunk, chunk) is None:
+            held.since = held.heard = time.monotonic()
 
     def has_room(self, worker: str) -> bool:
-        """Whether a worker may get a chunk: none is on its way to it, and hardly any waits."""
-        return not self._coming[worker] and self._chunks[worker] < AT_A_TIME
+        """Whether a worker may get a chunk."""
+        chunks, here = self._of(worker).chunks, self._here(worker)
+        return len(chunks) - min(1, here) < AHEAD
 
     def load(self, worker: str) -> float:
-        """Return the load of these chunks."""
-        return self._load.get(worker, 0.0)
+        """Return the load of what it holds."""
+        return sum(chunk.units for chunk in self._of(worker).chunks)
 
     def left(self, worker: str, speed: float) -> float:
-        """Return the load less what a worker of this speed has computed of its present chunk."""
-        begun = self._here[worker] > 0
-        done = speed * (time.monotonic() - self._since[worker]) if begun else 0.0
-        return max(0.0, self.load(worker) - done)
+        """Return that load less what a worker of this speed has computed of its present chunk."""
+        held = self._of(worker)
+        if not self._here(worker):
+            return self.load(worker)
+        first = next(chunk.units for chunk in held.chunks if chunk.came)
+        done = min(first, speed * (time.monotonic() - held.since))
+        return self.load(worker) - done
+
+    def heard(self, worker: str) -> None:
+        """Note a sign of life."""
+        self._of(worker).heard = time.monotonic()
+
+    def late_in(self, worker: str, seconds: float) -> float:
+        """Return in how many seconds a worker is late whose next chunk should take ``seconds``."""
+        return self._of(worker).heard + LATE * seconds + MIN_LATE - time.monotonic()
 
 
 def next_piece(
@@ -78,7 +114,10 @@ def next_piece(
     If all workers ended together, each would have room for what it can compute until then beside
     what it has ``left``. The one that will be idle first gets a piece by factoring, not more than
     its room; one without room for half of what is worth a message (``least``) gets nothing while
-    any worker is busy, as it would end last.
+    any worker is busy, as it would end last. What would be left is not less than that, either.
+
+    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
+    via weighted factoring, SPAA 1996: each batch is half of what is left.
 
     >>> each = {"a": 1.0, "b": 1.0}
     >>> next_piece(9.0, ["a", "b"], {"a": 0.0, "b": 8.0}, speeds=each, least=each)
@@ -93,5 +132,6 @@ def next_piece(
     if not room:
         return None
     name = min(room, key=lambda one: left[one] / speeds[one])
-    amount = piece(rest, speeds[name], together, least[name])
-    return name, min(amount, max(room[name], least[name]))
+    amount = min(rest * speeds[name] / together / PIECES, room[name])
+    amount = max(amount, least[name])
+    return name, amount if rest - amount > least[name] / 2 else rest

@@ -1,4 +1,4 @@
-"""Items that nobody has now, and how they are dealt out: in pieces that grow smaller."""
+"""Items that nobody has now."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from makespan.execute.dask.cluster.items import Items
 
-MIN_PIECES = 2.0  # a worker gets at most its share of the rest divided by this
 MAX_LOSSES = 3  # after so many workers died on it, an item is given up
 
 
@@ -55,24 +54,34 @@ class Pool:
                 merged.append(other)
         self._ranges = merged
 
-    def take(self, load: float) -> Range:
-        """Take the first items: about ``load`` units, at least one item, of one range."""
+    def discard(self, low: int, high: int) -> None:
+        """Leave out the items from ``low`` up to ``high``.
+
+        >>> pool = Pool(Items(range(10)))
+        >>> pool.put(Range(0, 10)); pool.discard(2, 4); pool.load, pool.take(9.0)
+        (8.0, Range(low=0, high=2, losses=0))
+        """
+        self._ranges = [
+            part
+            for one in self._ranges
+            for part in (
+                Range(one.low, min(one.high, low), one.losses),
+                Range(max(one.low, high), one.high, one.losses),
+            )
+            if part.low < part.high
+        ]
+
+    def take(self, load: float, count: int | None = None) -> Range:
+        """Take the first items: about ``load`` units, at least one item, ``count`` at most.
+
+        All are of one range.
+        """
         first = self._ranges.pop(0)
         reach = float(self.items.edges[first.low]) + load
         middle = max(first.low + 1, self.items.item_at(reach))
+        if count is not None:
+            middle = min(middle, first.low + count)
         if middle >= first.high:
             return first
         self._ranges.insert(0, Range(middle, first.high, first.losses))
         return Range(first.low, middle, first.losses)
-
-
-def piece(rest: float, speed: float, speeds: float, least: float) -> float:
-    """Return how much of the ``rest`` a worker gets next: factoring, weighted by speed.
-
-    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
-    via weighted factoring, SPAA 1996: each batch is half of what is left.
-
-    >>> piece(100.0, 1.0, 4.0, 2.0), piece(4.0, 1.0, 4.0, 2.0)
-    (12.5, 2.0)
-    """
-    return max(least, rest * speed / speeds / MIN_PIECES)

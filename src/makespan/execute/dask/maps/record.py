@@ -11,7 +11,7 @@ from makespan.execute.dask.cluster.transfers import Window
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class Computation:
     """A computation on its worker's clock, and the window on the client's that it lies in."""
 
     worker: str
@@ -28,13 +28,13 @@ class Record:
     def __init__(self, machines: Sequence[str]) -> None:
         self.machines = list(machines)
         self._transfers: list[tuple[str, str, int, float, Window]] = []
-        self._computed: list[Computed] = []
+        self._computed: list[Computation] = []
 
     def transfer(self, kind: str, worker: str, item: int, amount: float, window: Window) -> None:
         """Note a ``send`` to a worker or a ``return`` from it."""
         self._transfers.append((kind, worker, item, amount, window))
 
-    def computed(self, computation: Computed) -> None:
+    def computed(self, computation: Computation) -> None:
         """Note a computation."""
         self._computed.append(computation)
 
@@ -57,7 +57,7 @@ class Record:
         return Schedule.of_rows(machines, rows)
 
 
-def clocks_ahead(computed: Sequence[Computed]) -> dict[str, float]:
+def clocks_ahead(computed: Sequence[Computation]) -> dict[str, float]:
     """Return by how many seconds each worker's clock is ahead of the client's.
 
     A computation lies between its submission and the news of its end, as both the client sees

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -23,8 +23,6 @@ PROMISE_WITHIN = 0.03  # of the end: a plan may promise so much too little or to
 PASSES = 3  # over the share of waiting that each chunk is charged
 
 Ports = Literal[1, 2, "many"]
-Shares = float | Mapping[str, float]
-Platform = Callable[[Shares, Ports], Star]
 
 
 @suggesting
@@ -48,30 +46,11 @@ def plan(calibration: Calibration, load: float, *, most_rounds: int | None = Non
     ExecutionError
         If no method can plan it.
     """
-
-    def platform(waits: Shares, ports: Ports) -> Star:
-        return calibration.star(waits=waits, ports=ports)
-
-    return best_plan(platform, load, ports=calibration.ports, most_rounds=most_rounds)
-
-
-def best_plan(
-    platform: Platform,
-    load: float,
-    *,
-    ports: Ports = 1,
-    most_rounds: int | None = None,
-    rounds: Sequence[int] = ROUNDS,
-) -> Result:
-    """Return the plan that ends first, over ports and numbers of rounds.
-
-    ``platform`` gives the star for the shares of waiting that are charged to each chunk.
-    """
     best: tuple[float, Result] | None = None
-    tried = [number for number in rounds if most_rounds is None or number <= max(1, most_rounds)]
-    lines = [_in_turn(platform, load, tried)]
-    if ports == "many":
-        lines.append(_on_own_links(platform, load, most_rounds))
+    tried = [number for number in ROUNDS if most_rounds is None or number <= max(1, most_rounds)]
+    lines = [_in_turn(calibration, load, tried)]
+    if calibration.ports == "many":
+        lines.append(_on_own_links(calibration, load, most_rounds))
     for line in lines:
         best = _first_to_end(line, best)
     if best is None:
@@ -97,11 +76,11 @@ def _first_to_end(
 
 
 def _in_turn(
-    platform: Platform, load: float, tried: Sequence[int]
+    calibration: Calibration, load: float, tried: Sequence[int]
 ) -> Iterator[tuple[float, Result] | None]:
     """Plan for one port, with ever more rounds."""
     for rounds in tried:
-        star = platform(1.0 / rounds, 1)
+        star = calibration.star(waits=1.0 / rounds)
         found = _solved(DivisibleLoad(platform=star, load=load, rounds=rounds))
         if found is None:
             yield None
@@ -111,37 +90,37 @@ def _in_turn(
         def again(star: Star, sequence: tuple[str, ...] = sequence) -> DivisibleLoad:
             return DivisibleLoad(platform=star, load=load, activation=sequence)
 
-        yield _settled(platform, 1, found, again)
+        yield _settled(calibration, 1, found, again)
 
 
 def _on_own_links(
-    platform: Platform, load: float, most_rounds: int | None
+    calibration: Calibration, load: float, most_rounds: int | None
 ) -> Iterator[tuple[float, Result] | None]:
     """Plan for links of their own: one round, and as many as the method finds best."""
-    once = DivisibleLoad(platform=platform(1.0, "many"), load=load, ports="many")
+    once = calibration.problem(load, ports="many")
     found = _solved(once)
-    yield None if found is None else (_waiting(platform, "many", found).end, found)
+    yield None if found is None else (_waiting(calibration, "many", found).end, found)
     if most_rounds is not None and most_rounds < 2:
         return
 
     def several(star: Star) -> DivisibleLoad:
         return replace(once, platform=star, rounds="auto")
 
-    found = _solved(several(platform(1.0 / USUAL_ROUNDS, "many")))
-    yield None if found is None else _settled(platform, "many", found, several)
+    found = _solved(several(calibration.star(waits=1.0 / USUAL_ROUNDS, ports="many")))
+    yield None if found is None else _settled(calibration, "many", found, several)
 
 
 def _settled(
-    platform: Platform, ports: Ports, found: Result, again: Callable[[Star], DivisibleLoad]
+    calibration: Calibration, ports: Ports, found: Result, again: Callable[[Star], DivisibleLoad]
 ) -> tuple[float, Result]:
     """Plan again with waiting charged as the plan before shows; keep the best that holds."""
-    end, plans = _waiting(platform, ports, found), []
+    end, plans = _waiting(calibration, ports, found), []
     for _ in range(PASSES):
         plans.append((abs(end.end - _end(found)), end.end, found))
-        better = _solved(again(platform(end.shares, ports)))
+        better = _solved(again(calibration.star(waits=end.shares, ports=ports)))
         if better is None:
             break
-        found, end = better, _waiting(platform, ports, better)
+        found, end = better, _waiting(calibration, ports, better)
     plans.append((abs(end.end - _end(found)), end.end, found))
     _, ends, chosen = min(plans, key=lambda entry: entry[1] + _doubt(entry[0], entry[1]))
     return ends, chosen
@@ -152,9 +131,13 @@ def _doubt(off: float, end: float) -> float:
     return 3.0 * max(0.0, off - PROMISE_WITHIN * end)
 
 
-def _waiting(platform: Platform, ports: Ports, found: Result) -> Waiting:
+def _waiting(calibration: Calibration, ports: Ports, found: Result) -> Waiting:
     assert found.schedule is not None
-    return waiting(found.schedule, platform(0.0, ports), platform(1.0, ports))
+    return waiting(
+        found.schedule,
+        calibration.star(waits=0.0, ports=ports),
+        calibration.star(waits=1.0, ports=ports),
+    )
 
 
 def _solved(problem: DivisibleLoad) -> Result | None:

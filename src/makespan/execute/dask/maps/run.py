@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,22 +17,18 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.calibration import MASTER_NAME, Calibration
-from makespan.execute.dask.cluster.client import (
-    checked_client,
-    on_loop,
-    pickled,
-    refuse_unpicklable,
-)
-from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
+from makespan.execute.dask.cluster.calibration import MASTER_NAME
+from makespan.execute.dask.cluster.client import checked_client, on_loop, pickled_function
+from makespan.execute.dask.cluster.crew import ANY, Crew, Member, Only, refuse_no_worker
 from makespan.execute.dask.cluster.items import Items, joined
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution, raise_if_failed
-from makespan.execute.dask.maps.estimates import Estimates
-from makespan.execute.dask.maps.order import Order, overlapping, transfers_of
+from makespan.execute.dask.maps.backlog import Chunk
+from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.order import Order, transfers_of
 from makespan.execute.dask.maps.pool import Range
 from makespan.execute.dask.maps.record import Record
-from makespan.execute.dask.maps.runner import Chunk, Leg, Replan, Run
+from makespan.execute.dask.maps.runner import Run
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
@@ -42,22 +40,20 @@ LOADS_AGREE = 1e-6
 class Job:
     """What to run on what, and how.
 
-    ``replan`` plans again from what is known of the costs; ``tail`` is the share of the load,
-    from its end, that is dealt out in place of following the plan, so many ``sends`` at a time
-    (None: any number); ``overlap`` lets latencies of sends overlap, where no port forbids it.
+    ``recall`` gives what is known of the costs on the workers that are there, ``learn`` takes what
+    is known in the end; ``only`` says which workers may be used; the rest is as in :class:`Run`.
     """
 
     function: bytes
     items: Items
     batched: bool
-    plan: Result | None
-    estimates: Estimates
-    sends: int | None
     tell: Tell
-    replan: Replan | None = None
-    tail: float = 0.0
-    overlap: bool = False
-    calibration: Calibration | None = None
+    recall: Callable[[Mapping[str, Member]], Costs]
+    learn: Callable[[Mapping[str, Member], Costs], None] = lambda members, costs: None
+    plan: Result | None = None
+    only: Only = ANY
+    batch_size: int | None = None
+    keep: Callable[[int, Any], None] | None = None
 
 
 @suggesting
@@ -103,107 +99,126 @@ def run(
     client = checked_client(client)
     items = Items(data)
     refuse_unusable(plan, items)
-    sent = pickled(function)
+    sent = pickled_function(function)
+    costs = _costs(plan)
     with teller(progress) as tell:
         job = Job(
             function=sent,
             items=items,
             batched=batched,
-            plan=plan,
-            estimates=_estimates(plan),
-            sends=_sends(plan.problem),
             tell=tell,
+            recall=lambda members: costs,
+            plan=plan,
         )
-        return carry_out(client, job, keep_going=keep_going)
+        execution = on_loop(client, lambda: carry_out(client, job))
+    return checked(execution, keep_going=keep_going)
 
 
-def carry_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
-    """Carry out a job and return what came of it."""
-    if len(job.items):
-        refuse_unpicklable(job.items.payload(0, 1), "data[0]")
-    execution = on_loop(client, lambda: _carry_out(client, job))
+def checked(execution: Execution, *, keep_going: bool) -> Execution:
+    """Return what came of a run, or raise where items failed."""
     if not keep_going:
         raise_if_failed(execution)
     return execution
 
 
-async def _carry_out(client: Any, job: Job) -> Execution:
+async def carry_out(client: Any, job: Job) -> Execution:
+    """Carry out a job and return what came of it."""
     started = time.time()
+    items, running = job.items, None
+    items.refuse_unpicklable(0, min(1, len(items)))
     names = tuple(job.plan.problem.machines) if job.plan is not None else ()
     divisible = job.plan is None or isinstance(job.plan.problem, DivisibleLoad)
     record = Record(names if names and divisible else (MASTER_NAME, *names))
-    running = None
+    chunks, order = ((), None) if job.plan is None else _planned(job.plan, items)
+
+    def execution(run: Run) -> Execution:
+        return _execution(job, run, record, started)
+
     try:
-        async with Crew(client) as crew, Traffic(crew, job.function, job.batched) as traffic:
+        async with (
+            Crew(client, only=job.only) as crew,
+            Traffic(crew, job.function, job.batched, job.only.resources) as traffic,
+        ):
+            costs = job.recall(crew.members)
             running = Run(
                 crew,
                 traffic,
-                job.items,
+                items,
                 record,
-                job.estimates,
-                sends=job.sends,
-                replan=job.replan,
+                costs,
+                order=order,
+                batch_size=job.batch_size,
                 tell=job.tell,
+                keep=job.keep,
             )
-            if len(job.items):
+            if len(items):
                 refuse_no_worker(crew)
-                await running.go(_first_leg(job, running))
+                if order is None:
+                    running.pool.put(Range(0, len(items)))
+                await running.go(chunks)
+                job.learn(crew.members, costs)
     except MakespanError as error:
         if running is not None:
-            error.execution = _execution(job, running, record, started)
+            error.execution = execution(running)
         raise
-    return _execution(job, running, record, started)
+    return execution(running)
 
 
-def _execution(job: Job, running: Run, record: Record, started: float) -> Execution:
-    pieces = running.pieces
+def _execution(job: Job, run: Run, record: Record, started: float) -> Execution:
     values: list[Any] = []
     reached = 0
-    for low in sorted(pieces):
+    for low in sorted(run.pieces):
         if low > reached:  # only where the run could not be ended
             values.append([None] * (low - reached))
-        values.append(pieces[low])
-        reached = low + len(pieces[low])
+        values.append(run.pieces[low])
+        reached = low + len(run.pieces[low])
     if reached < len(job.items):
         values.append([None] * (len(job.items) - reached))
+    seconds, count = time.time() - started, len(job.items)
+    names = [name for name, known in run.costs.known.items() if known.largest]
     return Execution(
         results=joined(values),
         schedule=record.schedule(),
         plan=job.plan,
-        failures=tuple(sorted(running.failures, key=lambda failure: failure.first)),
-        events=tuple(running.events),
-        seconds=time.time() - started,
-        calibration=job.calibration,
+        failures=tuple(sorted(run.failures, key=lambda failure: failure.first)),
+        events=tuple(run.events),
+        seconds=seconds,
+        learning=seconds if run.learning is None else run.learning - started,
+        planning=run.planning,
+        **_worth(run.costs, names, count, job.items.load, seconds) if job.plan is None else {},
     )
 
 
-def _first_leg(job: Job, running: Run) -> Leg:
-    """Return the plan's chunks; what is to be dealt out goes into the pool."""
-    if job.plan is None or job.plan.schedule is None:
-        running.pool.put(Range(0, len(job.items)))
-        return running.idle_leg()
-    schedule = job.plan.schedule
-    problem = job.plan.problem
+def _worth(
+    costs: Costs, names: Sequence[str], count: int, load: float, seconds: float
+) -> dict[str, Any]:
+    """Return what was learnt, and what it was worth."""
+    if not names:
+        return {}
+    singly, together = costs.an_item(names, load / count)
+    lost = max(0.0, seconds - count * together)
+    return {
+        "platform": costs.star(names),
+        "singly": count * singly,
+        "pays_from": lost / (singly - together) if singly > together else math.inf,
+    }
+
+
+def _planned(plan: Result, items: Items) -> tuple[tuple[Chunk, ...], Order]:
+    """Return the chunks of a plan, and the order of their transfers."""
+    schedule, problem = plan.schedule, plan.problem
+    assert schedule is not None
     rows = chunk_rows(schedule)
-    cuts = job.items.cut(schedule.amount[rows].tolist())
+    cuts = items.cut(schedule.amount[rows].tolist())
     chunks = []
-    kept = job.items.item_at((1.0 - job.tail) * job.items.load)
-    transfers = transfers_of(schedule)
-    for place, row in enumerate(rows.tolist()):
-        low, high = cuts[place], cuts[place + 1]
-        one = Range(low, min(high, kept))
-        if one.low < one.high:
+    for row, (low, high) in zip(rows.tolist(), pairwise(cuts), strict=True):
+        if low < high:
             name = schedule.machines[int(schedule.machine[row])]
-            chunks.append(Chunk(int(schedule.item[row]), name, one))
-        if high > kept:
-            running.pool.put(Range(max(low, kept), high))
-    present = {chunk.item for chunk in chunks}
-    carried = [transfer for transfer in transfers if transfer.item in present]
-    if not isinstance(problem, DivisibleLoad):
-        return Leg(tuple(chunks), Order(carried, None))
-    if job.overlap:
-        carried = overlapping(carried, problem.star)
-    return Leg(tuple(chunks), Order(carried, problem))
+            units = items.load_of(low, high)
+            chunks.append(Chunk(int(schedule.item[row]), name, Range(low, high), units))
+    carried = {chunk.item for chunk in chunks}
+    transfers = [one for one in transfers_of(schedule) if one.item in carried]
+    return tuple(chunks), Order(transfers, problem if isinstance(problem, DivisibleLoad) else None)
 
 
 def chunk_rows(schedule: Schedule) -> Integers:
@@ -251,19 +266,16 @@ def _divisible_load(schedule: Schedule) -> float:
     return float(schedule.amount[computes].sum())
 
 
-def _estimates(plan: Result) -> Estimates:
-    if isinstance(plan.problem, DivisibleLoad):
-        return Estimates.of(plan.problem)
+def _costs(plan: Result) -> Costs:
+    """Return the costs that a plan was made on."""
     schedule = plan.schedule
     assert schedule is not None
+    load = float(schedule.amount.max(initial=1.0))
+    if isinstance(plan.problem, DivisibleLoad):
+        return Costs.of(plan.problem.star.workers, load)
     workers = []
     for row in np.flatnonzero(schedule.amount > 0).tolist():
         seconds = float(schedule.end[row] - schedule.start[row])
         name = schedule.machines[int(schedule.machine[row])]
         workers.append(Worker(name=name, compute=seconds / float(schedule.amount[row])))
-    return Estimates(workers)
-
-
-def _sends(problem: object) -> int | None:
-    """Return how many sends may go on at a time where the plan does not say."""
-    return 1 if isinstance(problem, DivisibleLoad) and problem.ports != "many" else None
+    return Costs.of(workers, load)

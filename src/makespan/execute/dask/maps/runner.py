@@ -1,81 +1,37 @@
-"""A run: chunks to workers in the order of a plan, and what becomes of those that get lost."""
+"""A run: chunks to workers, and what becomes of those that get lost or are late."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.cluster.remote import Failure, Outcome
 from makespan.execute.dask.cluster.transfers import Traffic, Window
-from makespan.execute.dask.maps.backlog import Backlog, next_piece
-from makespan.execute.dask.maps.estimates import Estimates
-from makespan.execute.dask.maps.order import FewSends, Order
+from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk, next_piece
+from makespan.execute.dask.maps.costs import FIRST, Costs
+from makespan.execute.dask.maps.order import Order
 from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
-from makespan.execute.dask.maps.record import Computed, Record
+from makespan.execute.dask.maps.record import Computation, Record
 from makespan.execute.progress import Tell
+from makespan.execute.remote import Failure, Outcome
 
-WORTH_PLANNING = 0.5  # of the load: what is left when less is not sent is dealt out
+MAX_BOUND = 0.05  # of the work, that is ahead of a worker
 
 log = logging.getLogger("makespan")
 
 
-class Turns(Protocol):
-    """What decides when a transfer may start."""
-
-    async def turn(self, activity: Activity, item: int) -> None:
-        """Wait for a transfer's turn."""
-
-    def done(self, activity: Activity, item: int) -> None:
-        """Say that it is over, or will never be."""
-
-
-class Replan(Protocol):
-    """What plans a load anew for the workers that are there, with what is known of them now.
-
-    Returns the (worker, amount) of each chunk in the order of the sends, numbered from
-    ``first``, and their order; None where there is nothing better than to deal the load out.
-    """
-
-    def __call__(
-        self, load: float, names: Sequence[str], first: int
-    ) -> tuple[Sequence[tuple[str, float]], Turns] | None:
-        """Plan."""
-
-
-@dataclass(slots=True)
-class Chunk:
-    """Items for a worker.
-
-    ``sent`` once its transfer has begun, ``came`` once it has ended; ``revoked`` if it never shall
-    begin; ``over`` in the end.
-    """
-
-    item: int
-    worker: str
-    range: Range
-    sent: bool = False
-    came: bool = False
-    revoked: bool = False
-    over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """Chunks, and what decides when they are sent and returned."""
-
-    chunks: tuple[Chunk, ...]
-    turns: Turns
-
-
 class Run:
     """One run.
+
+    Whatever lies in the pool is dealt out: a worker with fewer than two chunks ahead of it gets a
+    piece whose size follows from what is known of all workers' costs, and from what is left.
 
     Parameters
     ----------
@@ -83,15 +39,16 @@ class Run:
         The workers, what goes to them, and the data.
     record
         Where activities are noted.
-    estimates
-        What is known of the workers' costs.
-    sends
-        How many chunks may be sent at a time when the pool is dealt out; None: any.
-    replan
-        Plans again what is not sent when costs are in doubt or a worker joins; None to keep to
-        the plan. Called in a thread.
+    costs
+        What is known of the workers' costs; it learns.
+    order
+        When the chunks of a plan are sent and returned; None where there is no plan.
+    batch_size
+        The most items in a chunk.
     tell
         Called with the share of the load that is done, and what it does.
+    keep
+        Called with the first item and the results of each chunk, once for every item.
     """
 
     def __init__(
@@ -100,253 +57,213 @@ class Run:
         traffic: Traffic,
         items: Items,
         record: Record,
-        estimates: Estimates,
+        costs: Costs,
         *,
-        sends: int | None = None,
-        replan: Replan | None = None,
+        order: Order | None = None,
+        batch_size: int | None = None,
         tell: Tell = lambda share, what: None,
+        keep: Callable[[int, Any], None] | None = None,
     ) -> None:
-        self.crew = crew
-        self.traffic = traffic
-        self.items = items
-        self.record = record
-        self.estimates = estimates
-        self.replan = replan
-        self.tell = tell
+        self.crew, self.traffic, self.items, self.record = crew, traffic, items, record
+        self.costs, self.order, self.tell = costs, order, tell
+        self.batch_size = batch_size or len(items)
         self.pool = Pool(items)
         self.pieces: dict[int, Any] = {}
+        self.keep = keep or self.pieces.__setitem__
         self.failures: list[Failure] = []
         self.events: list[str] = []
-        self._dealing: Turns = FewSends(sends) if sends else Order((), None)
-        self._leg = Leg((), self._dealing)
+        self.learning: float | None = None  # when every worker had returned something
+        self.planning = 0.0  # seconds
         self._next_item = 0
-        self._done = 0.0
-        self._under_way = 0
+        self._missing = len(items)
+        self._here = bytearray(len(items))
+        self._open: dict[Chunk, asyncio.Task[None]] = {}
         self._backlog = Backlog()
         self._changed = asyncio.Event()
-        self._in_doubt = False
-        self._someone_came = False
         self._group = asyncio.TaskGroup()
 
-    async def go(self, leg: Leg) -> None:
-        """Run a leg, and whatever has to be planned again, to the end."""
+    async def go(self, chunks: Sequence[Chunk] = ()) -> None:
+        """Run the chunks of a plan, and what lies in the pool, to the end."""
         self.crew.joined, self.crew.left = self._joined, self._left
+        self._next_item = max((chunk.item + 1 for chunk in chunks), default=0)
         try:
             async with self._group:
-                self._begin(leg)
-                self._tell_missing(leg)
-                self._tell_new(leg)
-                while self._under_way or self.pool:
+                for chunk in chunks:
+                    self._start(chunk)
+                for name in dict.fromkeys(chunk.worker for chunk in chunks):
+                    if name not in self.crew.members:
+                        self._say_gone(name, "is not there")
+                while self._missing:
                     self._changed.clear()
-                    if not await self._act():
-                        await self._changed.wait()
+                    if not self.crew.members:
+                        await self._wait_for_a_worker()
+                    elif not self._deal():
+                        await self._wait()
+                for task in self._open.values():  # their items came from others
+                    task.cancel()
         except BaseExceptionGroup as group:
             raise _first(group) from None
         finally:
             self.crew.joined = self.crew.left = None
 
-    def idle_leg(self) -> Leg:
-        """Return a leg without chunks: everything is dealt out of the pool."""
-        return Leg((), self._dealing)
+    def _start(self, chunk: Chunk) -> None:
+        self._backlog.add(chunk)
+        self._open[chunk] = self._group.create_task(self._deliver(chunk))
 
-    def _begin(self, leg: Leg) -> None:
-        self._leg = leg
-        self._next_item = max([self._next_item, *(chunk.item + 1 for chunk in leg.chunks)])
-        for chunk in leg.chunks:
-            self._start(chunk, leg.turns)
+    async def _wait(self) -> None:
+        """Wait until something happens, or somebody is late whose work others can do."""
+        late = math.inf if self.pool or self.order is not None else self._do_again()
+        try:
+            async with asyncio.timeout(None if late == math.inf else max(0.0, late)):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
 
-    def _tell_missing(self, leg: Leg) -> None:
-        for name in dict.fromkeys(chunk.worker for chunk in leg.chunks):
-            if name not in self.crew.members:
-                self._say_gone(name, "is not there")
-
-    def _tell_new(self, leg: Leg) -> None:
-        """Plan again for those who came since the plan was made, where that is allowed."""
-        if leg.chunks and self.replan is not None:
-            for name in self.crew.members:
-                if name not in self.estimates.known:
-                    self.events.append(f"worker {name} joined")
-                    self._in_doubt = True
-
-    def _start(self, chunk: Chunk, turns: Turns) -> None:
-        self._under_way += 1
-        self._backlog.add(chunk.worker, self._load(chunk))
-        self._group.create_task(self._deliver(chunk, turns))
-
-    def _load(self, chunk: Chunk) -> float:
-        return self.items.load_of(chunk.range.low, chunk.range.high)
-
-    async def _act(self) -> bool:
-        """Do one thing that can be done now; return whether there was any."""
-        if not self.crew.members:
-            await self._wait_for_a_worker()
-            return True
-        if self._someone_came:
-            self._someone_came = self._in_doubt = False
-            return self._deal_out("a worker joined")
-        if self._in_doubt:
-            self._in_doubt = False
-            if self._unsent_load() > WORTH_PLANNING * self.items.load:
-                return await self._plan_again()
-            if self._unsent():
-                return self._deal_out("costs are in doubt")
-        return bool(self.pool) and not self._unsent() and self._deal()
-
-    def _unsent(self) -> list[Chunk]:
-        """Return the chunks of the leg whose transfer has not begun."""
-        return [
-            chunk for chunk in self._leg.chunks if not (chunk.sent or chunk.revoked or chunk.over)
-        ]
-
-    def _unsent_load(self) -> float:
-        ranges = [chunk.range for chunk in self._unsent()]
-        return self.pool.load + sum(self.items.load_of(one.low, one.high) for one in ranges)
-
-    def _revoke(self) -> None:
-        """Take back what is not sent yet."""
-        for chunk in self._unsent():
-            chunk.revoked = True
-            self._backlog.remove(chunk.worker, self._load(chunk), came=False)
-            self.pool.put(chunk.range)
-
-    async def _plan_again(self) -> bool:
-        """Plan anew what is not sent; sends go on meanwhile, and amounts are scaled to the rest."""
-        assert self.replan is not None
-        before, first = self._unsent_load(), self._next_item
-        found = await asyncio.to_thread(self.replan, before, self.crew.names, first)
-        if found is None or self._unsent_load() == 0.0:
-            return self._deal_out("costs are in doubt")
-        self._revoke()
-        load = self.pool.load
-        amounts = [(worker, amount * load / before) for worker, amount in found[0]]
-        turns = found[1]
-        chunks: list[Chunk] = []
-        for number, (worker, amount) in enumerate(amounts, start=first):
-            if self.pool:
-                chunks.append(Chunk(number, worker, self.pool.take(amount)))
-            else:
-                turns.done(Activity.SEND, number)
-                turns.done(Activity.RETURN, number)
-        self._next_item = first + len(amounts)
-        self.events.append(f"{load:g} units were planned again, in {len(chunks)} chunks")
-        self._begin(Leg(tuple(chunks), turns))
-        return True
-
-    def _deal_out(self, why: str) -> bool:
-        """Put what is not sent into the pool.
-
-        Dealing sees what each worker still has to do, which a new plan does not.
-        """
-        self._revoke()
-        if self.pool:
-            self.events.append(f"{self.pool.load:g} units were dealt out, as {why}")
-        return True
+    def _do_again(self) -> float:
+        """Give what late workers hold to others; return in how many seconds the next is late."""
+        following = math.inf
+        for name in dict.fromkeys(chunk.worker for chunk in self._open):
+            chunks = [one for one in self._open if one.worker == name and not one.again]
+            if not chunks:
+                continue
+            late = self._backlog.late_in(name, self.costs.due(name, chunks[0].units))
+            if late > 0.0:
+                following = min(following, late)
+                continue
+            following = 0.0
+            for chunk in chunks:
+                chunk.again = True
+                self.pool.put(chunk.range)
+            units = sum(chunk.units for chunk in chunks)
+            self.events.append(f"worker {name} is late; its {units:g} units go to others, too")
+        return following
 
     def _deal(self) -> bool:
         """Give a piece of the pool to the worker that will be idle first, if any has room."""
-        names = self.crew.names
-        free = [name for name in names if self._backlog.has_room(name)]
-        speeds = {name: self.estimates.speed(name) for name in names}
-        left = {name: self._backlog.left(name, speeds[name]) for name in names}
-        least = {name: self.estimates.least_piece(name) for name in names}
-        found = next_piece(self.pool.load, free, left, speeds, least)
-        if found is None:
+        if not self.pool:
             return False
-        name, amount = found
-        chunk = Chunk(self._next_item, name, self.pool.take(amount))
+        begun = time.perf_counter()
+        names, costs, backlog = self.crew.names, self.costs, self._backlog
+        free = [name for name in names if backlog.has_room(name)]
+        late = {chunk.worker for chunk in self._open if chunk.again}
+        free = [name for name in free if name not in late]
+        speeds = {name: costs.speed(name) for name in names}
+        left = {name: backlog.left(name, speeds[name]) for name in names}
+        least = {name: costs.least(name, len(names)) for name in names}
+        found = next_piece(self.pool.load, free, left, speeds, least)
+        if found is not None:
+            name, amount = found
+            self._start(self._chunk(name, min(amount, self._most(name))))
+        self.planning += time.perf_counter() - begun
+        return found is not None
+
+    def _most(self, name: str) -> float:
+        """Return how many units a chunk for a worker holds at most."""
+        one = self.items.load / max(1, len(self.items)) * self.crew.members[name].threads
+        first = one if not self._backlog.of(name) else FIRST * one
+        bound = MAX_BOUND / AHEAD * self.items.load
+        return min(self.costs.most(name, first), max(one, bound))
+
+    def _chunk(self, name: str, units: float) -> Chunk:
+        taken = self.pool.take(units, self.batch_size)
         self._next_item += 1
-        self._start(chunk, self._dealing)
-        return True
+        return Chunk(self._next_item - 1, name, taken, self.items.load_of(taken.low, taken.high))
 
     async def _wait_for_a_worker(self) -> None:
         self.tell(self._share, "no worker is left; waiting for one")
         await self.crew.wait_for_one()
 
-    async def _deliver(self, chunk: Chunk, turns: Turns) -> None:
+    async def _deliver(self, chunk: Chunk) -> None:
         """Carry a chunk through: send, compute, return."""
+        order = self.order
         try:
-            await turns.turn(Activity.SEND, chunk.item)
-            if not chunk.revoked:
-                member = self.crew.member(chunk.worker)
-                chunk.sent = True
-                self._changed.set()  # with the last one of the plan the pool may be dealt out
-                await self._carry_out(chunk, member, turns)
+            if order is not None:
+                await order.turn(Activity.SEND, chunk.item)
+            member = self.crew.member(chunk.worker)
+            chunk.sent = True
+            await self._carry_out(chunk, member)
         except WorkerLost:
             self._lost(chunk)
         finally:
-            turns.done(Activity.SEND, chunk.item)
-            turns.done(Activity.RETURN, chunk.item)
-            chunk.over = True
-            if not chunk.revoked:
-                self._backlog.remove(chunk.worker, self._load(chunk), came=chunk.came)
-            self._under_way -= 1
+            self._over(Activity.SEND, chunk)
+            self._over(Activity.RETURN, chunk)
+            self._backlog.remove(chunk)
+            del self._open[chunk]
             self._changed.set()
 
-    async def _carry_out(self, chunk: Chunk, member: Member, turns: Turns) -> None:
-        traffic, record = self.traffic, self.record
-        low, high = chunk.range.low, chunk.range.high
-        units = self.items.load_of(low, high)
-        held = await traffic.send(member, self.items, low, high)
-        turns.done(Activity.SEND, chunk.item)
-        record.transfer("send", chunk.worker, chunk.item, units, held.window)
-        self._observe(chunk.worker, Activity.SEND, units, held.window.seconds)
-        tasks = traffic.start(held, low, -chunk.item)
-        chunk.came = True
-        self._backlog.arrived(chunk.worker)
+    def _over(self, activity: Activity, chunk: Chunk) -> None:
+        if self.order is not None:
+            self.order.done(activity, chunk.item)
+
+    async def _carry_out(self, chunk: Chunk, member: Member) -> None:
+        traffic, record, name, units = self.traffic, self.record, chunk.worker, chunk.units
+        held = await traffic.send(member, self.items, chunk.range.low, chunk.range.high)
+        self._over(Activity.SEND, chunk)
+        record.transfer("send", name, chunk.item, units, held.window)
+        self.costs.sent(name, units, held.bytes, held.window.seconds)
+        tasks = traffic.start(held, -chunk.item)
+        self._backlog.arrived(chunk)
         self._changed.set()
-        try:
-            known = await traffic.finished(member, tasks)
-        finally:
-            self._backlog.computed(chunk.worker)
-        await turns.turn(Activity.RETURN, chunk.item)
+        known = await traffic.finished(member, tasks)
+        self._backlog.remove(chunk)
+        self._changed.set()
+        if self.order is not None:
+            await self.order.turn(Activity.RETURN, chunk.item)
         outcomes, window = await traffic.fetch(member, tasks)
         traffic.release(held.future, *tasks)
-        record.transfer("return", chunk.worker, chunk.item, units, window)
+        record.transfer("return", name, chunk.item, units, window)
         start, end = min(o.start for o in outcomes), max(o.end for o in outcomes)
         within = Window(held.window.end, known)
-        record.computed(Computed(chunk.worker, chunk.item, units, start, end, within))
-        self._observe(chunk.worker, Activity.COMPUTE, units, end - start)
-        self._keep(chunk, outcomes)
+        record.computed(Computation(name, chunk.item, units, start, end, within))
+        busy = sum(o.end - o.start for o in outcomes) / len(outcomes)
+        self._backlog.heard(name)
+        self.costs.done(name, units, busy, window.seconds)
+        self._take(chunk, outcomes)
 
-    def _keep(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
-        """Put results where they belong."""
-        low, count = chunk.range.low, len(chunk.range)
+    def _take(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
+        """Put results where they belong, unless others were faster."""
+        low, high, count = chunk.range.low, chunk.range.high, len(chunk.range)
+        if any(self._here[low:high]):
+            return
         for part, outcome in enumerate(outcomes):
-            start = low + part * count // len(outcomes)
             if len(outcome.values):
-                self.pieces[start] = outcome.values
+                self.keep(low + part * count // len(outcomes), outcome.values)
             self.failures += outcome.failures
-        self._done += self.items.load_of(low, chunk.range.high)
+        self._arrived(chunk.range)
         self.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
+
+    def _arrived(self, one: Range) -> None:
+        self._here[one.low : one.high] = bytes([1]) * len(one)
+        self._missing -= len(one)
+        self.pool.discard(one.low, one.high)
+        if self.learning is None and all(self.costs[name].largest for name in self.crew.names):
+            self.learning = time.time()
 
     @property
     def _share(self) -> float:
-        return self._done / self.items.load if self.items.load else 1.0
-
-    def _observe(self, worker: str, activity: Activity, units: float, seconds: float) -> None:
-        if self.estimates.observe(worker, activity, units, seconds) and self.replan is not None:
-            self._in_doubt = True
+        return 1.0 - self._missing / max(1, len(self.items))
 
     def _lost(self, chunk: Chunk) -> None:
         """Give a lost chunk back, or give it up."""
         one = chunk.range
         losses = one.losses + chunk.sent
         log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
+        if chunk.again or any(self._here[one.low : one.high]):
+            return
         if losses < MAX_LOSSES:
             self.pool.put(Range(one.low, one.high, losses))
             return
         error = ExecutionError(f"{losses} workers died while they had it")
         self.failures.append(Failure(one.low, one.high - 1, error, str(error)))
-        self.pieces[one.low] = [None] * len(one)
+        self.keep(one.low, [None] * len(one))
+        self._arrived(one)
 
     def _joined(self, member: Member) -> None:
         self.events.append(f"worker {member.name} joined")
-        self._someone_came = self.replan is not None
         self._changed.set()
 
     def _left(self, member: Member) -> None:
         self._say_gone(member.name, member.why)
-        self._in_doubt = self.replan is not None
         self._changed.set()
 
     def _say_gone(self, name: str, how: str) -> None:

@@ -7,13 +7,14 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.dominant import Examined, Search
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps, braced, number
+from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -65,8 +66,29 @@ def _log(problem: TaskGraph, steps: Steps, search: Search, step: Examined) -> No
         what += f" with {' '.join(moved)}"
     if step.reserved_for is not None:
         what += f" (not to delay {names[step.reserved_for]}, on a longer path)"
+    text = f"{name} on a path of length {number(step.length)} {what}, starts at {number(start)}"
+    together = (step.task, *step.moved)
+    shown = Step(
+        text=text,
+        cells={
+            "task": name, "path": step.length, "cluster": " ".join(cluster) if step.joined else "",
+            "start": start,
+        },
+        items={"examined": (step.task,)},
+        edges=_zeroed(problem, search, step.task),
+        groups={each: int(search.cluster[each]) for each in together},
+        values={"longest path": step.length},
+    )  # fmt: skip
     steps.add(
-        f"{name} on a path of length {number(step.length)} {what}, starts at {number(start)}",
+        shown,
         task=name, joined=step.joined, cluster=cluster, moved=moved, start=start,
         length=step.length,
     )  # fmt: skip
+
+
+def _zeroed(problem: TaskGraph, search: Search, task: int) -> dict[str, tuple[int, ...]]:
+    """Return the edges into a task from its own cluster."""
+    dag = problem.dag
+    incoming = dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist()
+    own = search.cluster[task]
+    return {"zeroed": tuple(e for e in incoming if search.cluster[dag.source[e]] == own)}

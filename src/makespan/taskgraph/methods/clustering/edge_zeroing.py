@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps, braced, number
+from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_GROWN = 1 + 1e-12
@@ -70,12 +69,12 @@ def _zero(
             return
         source, target = int(dag.source[each]), int(dag.target[each])
         if graph.cluster[source] == graph.cluster[target]:
-            _log(problem, graph, steps, each, "already", best)
+            _log(problem, graph, steps, each, "already", best, edge[each])
             continue
         merge = graph.merge(source, target)
         total = graph.parallel_time()
         accepted = total <= best * NOT_GROWN
-        _log(problem, graph, steps, each, accepted, total)
+        _log(problem, graph, steps, each, accepted, total, edge[each])
         if accepted:
             best = total
         else:
@@ -89,27 +88,57 @@ def _log(
     edge: int | None,
     zeroed: bool | str | None,
     total: float,
+    size: float = 0.0,
 ) -> None:
     """Log a try: what is tried, whether it is kept, and the longest path that it gives."""
     if not steps.wanted:
         return
-    dominant = None if zeroed == "already" else problem.named(graph.dominant_sequence())
-    outcome = f"parallel time {number(total)}, dominant sequence {' '.join(dominant or ())}"
-    record: dict[str, Any] = {
-        "zeroed": zeroed,
-        "parallel_time": total,
-        "dominant_sequence": dominant,
-    }
+    dag, named = problem.dag, problem.named
     if edge is None:
-        steps.add(f"every task for itself: {outcome}", edge=None, **record)
+        text = f"every task for itself: parallel time {number(total)}"
+        path = graph.dominant_sequence()
+        dominant = named(path)
+        steps.add(
+            Step(
+                text=f"{text}, dominant sequence {' '.join(dominant)}",
+                items={"dominant": path},
+                groups=dict(enumerate(range(len(dag)))),
+                values={"parallel time": total},
+            ),
+            edge=None, zeroed=None, parallel_time=total, dominant_sequence=dominant,
+        )  # fmt: skip
         return
-    source = int(problem.dag.source[edge])
-    ends = problem.named([source, int(problem.dag.target[edge])])
-    cluster = problem.named(graph.members_of(source))
-    text = f"{ends[0]} → {ends[1]}: "
-    if dominant is None:
-        steps.add(f"{text}is inside {braced(cluster)} already", edge=ends, **record)
+    source, target = int(dag.source[edge]), int(dag.target[edge])
+    ends = named([source, target])
+    members = graph.members_of(source)
+    cluster = named(members)
+    cells: dict[str, str | float] = {"edge": " → ".join(ends), "size": float(size)}
+    if zeroed == "already":
+        text = f"{ends[0]} → {ends[1]}: is inside {braced(cluster)} already"
+        cells |= {"": "inside", "cluster": " ".join(cluster), "parallel time": total}
+        steps.add(
+            Step(text=text, cells={**cells, "dominant sequence": ""}, edges={"zeroed": (edge,)}),
+            edge=ends, zeroed="already", parallel_time=total, dominant_sequence=None,
+        )  # fmt: skip
         return
+    path = graph.dominant_sequence()
+    dominant = named(path)
+    cells |= {"": "zeroed" if zeroed else "not zeroed", "cluster": " ".join(cluster)}
+    cells |= {"parallel time": total, "dominant sequence": " ".join(dominant)}
     verdict = "zeroed, cluster" if zeroed else "not zeroed, cluster would be"
-    text += f"{verdict} {braced(cluster)}, {outcome}"
-    steps.add(text, edge=ends, **record, cluster=cluster)
+    text = (
+        f"{ends[0]} → {ends[1]}: {verdict} {braced(cluster)}, parallel time "
+        f"{number(total)}, dominant sequence {' '.join(dominant)}"
+    )
+    steps.add(
+        Step(
+            text=text,
+            cells=cells,
+            items={"examined": (source, target), "dominant": path},
+            edges={"zeroed" if zeroed else "refused": (edge,)},
+            groups=dict.fromkeys(members, min(members)) if zeroed else {},
+            values={"parallel time": total},
+        ),
+        edge=ends, zeroed=zeroed, parallel_time=total, dominant_sequence=dominant,
+        cluster=cluster,
+    )  # fmt: skip

@@ -8,13 +8,14 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
-from makespan.taskgraph.placing.steps import Steps, number
+from makespan.taskgraph.placing.steps import Steps
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -64,8 +65,17 @@ def _linear(
         cluster[path] = path[0]
         if steps.wanted:
             names, total = problem.named(path), float(length[first])
+            text = f"longest path {' '.join(names)} of length {number(total)} becomes a cluster"
+            inside = np.flatnonzero(np.isin(dag.source, path) & np.isin(dag.target, path))
             steps.add(
-                f"longest path {' '.join(names)} of length {number(total)} becomes a cluster",
+                Step(
+                    text=text,
+                    cells={"cluster": " ".join(names), "length": total},
+                    items={"dominant": path},
+                    edges={"zeroed": inside.tolist()},
+                    groups=dict.fromkeys(path, path[0]),
+                    values={"longest path": total},
+                ),
                 cluster=names, length=total,
             )  # fmt: skip
     return cluster

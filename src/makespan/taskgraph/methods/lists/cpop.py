@@ -38,7 +38,8 @@ def cpop(problem: TaskGraph, control: Control) -> Solution:
     machine = int(np.argmin([_seconds_on(problem, path, each) for each in machines]))
     pinned = np.full(len(dag), -1, dtype=np.int64)
     pinned[path] = machine
-    schedule = inserted(problem, control, ready_by_level(dag, through), pinned=pinned)
+    order, logged = ready_by_level(dag, through), (through, "path", "")
+    schedule = inserted(problem, control, order, pinned=pinned, logged=logged)
     return Solution(
         schedule=schedule,
         details={

@@ -37,4 +37,4 @@ def dls(problem: TaskGraph, control: Control) -> Solution:
         faster = means[task] - seconds(task, option.machine)
         return (option.start - static[task] - faster,)
 
-    return Solution(schedule=best_pairs(problem, control, value))
+    return Solution(schedule=best_pairs(problem, control, value, level, "dynamic level"))

@@ -34,4 +34,4 @@ def etf(problem: TaskGraph, control: Control) -> Solution:
     def value(each: int, option: Placement) -> tuple[float, ...]:
         return (option.start, -float(level[each]))
 
-    return Solution(schedule=best_pairs(problem, control, value))
+    return Solution(schedule=best_pairs(problem, control, value, level))

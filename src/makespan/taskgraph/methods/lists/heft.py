@@ -33,5 +33,6 @@ def heft(
     w1, w2
         Weights of work and of data on a path; None: mean seconds.
     """
-    order = by_level(problem.dag, levels(problem.dag, *weights(problem, w1, w2)))
-    return Solution(schedule=inserted(problem, control, order))
+    rank = levels(problem.dag, *weights(problem, w1, w2))
+    order = by_level(problem.dag, rank)
+    return Solution(schedule=inserted(problem, control, order, logged=(rank, "rank", "")))

@@ -13,12 +13,13 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import listed, number
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import colevels, levels, weights
 from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import Steps, listed, number
+from makespan.taskgraph.placing.steps import Steps, placing
 from makespan.taskgraph.problem import TaskGraph
 
 PRIORITIES = ("level", "co-level", "arrival", "duration", "parallelism")
@@ -162,4 +163,8 @@ def _log(
         f"{names[task]} to {machines[placed.machine]}, "
         f"executes {number(placed.start)} to {number(placed.end)}"
     )
-    steps.add(text, **record)
+    step = placing(
+        problem, placed, task, queue=queue, priority=values, word="priority",
+        options=options.values(), text=text, time=time,
+    )  # fmt: skip
+    steps.add(step, **record)

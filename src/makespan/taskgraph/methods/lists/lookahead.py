@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
@@ -9,6 +11,7 @@ from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import Insertion, Undo
 from makespan.taskgraph.placing.levels import by_level, levels, weights
+from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -30,7 +33,9 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     if cannot_end(problem, control):
         return Solution(schedule=in_time(problem, control))
     dag = problem.dag
-    order = by_level(dag, levels(dag, *weights(problem)))
+    rank = levels(dag, *weights(problem))
+    order = by_level(dag, rank)
+    following = np.zeros((len(dag), len(problem.network))) if control.log_steps else None
     place = {task: index for index, task in enumerate(order.tolist())}
     first, successors = dag.first_out.tolist(), dag.successors.tolist()
     plan, machines = Insertion(problem), range(len(problem.network))
@@ -54,7 +59,11 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
             _take_away(plan, [(task, undo), *trial])
             options.append((latest, placed.end, machine))
         plan.place(task, min(options)[2])
-    return Solution(schedule=plan.schedule())
+        if following is not None:
+            following[task] = [latest - end for latest, end, _ in options]
+    schedule = plan.schedule()
+    log_insertion(problem, control, schedule, order, rank, "rank", following, "with successors")
+    return Solution(schedule=schedule)
 
 
 def _take_away(plan: Insertion, placed: list[tuple[int, Undo]]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import listed, number
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import levels, weights
 from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import Steps, listed, number
+from makespan.taskgraph.placing.steps import Steps, placing
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -46,13 +48,14 @@ def mapping_heuristic(
             return Solution(schedule=in_time(problem, control))
         if not ready:
             continue
+        queue = ready.tasks if steps.wanted else []
         task = ready.pop()
         options = [board.try_on(task, machine) for machine in machines]
         best = min(options, key=lambda option: (option.end, option.machine))
         placed = board.place(task, best.machine)
         ready.run_until(task, placed.end)
         if steps.wanted:
-            _log(problem, board, steps, ready.time, task, float(level[task]), options, placed)
+            _log(problem, board, steps, ready.time, queue, task, level, options, placed)
     return Solution(schedule=board.schedule(), details=steps.details())
 
 
@@ -61,14 +64,15 @@ def _log(
     board: Board,
     steps: Steps,
     time: float,
+    queue: list[int],
     task: int,
-    level: float,
+    levels: Floats,
     options: list[Placement],
     placed: Placement,
 ) -> None:
     names, machines, routing = problem.dag.names, problem.machines, problem.network.routing
     first, last = problem.dag.first_in[task], problem.dag.first_in[task + 1]
-    routes = []
+    routes, level = [], float(levels[task])
     for source in problem.dag.predecessors[first:last].tolist():
         origin = board.machine[source]
         if origin != placed.machine:
@@ -87,10 +91,17 @@ def _log(
         f"hop{'s' if way['hops'] != 1 else ''} by {way['link']}"
         for way in routes
     )
-    steps.add(
+    text = (
         f"t = {number(time)}; {names[task]} (level {number(level)}) would complete at "
         f"{candidates}; {names[task]} to {machines[placed.machine]}, data {ways}, contention "
-        f"delay {number(placed.waited)}, executes {number(placed.start)} to {number(placed.end)}",
+        f"delay {number(placed.waited)}, executes {number(placed.start)} to {number(placed.end)}"
+    )
+    step = placing(
+        problem, placed, task, queue=queue, priority=levels, word="level", options=options,
+        text=text, time=time, values={o.machine: o.waited for o in options}, value="waits",
+    )  # fmt: skip
+    steps.add(
+        step,
         time=time,
         task=names[task],
         level=level,

@@ -38,7 +38,8 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     place[order] = np.arange(len(dag))
     if not (place[dag.source] < place[dag.target]).all():
         order = ready_by_level(dag, -place)
-    return Solution(schedule=inserted(problem, control, order, aim="start"))
+    logged = (rank.max() - rank, "latest start", "")
+    return Solution(schedule=inserted(problem, control, order, aim="start", logged=logged))
 
 
 def _most_urgent_successor(dag: Dag, rank: Floats) -> Floats:

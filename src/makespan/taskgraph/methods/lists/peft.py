@@ -40,8 +40,9 @@ def peft(problem: TaskGraph, control: Control) -> Solution:
     table = optimistic_costs(problem, control)
     if table is None:
         return Solution(schedule=in_time(problem, control))
-    order = ready_by_level(problem.dag, table.mean(axis=1))
-    return Solution(schedule=inserted(problem, control, order, bias=table))
+    mean = table.mean(axis=1)
+    order, logged = ready_by_level(problem.dag, mean), (mean, "rank", "with what follows")
+    return Solution(schedule=inserted(problem, control, order, bias=table, logged=logged))
 
 
 def optimistic_costs(problem: TaskGraph, control: Control) -> Floats | None:

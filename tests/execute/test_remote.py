@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan.execute.dask.cluster.remote import FileChunk, work
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.remote import FileChunk, work
 from tests.execute import functions
 
 
@@ -17,20 +18,27 @@ def sent(function: object) -> bytes:
     return pickle.dumps(function)
 
 
+def chunk(*items: object) -> list[bytes]:
+    """Return items as they are sent to a worker with one thread."""
+    return [pickle.dumps(list(items))]
+
+
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_parts_make_up_the_chunk(parts: int) -> None:
     """The parts of a chunk are disjoint, in order, and miss nothing."""
-    found = [
-        work(sent(functions.squared), [0, 1, 2, 3, 4], 0, False, part, parts)
-        for part in range(parts)
+    rows, _ = Items([0, 1, 2, 3, 4]).payload(0, 5, parts)
+    found = [work(sent(functions.squared), rows, 0, False, part, parts) for part in range(parts)]
+    array = [
+        work(sent(functions.squared), np.arange(5), 0, False, part, parts) for part in range(parts)
     ]
+    assert [value for outcome in array for value in outcome.values] == [0, 1, 4, 9, 16]
     assert [value for outcome in found for value in outcome.values] == [0, 1, 4, 9, 16]
     assert all(outcome.start <= outcome.end for outcome in found)
 
 
 def test_a_failing_item_is_named_and_the_rest_computed() -> None:
     """The failure knows its place in the data and the worker's traceback."""
-    outcome = work(sent(functions.fails_on_seven), [6, 7, 8], 106, False)
+    outcome = work(sent(functions.fails_on_seven), chunk(6, 7, 8), 106, False)
     assert outcome.values == [6, None, 8]
     (failure,) = outcome.failures
     assert (failure.first, failure.last) == (107, 107)
@@ -41,18 +49,18 @@ def test_a_failing_item_is_named_and_the_rest_computed() -> None:
 
 def test_a_failing_batch_fails_as_a_whole() -> None:
     """All items of the batch are named."""
-    outcome = work(sent(functions.fails_on_large), [89, 90, 91], 89, True)
+    outcome = work(sent(functions.fails_on_large), chunk(89, 90, 91), 89, True)
     assert outcome.values == [None] * 3
     assert str(outcome.failures[0]) == "items 89 to 91: ValueError: too large"
 
 
 def test_a_batch_gives_one_result_an_item() -> None:
     """Anything else is a failure that says so."""
-    outcome = work(sent(functions.too_few), [1, 2], 0, True)
+    outcome = work(sent(functions.too_few), chunk(1, 2), 0, True)
     assert "returned 1 results for 2 items" in str(outcome.failures[0])
     outcome = work(sent(functions.squared), np.array([3]), 0, True)
     assert outcome.values.tolist() == [9]
-    outcome = work(sent(sum), [1, 2], 0, True)
+    outcome = work(sent(sum), chunk(1, 2), 0, True)
     assert "one result an item; got int" in str(outcome.failures[0])
 
 
@@ -70,15 +78,15 @@ def raises_unpicklable(item: object) -> None:
 
 def test_an_error_that_cannot_be_pickled_travels_as_text() -> None:
     """It arrives with its name and message."""
-    outcome = work(sent(raises_unpicklable), [1], 0, False)
+    outcome = work(sent(raises_unpicklable), chunk(1), 0, False)
     copy = pickle.loads(pickle.dumps(outcome))
     assert "Unpicklable: 1" in str(copy.failures[0])
 
 
 def test_files_are_files_again() -> None:
     """The function gets a path with the name and content of the client's file, for a while."""
-    chunk = FileChunk(("a.txt", "a.txt"), (b"one", b"two"))
-    outcome = work(sent(functions.text_of), chunk, 0, False)
+    files = [pickle.dumps(FileChunk(("a.txt", "a.txt"), (b"one", b"two")))]
+    outcome = work(sent(functions.text_of), files, 0, False)
     assert outcome.values == [("a.txt", "one"), ("a.txt", "two")]
-    kept = work(sent(Path), chunk, 0, False).values
+    kept = work(sent(Path), files, 0, False).values
     assert not any(path.exists() for path in kept)

@@ -8,7 +8,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -56,12 +56,6 @@ class FileChunk:
     names: tuple[str, ...]
     contents: tuple[bytes, ...]
 
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __getitem__(self, part: slice) -> FileChunk:
-        return FileChunk(self.names[part], self.contents[part])
-
     @contextmanager
     def unpacked(self) -> Iterator[list[Path]]:
         """Write the files into a temporary folder and give their paths."""
@@ -78,21 +72,36 @@ class FileChunk:
 def work(
     function: bytes, chunk: Any, first: int, batched: bool, part: int = 0, parts: int = 1
 ) -> Outcome:
-    """Apply a pickled function to one of ``parts`` parts of a chunk that starts at item ``first``.
+    """Apply a pickled function to one of ``parts`` parts of a chunk, which starts at ``first``.
 
     The function gets one item at a time, or the whole part where ``batched``. What it raises is
     part of the outcome; the other items are computed all the same.
     """
-    start = time.time()
-    low, high = part * len(chunk) // parts, (part + 1) * len(chunk) // parts
-    mine = chunk if parts == 1 else chunk[low:high]
     call = _function(function)
+    start = time.time()
+    if isinstance(chunk, list):
+        mine = pickle.loads(chunk[part])
+    else:
+        mine = chunk[part * len(chunk) // parts : (part + 1) * len(chunk) // parts]
     if isinstance(mine, FileChunk):
         with mine.unpacked() as paths:
-            values, failures = _applied(call, paths, first + low, batched)
+            values, failures = _applied(call, paths, first, batched)
     else:
-        values, failures = _applied(call, mine, first + low, batched)
+        values, failures = _applied(call, mine, first, batched)
     return Outcome(values, failures, start, time.time())
+
+
+def on_rows(function: Callable[..., Any], batched: bool, rows: Any) -> Any:
+    """Call a function of several arguments with a row of them, or, ``batched``, with columns."""
+    return function(*map(list, zip(*rows, strict=True))) if batched else function(*rows)
+
+
+def tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
+    """Call a function, again where it raises, so many times at most."""
+    for _ in range(retries):
+        with suppress(Exception):
+            return function(item)
+    return function(item)
 
 
 async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:

@@ -1,0 +1,132 @@
+"""The steps of a method: lines for people, and what a player shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+KEPT_STATES = ("placed", "zeroed", "refused")
+"""States that last; others, such as ``ready``, are those of one step."""
+MAX_ROWS = 12
+"""Rows of a table beside a step."""
+MAX_COLUMNS = 8
+"""Machines up to which each has a column of its own in a printed table."""
+
+
+class Slot(NamedTuple):
+    """A time on a machine: ``tried``, ``chosen``, or the ``gap`` that was filled."""
+
+    machine: str
+    start: float
+    end: float
+    state: str = "tried"
+
+
+class Table(NamedTuple):
+    """What a step chose from; ``chosen`` is the row that was taken, -1 for none."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+    chosen: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of a method.
+
+    Parameters
+    ----------
+    text
+        The line of the log.
+    cells
+        The same as a row of a table, which ``--log`` prints: a value for each name.
+    items, edges
+        Tasks (or segments) and edges in a state, by index: ``ready``, ``chosen``, ``placed``,
+        ``examined``, ``dominant``, ``zeroed``, ``refused``; see :data:`KEPT_STATES`.
+    groups
+        Items and the cluster that each is in from now on.
+    slots
+        Times on machines.
+    tables
+        The queue with its priorities, the ends on the machines.
+    time
+        What starts later is not decided yet; None where items are placed, or nothing is.
+    values
+        What is reached so far, such as the parallel time.
+    """
+
+    text: str
+    cells: Mapping[str, str | float] = field(default_factory=dict)
+    items: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    edges: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    groups: Mapping[int, int] = field(default_factory=dict)
+    slots: Sequence[Slot] = ()
+    tables: Sequence[Table] = ()
+    time: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is not empty, as a page has it."""
+        data = {part.name: getattr(self, part.name) for part in fields(self)}
+        del data["cells"]
+        data["tables"] = [table._asdict() for table in self.tables]
+        return {name: value for name, value in data.items() if value not in ((), [], {}, None)}
+
+
+def number(value: float) -> str:
+    """Return a number as it is shown in a log: short.
+
+    >>> number(14.0), number(14.318), number(0.0123456), number(123456.7), number(2e9)
+    ('14', '14.32', '0.01235', '123456.7', '2e+09')
+    """
+    size = abs(value)
+    if size < 0.1 or size >= 1e8:
+        return f"{value:.4g}"
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def listed(parts: Iterable[str], most: int | None = None) -> str:
+    """Return the parts separated by commas, at most so many; a dash for none.
+
+    >>> listed("abcd", 2), listed("")
+    ('a, b and 2 more', '–')
+    """
+    parts = tuple(parts)
+    if most is not None and len(parts) > most:
+        return f"{', '.join(parts[:most])} and {len(parts) - most} more"
+    return ", ".join(parts) or "–"
+
+
+def printed(steps: Sequence[Step]) -> list[str]:
+    """Return steps as lines: those with the same cells as a table with a head.
+
+    >>> rows = [Step(text="", cells={"t": t, "task": n}) for t, n in ((0, "a"), (14.318, "b"))]
+    >>> for line in printed([*rows, Step(text="done")]):
+    ...     print(line)
+        t  task
+        0  a
+    14.32  b
+    done
+    """
+    lines: list[str] = []
+    block: list[Step] = []
+    for step in [*steps, None]:
+        if block and (step is None or tuple(step.cells) != tuple(block[0].cells)):
+            lines += _table(block) if block[0].cells else [one.text for one in block]
+            block = []
+        if step is not None:
+            block.append(step)
+    return lines
+
+
+def _table(steps: Sequence[Step]) -> list[str]:
+    columns = []
+    for name in steps[0].cells:
+        values = [step.cells[name] for step in steps]
+        numeric = not any(isinstance(value, str) and value for value in values)
+        cells = [name, *(v if isinstance(v, str) else number(v) for v in values)]
+        width = max(map(len, cells))
+        columns.append([cell.rjust(width) if numeric else cell.ljust(width) for cell in cells])
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]

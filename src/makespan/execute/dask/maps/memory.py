@@ -1,0 +1,96 @@
+"""What was learnt of clusters, kept for later calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import CodeType
+from typing import Any
+
+from makespan.execute.dask.cluster.client import pickled
+from makespan.execute.dask.cluster.crew import Member
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.maps.costs import Costs, Known, Line
+
+MAX_FUNCTIONS = 256  # of a cluster
+
+Link = tuple[str, str]  # the name of a worker, and its host
+
+
+class Memory:
+    """What was learnt of one cluster: its links by bytes, functions on them by units of load.
+
+    A new function on a known cluster finds the links known; a known function on a new worker finds
+    what is usual.
+    """
+
+    def __init__(self) -> None:
+        self._links: dict[Link, Line] = {}
+        self._functions: OrderedDict[str, dict[Link, Known]] = OrderedDict()
+
+    def recall(self, key: str, members: Mapping[str, Member], unit_bytes: float) -> Costs:
+        """Return what is known of a function on workers, whose data has such units."""
+        there = self._functions.get(key, {})
+        costs = Costs()
+        for name, member in members.items():
+            link = _link(member)
+            if link not in self._links:
+                continue
+            send = self._links[link].scaled(1.0 / unit_bytes)
+            known = there.get(link)
+            if known is None:
+                costs.known[name] = Known(send, Line(), Line())
+            else:
+                lines = known.compute.scaled(), known.back.scaled()
+                costs.known[name] = Known(send, *lines, known.largest)
+        return costs
+
+    def keep(self, key: str, members: Mapping[str, Member], costs: Costs) -> None:
+        """Keep what was learnt."""
+        if not costs.units:
+            return
+        there = self._functions.setdefault(key, {})
+        self._functions.move_to_end(key)
+        for name, member in members.items():
+            if name in costs.known and costs.known[name].largest:
+                there[_link(member)] = costs.known[name]
+                self._links[_link(member)] = costs.known[name].send.scaled(
+                    costs.bytes / costs.units
+                )
+        if len(self._functions) > MAX_FUNCTIONS:
+            self._functions.popitem(last=False)
+
+
+MEMORIES: dict[str, Memory] = {}
+"""By the address of the scheduler."""
+
+
+def _link(member: Member) -> Link:
+    return member.name, member.address.rpartition(":")[0]
+
+
+def key_of(function: Callable[..., Any], items: Items, *options: object) -> str:
+    """Return what stands for a function on data of this type, however much of it there is.
+
+    A function that is defined again with the same text is the same.
+    """
+    parts = (_identity(function), items.type_, options)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _identity(function: Any) -> Any:
+    if isinstance(function, partial):
+        return _identity(function.func), pickled((function.args, function.keywords), "function")
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return pickled(function, "function")
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    within = [_identity(each) if callable(each) else repr(each) for each in cells]
+    return function.__module__, function.__qualname__, _text(code), function.__defaults__, within
+
+
+def _text(code: CodeType) -> Any:
+    consts = [_text(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code, code.co_names, consts

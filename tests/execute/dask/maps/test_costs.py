@@ -1,0 +1,80 @@
+"""What is learnt of costs while a run goes on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+
+from makespan import Affine, Worker
+from makespan.execute.dask.maps.costs import GROWTH, Costs, Line
+
+SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
+
+
+@given(st.floats(0.0, 10.0), st.floats(1e-6, 10.0))
+def test_a_line_is_found(fixed: float, per_unit: float) -> None:
+    """From different sizes, both parts."""
+    line = Line()
+    for x in SIZES:
+        line.observe(x, fixed + per_unit * x)
+    for x in SIZES:
+        line.observe(x, fixed + per_unit * x)
+    assert line.cost.of(50.0) == pytest.approx(fixed + 50.0 * per_unit, rel=1e-3)
+
+
+@given(st.lists(st.tuples(st.floats(1.0, 1e6), st.floats(0.0, 1e3)), min_size=1, max_size=20))
+def test_no_cost_is_negative(seen: list[tuple[float, float]]) -> None:
+    """Whatever was observed."""
+    line = Line()
+    for x, seconds in seen:
+        line.observe(x, seconds)
+        assert line.cost.fixed >= 0.0
+        assert line.cost.per_unit >= 0.0
+        assert math.isfinite(line.cost.of(1.0))
+
+
+def test_a_change_is_believed_the_second_time() -> None:
+    """One that takes longer may be an accident; after two the cost is another."""
+    line = Line()
+    for x in SIZES:
+        line.observe(x, x)
+    line.observe(100.0, 300.0)
+    assert line.cost.of(100.0) < 150.0
+    line.observe(100.0, 300.0)
+    assert line.cost.of(100.0) == pytest.approx(300.0, rel=0.01)
+
+
+def test_a_worker_nobody_knows_is_as_the_others() -> None:
+    """Until something is observed it is the middle one; but its first chunk is small."""
+    crew = [
+        Worker(name=name, send=0.1, compute=cost)
+        for name, cost in zip("abc", (1, 2, 9), strict=True)
+    ]
+    costs = Costs.of(crew, 1000.0)
+    assert costs.speed("new") == pytest.approx(0.5)
+    assert costs.most("new", 1.0) == 1.0
+    costs.done("new", 10.0, 40.0, 0.1)
+    assert costs.speed("new") < 0.5
+    assert Costs().speed("any") == 1.0
+    assert Costs().due("any", 1.0) == math.inf
+
+
+def test_chunks_grow_step_by_step_and_are_worth_a_message() -> None:
+    """Not far beyond what came back, and not below what handling them costs."""
+    costs = Costs()
+    for units in (1.0, 4.0):
+        costs.sent("a", units, 100, 1e-3)
+        costs.done("a", units, 1e-4 * units, 1e-3)
+    assert costs.most("a", 1.0) == GROWTH * 4.0
+    assert costs.least("a", 8) > costs.least("a", 1) >= 1.0
+
+
+def test_the_platform_is_what_was_learnt() -> None:
+    """Costs by unit of load."""
+    workers = [Worker(name="a", send=Affine(0.01, 0.1), compute=Affine(0.1, 1.0))]
+    star = Costs.of(workers, 1000.0).star(["a"])
+    assert star.send_per_unit.tolist() == pytest.approx([0.1])
+    assert star.compute_fixed.tolist() == pytest.approx([0.1], rel=0.01)
+    assert Costs.of(workers, 1000.0).an_item(["a"], 1.0) == pytest.approx((1.0005, 1.0))

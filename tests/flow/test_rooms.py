@@ -1,0 +1,207 @@
+"""The rooms of each kind are what the flow expects; the type checker reads this file, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from makespan.core.kind import (
+    Answer,
+    Beside,
+    Bounds,
+    File,
+    Generate,
+    Grained,
+    Kind,
+    Methods,
+    Pictures,
+    Referee,
+    Replayed,
+    Timing,
+    Weighty,
+)
+from makespan.core.problem import Problem
+from makespan.core.schedule import Schedule
+from makespan.flow.kinds import KINDS
+from makespan.flow.solve import solve
+
+Own = TypeVar("Own", bound=Problem)
+
+
+def plan(problem: Problem) -> Schedule:
+    found = solve(problem, time_limit=5.0).schedule
+    assert found is not None
+    return found
+
+
+def enter(
+    own: type[Own],
+    answer: Answer[Own],
+    bounds: Bounds[Own],
+    file: File[Own],
+    generate: Generate[Own],
+    methods: Methods,
+    pictures: Pictures[Own],
+    referee: Referee[Own],
+    timing: Timing[Own],
+    beside: Beside[Own] | None = None,
+    grained: Grained[Own] | None = None,
+    replayed: Replayed[Own] | None = None,
+    weighty: Weighty[Own] | None = None,
+) -> None:
+    """Make a problem, write and read it, plan it, and take the plan through every room."""
+    kind = KINDS[own.kind]
+    entered = (answer, bounds, file, generate, methods, pictures, referee, timing)
+    assert entered == (
+        kind.answer, kind.bounds, kind.file, kind.generate, kind.methods, kind.pictures,
+        kind.referee, kind.timing,
+    )  # fmt: skip
+    problem = generate.generate(np.random.default_rng(7))
+    assert isinstance(problem, own)
+    data = file.write(problem)
+    assert file.read(data) == problem
+    assert file.schema()["properties"].keys() >= data.keys()
+    schedule = plan(problem)
+    assert list(referee.violations(problem, schedule)) == []
+    late = timing.retimed(problem, schedule, np.full(len(schedule), 2.0))
+    assert late.makespan > schedule.makespan
+    assert timing.retimed(problem, schedule).makespan <= schedule.makespan * (1 + 1e-9)
+    for bound in bounds.bounds(problem):
+        assert bound.value <= schedule.makespan * (1 + 1e-9)
+        assert bound.name
+        assert bound.source
+    assert answer.answer(problem, schedule)
+    assert answer.lines(problem, schedule)
+    assert len(pictures.picture(problem, schedule).bars) > 0
+    assert methods.AUTO
+    optional(kind, problem, schedule, data, beside, grained, replayed, weighty)
+
+
+def optional(
+    kind: Kind,
+    problem: Own,
+    schedule: Schedule,
+    data: dict[str, Any],
+    beside: Beside[Own] | None,
+    grained: Grained[Own] | None,
+    replayed: Replayed[Own] | None,
+    weighty: Weighty[Own] | None,
+) -> None:
+    """The kind finds what it has, and what stands for the rest."""
+    assert (beside is not None) == isinstance(kind.file, Beside)
+    assert (grained is not None) == isinstance(kind.bounds, Grained)
+    assert (replayed is not None) == isinstance(kind.timing, Replayed)
+    assert (weighty is not None) == isinstance(kind.timing, Weighty)
+    assert kind.read(data, Path()) == problem
+    assert kind.grain(problem) == (grained.grain(problem) if grained else None)
+    assert kind.behind(problem) == (weighty.behind(problem) if weighty else 0.0)
+    ends = kind.replay(problem, schedule, 2).makespans(np.full((2, len(schedule)), 2.0))
+    slow = float(kind.timing.retimed(problem, schedule, np.full(len(schedule), 2.0)).makespan)
+    assert ends == pytest.approx([slow, slow])
+    assert 0.0 <= kind.met_within < 1e-6
+
+
+def test_divisible() -> None:
+    """Divisible loads have a policy room besides."""
+    from makespan.divisible import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.DivisibleLoad, answer, bounds, file, generate, methods, pictures, referee,
+        timing, replayed=timing,
+    )  # fmt: skip
+    assert KINDS["divisible"].policy("factoring") is not None
+    assert KINDS["divisible"].policy("no such policy") is None
+    assert KINDS["independent"].policy("factoring") is None
+
+
+def test_independent() -> None:
+    """Every room of ``makespan.independent``."""
+    from makespan.independent import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.IndependentTasks, answer, bounds, file, generate, methods, pictures, referee,
+        timing, grained=bounds, replayed=timing,
+    )  # fmt: skip
+
+
+def test_partition() -> None:
+    """Every room of ``makespan.partition``."""
+    from makespan.partition import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.Partition, answer, bounds, file, generate, methods, pictures, referee, timing,
+        beside=file, grained=bounds,
+    )  # fmt: skip
+
+
+def test_reduction() -> None:
+    """Every room of ``makespan.reduction``."""
+    from makespan.reduction import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.Reduction, answer, bounds, file, generate, methods, pictures, referee, timing,
+        grained=bounds, replayed=timing, weighty=timing,
+    )  # fmt: skip
+
+
+def test_taskgraph() -> None:
+    """Every room of ``makespan.taskgraph``."""
+    from makespan.taskgraph import (  # fmt: skip
+        answer,
+        bounds,
+        file,
+        generate,
+        methods,
+        pictures,
+        problem,
+        referee,
+        timing,
+    )
+
+    enter(
+        problem.TaskGraph, answer, bounds, file, generate, methods, pictures, referee, timing,
+        grained=bounds, replayed=timing, weighty=timing,
+    )  # fmt: skip
