@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.platform import Master
@@ -28,12 +29,11 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     sends = schedule.rows_of(Activity.SEND)
     workers = schedule.peer[sends]
     rounds = rounds_of(workers)
-    first = np.sort(np.unique(workers, return_index=True)[1])
     returns = schedule.rows_of(Activity.RETURN)
     amounts = computed(schedule).tolist()
     return {
         "loads": {names[index]: amounts[index] for index in _computing(problem)},
-        "order": [names[index] for index in workers[first].tolist()],
+        "order": [names[index] for index in _served(schedule).tolist()],
         "rounds": int(rounds.max()) if len(rounds) else 0,
         "chunks": [
             {"worker": names[worker], "amount": amount, "round": number}
@@ -44,6 +44,12 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
         "return_order": [names[index] for index in schedule.machine[returns].tolist()],
         "master": names[_root(problem)],
     }
+
+
+def _served(schedule: Schedule) -> Integers:
+    """Return who is sent load, by their first send."""
+    peers = schedule.peer[schedule.rows_of(Activity.SEND)]
+    return peers[np.sort(np.unique(peers, return_index=True)[1])]
 
 
 def _root(problem: DivisibleLoad) -> int:
@@ -84,15 +90,14 @@ def rounds_of(workers: np.ndarray) -> np.ndarray:
 def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
     """Return the loads as a table: name, load, share, and when the machine is done."""
     problem, schedule = matched(problem, schedule)
-    names = problem.machines
-    count = len(names)
+    names, root, computing = problem.machines, _root(problem), _computing(problem)
     loads = computed(schedule)
-    ends = np.zeros(count)
+    ends = np.zeros(len(names))
     np.maximum.at(ends, schedule.machine, schedule.end)
     total = loads.sum() or 1.0
-    served = schedule.peer[schedule.rows_of(Activity.SEND)]
-    first = np.sort(np.unique(served, return_index=True)[1])
-    shown = [0, *served[first][:SHOWN].tolist()] if loads[0] > 0 else served[first][:SHOWN].tolist()
+    shown = _served(schedule)[:SHOWN].tolist()
+    if loads[root] > 0:
+        shown = [root, *shown]
     width = max([7, *(len(names[index]) for index in shown)])
     table = [f"{'machine':<{width}}  {'load':>14}  {'share':>7}  {'done':>14}"]
     for index in shown:
@@ -101,9 +106,11 @@ def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
             f"{100 * loads[index] / total:>6.2f}%  {ends[index]:>14.8g}"
         )
     busy = int((loads > 0).sum())
-    if busy > len(shown):
-        table.append(f"… and {busy - len(shown)} more machines")
-    idle = count - busy - (1 if loads[0] == 0 else 0)
+    more = busy - sum(loads[index] > 0 for index in shown)
+    if more > 0:
+        table.append(f"… and {more} more machines")
+    workers = len(computing) - (root in computing)
+    idle = workers - busy + (loads[root] > 0)
     if idle > 0:
-        table.append(f"{idle} of {count - 1} workers get nothing")
+        table.append(f"{idle} of {workers} workers get nothing")
     return table

@@ -18,7 +18,7 @@ def kind(reading: Reading) -> Iterator[Violation]:
     known = (found == Activity.SEND) | (found == Activity.COMPUTE) | (found == Activity.RETURN)
     for row in np.flatnonzero(~known).tolist():
         word = WORDS[int(reading.schedule.kind[row])]
-        message = f"activity {row} is a {word}; here there are sends, computations and returns"
+        message = f"{reading.told(row)} is a {word}; here there are sends, computations and returns"
         yield reading.violation("kind", message, row)
 
 

@@ -37,6 +37,14 @@ class TreeReading:
         amounts[given] = self.schedule.amount[rows[given]]
         return amounts
 
+    def told(self, row: int) -> str:
+        """Return a row in words, such as ``the message to N1``."""
+        schedule = self.schedule
+        if schedule.kind[row] == Activity.SEND and schedule.peer[row] >= 0:
+            return f"the message to {schedule.machines[int(schedule.peer[row])]}"
+        what = "the computation" if schedule.kind[row] == Activity.COMPUTE else f"activity {row}"
+        return f"{what} on {schedule.machines[int(schedule.machine[row])]}"
+
     def violation(self, rule: str, message: str, *rows: int, excess: float = 0.0) -> Violation:
         return violation_by(self.schedule, rule, message, rows, excess)
 
@@ -93,12 +101,11 @@ def _told(reading: TreeReading, row: int, stray: bool, first: int) -> Iterator[V
         yield reading.violation("route", text, row)
         return
     if kind not in (Activity.SEND, Activity.COMPUTE):
-        text = f"activity {row} is a {WORDS[kind]}; on a tree there are sends and computations"
+        text = f"{reading.told(row)} is a {WORDS[kind]}; on a tree there are sends and computations"
         yield reading.violation("kind", text, row)
         return
-    what = f"the message to {names[peer]}"
+    what = reading.told(row)
     if kind == Activity.COMPUTE:
-        what = f"the computation on {names[machine]}"
         if not reading.tree.computes[machine]:
             yield reading.violation("master", f"{names[machine]} only forwards", row)
         if peer != NONE:
@@ -182,4 +189,5 @@ def _deadline(reading: TreeReading) -> Iterator[Violation]:
         return
     for row in np.flatnonzero(reading.schedule.end > limit + reading.seconds).tolist():
         late = float(reading.schedule.end[row]) - limit
-        yield reading.violation("deadline", f"activity {row} ends {late!r} late", row, excess=late)
+        text = f"{reading.told(row)} ends {late!r} after the deadline"
+        yield reading.violation("deadline", text, row, excess=late)

@@ -205,6 +205,7 @@ def _follows(
     row_kinds, row_workers = reading.schedule.kind[line.rows], reading.worker_of(line.rows)
     if np.array_equal(row_kinds, kinds) and np.array_equal(row_workers, workers):
         return
+    field = rule.replace("-", "_")
     entries = list(zip(kinds.tolist(), workers.tolist(), strict=True))
     found = list(zip(row_kinds.tolist(), row_workers.tolist(), strict=True))
     place = 0
@@ -221,14 +222,14 @@ def _follows(
                 waiting.remove(fitting[0])
             elif not may_miss[place]:
                 wanted = _told_entry(reading, *entries[place])
-                message = f"{reading.told(row)} stands where entry {place} is {wanted}"
+                message = f"{reading.told(row)} stands where {field}[{place}] is {wanted}"
                 yield reading.violation(rule, message, row)
                 return
             place += 1
     for left in range(place, len(entries)):
         if not may_miss[left]:
             wanted = _told_entry(reading, *entries[left])
-            yield Violation(rule=rule, message=f"entry {left}, {wanted}, is missing")
+            yield Violation(rule=rule, message=f"{field}[{left}], {wanted}, is missing")
             return
 
 
