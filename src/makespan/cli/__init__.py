@@ -7,10 +7,11 @@ def main() -> None:
     """Run the command line and exit with its code."""
     import sys
 
-    from makespan.cli import signals, streams
+    from makespan.cli import lean, signals, streams
 
     try:
         signals.listen()
+        lean.begin(sys.argv[1:])
         streams.open_closed_streams()
         from makespan.cli.main import run
 

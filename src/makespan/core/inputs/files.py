@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import sys
 from pathlib import Path
@@ -146,7 +145,7 @@ def _replace(target: Path, data: bytes) -> None:
     kept = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if kept is not None and not os.access(target, os.W_OK):
         raise PermissionError
-    temporary = target.parent / f".makespan-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    temporary = target.parent / f".makespan-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     mode = 0o666 if kept is None else kept & 0o600
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:

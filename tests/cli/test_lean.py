@@ -1,0 +1,41 @@
+"""What short runs need not spend."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from makespan.cli import lean
+
+THREADS = "OPENBLAS_NUM_THREADS"
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(lean.atexit, "register", lambda function: None)
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize(("command", "limited"), [("solve", True), ("run", False)])
+def test_functions_of_users_keep_their_threads(
+    command: str, limited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other commands have one, unless the caller says how many."""
+    monkeypatch.delenv(THREADS, raising=False)
+    lean.begin([command, "x.toml"])
+    assert (os.environ.get(THREADS) == "1") is limited
+    monkeypatch.setenv(THREADS, "2")
+    lean.begin([command, "x.toml"])
+    assert os.environ[THREADS] == "2"
+
+
+def test_garbage_is_looked_for_seldom_not_never() -> None:
+    """Long searches are not to grow."""
+    lean.begin(["solve"])
+    assert gc.isenabled()
+    assert gc.get_threshold()[0] == lean.OBJECTS
