@@ -26,7 +26,8 @@ def test_functions_of_users_keep_their_threads(
     command: str, limited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other commands have one, unless the caller says how many."""
-    monkeypatch.delenv(THREADS, raising=False)
+    monkeypatch.setenv(THREADS, "4")  # so that it is as before in the end
+    monkeypatch.delenv(THREADS)
     lean.begin([command, "x.toml"])
     assert (os.environ.get(THREADS) == "1") is limited
     monkeypatch.setenv(THREADS, "2")
