@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import TypeVar, overload
 
@@ -90,14 +90,7 @@ class Bars:
         return len(self.row)
 
     def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Bars:
-        return Bars(
-            row=self.row[index],
-            lane=self.lane[index],
-            role=self.role[index],
-            activity=self.activity[index],
-            start=self.start[index],
-            end=self.end[index],
-        )
+        return Bars(**{name: getattr(self, name)[index] for name in COLUMNS})
 
     @classmethod
     def of(
@@ -122,14 +115,11 @@ class Bars:
 
     @classmethod
     def concatenate(cls, parts: list[Bars]) -> Bars:
-        return cls(
-            row=np.concatenate([part.row for part in parts]),
-            lane=np.concatenate([part.lane for part in parts]),
-            role=np.concatenate([part.role for part in parts]),
-            activity=np.concatenate([part.activity for part in parts]),
-            start=np.concatenate([part.start for part in parts]),
-            end=np.concatenate([part.end for part in parts]),
-        )
+        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
+        return cls(**{name: np.concatenate(column) for name, column in columns.items()})
+
+
+COLUMNS = tuple(field.name for field in fields(Bars))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
-    Field,
     Form,
     ProblemForm,
     Value,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from makespan.core.costs import Affine
 from makespan.core.errors import FileError, Mistake, ProblemError
@@ -17,7 +17,6 @@ from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     Cost,
-    Field,
     Form,
     ProblemForm,
     Value,

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
-    Field,
     Form,
     ProblemForm,
     Value,

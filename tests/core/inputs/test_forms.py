@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from makespan import Affine, ProblemError
 from makespan.core.inputs.forms import (
     Column,
     Cost,
-    Field,
     Form,
     ProblemForm,
     Value,

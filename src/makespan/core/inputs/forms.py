@@ -15,7 +15,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
@@ -348,25 +347,3 @@ _EXPECTED = {
     "int_type": "a whole number",
     "invalid_key": "a text, as keys are",
 }
-
-__all__ = [
-    "HIDDEN",
-    "PROBLEM_FORMAT",
-    "Column",
-    "Cost",
-    "CostForm",
-    "Field",
-    "FixedCost",
-    "Form",
-    "ProblemForm",
-    "Seconds",
-    "Table",
-    "UnitCost",
-    "Value",
-    "cost_entry",
-    "mistake",
-    "mistake_at",
-    "place_of",
-    "schema_of",
-    "validated",
-]

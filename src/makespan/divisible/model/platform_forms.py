@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BeforeValidator, Discriminator, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from makespan.core.costs import Affine
 from makespan.core.inputs.forms import (
@@ -17,7 +17,6 @@ from makespan.core.inputs.forms import (
     Column,
     Cost,
     CostForm,
-    Field,
     Form,
     Value,
     cost_entry,

@@ -13,23 +13,14 @@ MERGED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Blocks:
-    """Bars and merged bars in columns, in the order of row, lane, role and start.
+class Blocks(Bars):
+    """Bars and merged bars, in the order of row, lane, role and start.
 
     ``covered`` is the share of a block's time that its bars cover, 1 for a single bar;
     ``activity`` is -1 for a block of several bars.
     """
 
-    row: NDArray[np.int64]
-    lane: NDArray[np.int64]
-    role: NDArray[np.int8]
-    activity: NDArray[np.int64]
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
     covered: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def merged(bars: Bars, resolution: float, most: int) -> Blocks:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from makespan.core.inputs.forms import Field, Form, Table, Value, mistake
+from makespan.core.inputs.forms import Form, Table, Value, mistake
 from makespan.core.names import Numbered
 from makespan.taskgraph.model.network import CORES, Network
 from makespan.taskgraph.model.network_checks import DELAY, EXTENT, RATE, RATE_OR_NONE, SETUP, SPEED
