@@ -34,7 +34,7 @@ from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.items import Files
 from makespan.execute.dask.execution import Execution, ItemsFailed
 from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
-from makespan.execute.dask.maps.map import forget, map  # noqa: A004
+from makespan.execute.dask.maps.map import forget, imap, map  # noqa: A004
 from makespan.execute.dask.maps.rounds import plan
 from makespan.execute.dask.maps.run import run
 
@@ -47,6 +47,7 @@ __all__ = [
     "calibrate",
     "compute",
     "forget",
+    "imap",
     "map",
     "measure",
     "plan",

@@ -132,6 +132,37 @@ def test_several_sequences_and_keywords(client: Any) -> None:
         dask.map(functions.squared, [1], client, bacth_size=3)
 
 
+def test_results_come_in_order_as_they_are_there(client: Any) -> None:
+    """Of any data; what fails is said in the end."""
+    found = dask.imap(functions.slow_square, list(range(90)), client, progress=False)
+    assert next(found) == 0
+    assert list(found) == [item * item for item in range(1, 90)]
+    assert list(dask.imap(pow, [2, 3], [5, 2], client, progress=False)) == [32, 9]
+    assert list(dask.imap(functions.squared, [], client, progress=False)) == []
+    failing = dask.imap(functions.fails_on_seven, range(9), client, progress=False)
+    with pytest.raises(ItemsFailed, match="failed on 1 of 9"):
+        list(failing)
+
+
+def test_a_stream_is_not_read_far_ahead(client: Any) -> None:
+    """Of an endless one the first results can be taken; what is given up leaves nothing."""
+    read = []
+
+    def endless() -> Any:
+        while True:
+            read.append(len(read))
+            yield read[-1]
+
+    found = dask.imap(functions.slow_square, endless(), client, progress=False)
+    assert [next(found) for _ in range(50)] == [item * item for item in range(50)]
+    found.close()
+    assert len(read) < 20_000
+    assert mapped(functions.squared, iter(range(500)), client).results == [
+        item * item for item in range(500)
+    ]
+    assert mapped(functions.squared, iter([]), client).results == []
+
+
 def added(first: list[int], second: list[int], by: int = 0) -> list[int]:
     return [one + other + by for one, other in zip(first, second, strict=True)]
 

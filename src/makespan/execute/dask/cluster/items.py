@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,51 @@ class Items:
         """
         for index in range(low, high):
             pickled(self.data[index], f"{place}[{index}]")
+
+
+class Stream(Items):
+    """Items that come one after another, nobody knows how many; each is one unit of load.
+
+    >>> stream = Stream(iter("abcd"))
+    >>> stream.read(3), stream.data, stream.read(3), stream.load
+    (3, ['a', 'b', 'c', 'd'], 1, 4.0)
+    """
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.data = []
+        self.ended = False
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def read(self, count: int, seconds: float = math.inf) -> int:
+        """Read so many more items, or those that come in time; return how many that were."""
+        before, until = len(self), time.monotonic() + seconds
+        for item in islice(self._items, count):
+            self.data.append(item)
+            if time.monotonic() > until:
+                break
+        else:
+            self.ended = len(self) - before < count
+        return len(self) - before
+
+    def drop(self, low: int, high: int) -> None:
+        """Let go of items that nobody needs any more."""
+        self.data[low:high] = [None] * (high - low)
+
+    @property
+    def load(self) -> float:
+        """The load of all items, infinite until that is known."""
+        return float(len(self)) if self.ended else math.inf
+
+    def load_of(self, low: int, high: int) -> float:
+        """The load of the items from ``low`` up to ``high``."""
+        return float(high - low)
+
+    def item_at(self, load: float) -> int:
+        """Return the item that the first ``load`` units end in or before."""
+        return math.ceil(load)
 
 
 def _content(path: Path) -> bytes:

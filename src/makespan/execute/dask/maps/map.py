@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from makespan.core.errors import InputError
@@ -13,12 +18,13 @@ from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local, on_loop, pickled_function
 from makespan.execute.dask.cluster.crew import Member, Only
-from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.items import Items, Stream
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.compute import forget_graphs
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
 from makespan.execute.dask.maps.run import Job, carry_out, checked
+from makespan.execute.dask.maps.runner import Run
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import on_rows, tried
 
@@ -86,40 +92,154 @@ def map(  # noqa: A001
     >>> dask.map(pow, [2, 3], [5, 2], client).results     # doctest: +SKIP
     [32, 9]
     """
+    with _prepared(
+        function,
+        data,
+        more,
+        client,
+        progress,
+        keywords,
+        batched=batched,
+        batch_size=batch_size,
+        workers=workers,
+        resources=resources,
+        retries=retries,
+        calibration=calibration,
+    ) as (used, job):
+        return checked(on_loop(used, lambda: carry_out(used, job)), keep_going=keep_going)
+
+
+def imap(
+    function: Callable[..., Any],
+    data: Any,
+    *more: Any,
+    client: Any = None,
+    keep_going: bool = False,
+    progress: Progress = True,
+    **options: Any,
+) -> Iterator[Any]:
+    """Give the results of a function over data as they come, in the order of the data.
+
+    Parameters
+    ----------
+    function, data, more, client, keep_going, progress, options
+        As for :func:`map`. An iterator is read only some seconds of work ahead of what is taken.
+
+    Raises
+    ------
+    ItemsFailed
+        After the last result, if the function raised on any item; its result is None.
+    ExecutionError, InputError
+        As for :func:`run`.
+
+    >>> from makespan.execute import dask
+    >>> for square in dask.imap(pow, range(10**9), client=client, exp=2):      # doctest: +SKIP
+    ...     print(square)
+    """
+    ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+    ended: list[Execution | BaseException] = []
+    tasks: list[asyncio.Task[Any]] = []
+    runs: list[Run] = []
+    taken = 0
+
+    async def recorded(used: Any, job: Job) -> Execution:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        return await carry_out(used, job)
+
+    def work(used: Any, job: Job) -> None:
+        try:
+            ended.append(on_loop(used, lambda: recorded(used, job)))
+        except BaseException as error:
+            ended.append(error)
+        ready.put(None)
+
+    names = {*inspect.signature(map).parameters}
+    keywords = {name: options.pop(name) for name in [*options] if name not in names}
+    with _prepared(function, data, more, client, progress, keywords, **options) as (used, prepared):
+        job = replace(
+            prepared,
+            keep=lambda first, values: ready.put((first, values)),
+            taken=lambda: taken,
+            begun=runs.append,
+        )
+        thread = Thread(target=work, args=(used, job), daemon=True)
+        thread.start()
+        waiting: dict[int, Any] = {}
+        loop = used.loop.asyncio_loop
+        try:
+            while (found := ready.get()) is not None:
+                waiting[found[0]] = found[1]
+                while taken in waiting:
+                    values = waiting.pop(taken)
+                    yield from values
+                    taken += len(values)
+                    loop.call_soon_threadsafe(runs[0].wake)
+        finally:
+            for task in tasks:
+                if not ended:
+                    loop.call_soon_threadsafe(task.cancel)
+            thread.join()
+    if isinstance(ended[0], BaseException):
+        raise ended[0]
+    checked(ended[0], keep_going=keep_going)
+
+
+@contextmanager
+def _prepared(
+    function: Callable[..., Any],
+    data: Any,
+    more: Sequence[Any],
+    client: Any,
+    progress: Progress,
+    keywords: Mapping[str, Any],
+    *,
+    batched: bool = False,
+    batch_size: int | None = None,
+    workers: str | Iterable[str] | None = None,
+    resources: Mapping[str, float] | None = None,
+    retries: int = 0,
+    calibration: Calibration | None = None,
+) -> Iterator[tuple[Any, Job]]:
+    """Give the client, and the job that these arguments ask for."""
     if more and (more[-1] is None or _is_client(more[-1])):
-        *more_data, client = more
-    else:
-        more_data = [*more]
+        *more, client = more
     if calibration is not None and not isinstance(calibration, Calibration):
         raise InputError(
             f"calibration: {shown(calibration)} is not a Calibration; "
             "pass what dask.calibrate(function, sample, client) returns"
         )
-    whole = _call(function, keywords, len(more_data) + 1, batched, retries)
-    items = Items(_rows(data, more_data))
+    whole = _call(function, keywords, len(more) + 1, batched, retries)
+    items = _items(data, more)
     sent = pickled_function(whole)
     named = frozenset([workers] if isinstance(workers, str) else workers or ())
-    only = Only(named, resources or {})
     with client_or_local(client) as used, teller(progress) as tell:
         memory = MEMORIES.setdefault(used.scheduler.address, Memory())
+        if isinstance(items, Stream):
+            items.read(1)
         key = key_of(whole, items, batched)
 
         def recall(members: Mapping[str, Member]) -> Costs:
             if calibration is not None:
                 return Costs.of(calibration.star(waits=0.0).workers, calibration.load)
+            if not len(items):
+                return Costs()
             return memory.recall(key, members, items.payload(0, 1)[1] / items.load_of(0, 1))
 
-        job = Job(
-            function=sent,
-            items=items,
-            batched=batched,
-            tell=tell,
-            recall=recall if len(items) else lambda members: Costs(),
-            learn=partial(memory.keep, key),
-            only=only,
-            batch_size=batch_size,
+        yield (
+            used,
+            Job(
+                function=sent,
+                items=items,
+                batched=batched,
+                tell=tell,
+                recall=recall,
+                learn=partial(memory.keep, key),
+                only=Only(named, resources or {}),
+                batch_size=batch_size,
+            ),
         )
-        return checked(on_loop(used, lambda: carry_out(used, job)), keep_going=keep_going)
 
 
 @suggesting
@@ -133,12 +253,13 @@ def _is_client(value: Any) -> bool:
     return hasattr(value, "scheduler") and hasattr(value, "submit")
 
 
-def _rows(data: Any, more: Iterable[Any]) -> Any:
-    """Return the data, several side by side; what is no sequence is read to its end."""
+def _items(data: Any, more: Sequence[Any]) -> Items:
+    """Return the data, several side by side, as items in a row; an iterator as a stream."""
+    if isinstance(data, Iterator) or any(isinstance(one, Iterator) for one in more):
+        return Stream(zip(data, *more, strict=False) if more else iter(data))
     if more:
-        return list(zip(data, *more, strict=False))
-    listed = isinstance(data, Iterable) and not (hasattr(data, "__len__") or isinstance(data, str))
-    return list(data) if listed else data
+        return Items(list(zip(data, *more, strict=False)))
+    return Items(data if hasattr(data, "__len__") or not isinstance(data, Iterable) else [*data])
 
 
 def _call(

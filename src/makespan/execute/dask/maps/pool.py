@@ -77,7 +77,7 @@ class Pool:
         All are of one range.
         """
         first = self._ranges.pop(0)
-        reach = float(self.items.edges[first.low]) + load
+        reach = self.items.load_of(0, first.low) + load
         middle = max(first.low + 1, self.items.item_at(reach))
         if count is not None:
             middle = min(middle, first.low + count)

@@ -20,7 +20,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME
 from makespan.execute.dask.cluster.client import checked_client, on_loop, pickled_function
 from makespan.execute.dask.cluster.crew import ANY, Crew, Member, Only, refuse_no_worker
-from makespan.execute.dask.cluster.items import Items, joined
+from makespan.execute.dask.cluster.items import Items, Stream, joined
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution, raise_if_failed
 from makespan.execute.dask.maps.backlog import Chunk
@@ -41,7 +41,8 @@ class Job:
     """What to run on what, and how.
 
     ``recall`` gives what is known of the costs on the workers that are there, ``learn`` takes what
-    is known in the end; ``only`` says which workers may be used; the rest is as in :class:`Run`.
+    is known in the end; ``only`` says which workers may be used; ``begun`` gets the run; the
+    rest is as in :class:`Run`.
     """
 
     function: bytes
@@ -54,6 +55,8 @@ class Job:
     only: Only = ANY
     batch_size: int | None = None
     keep: Callable[[int, Any], None] | None = None
+    taken: Callable[[], int] | None = None
+    begun: Callable[[Run], None] = lambda run: None
 
 
 @suggesting
@@ -150,11 +153,11 @@ async def carry_out(client: Any, job: Job) -> Execution:
                 batch_size=job.batch_size,
                 tell=job.tell,
                 keep=job.keep,
+                taken=job.taken,
             )
-            if len(items):
+            job.begun(running)
+            if len(items) or isinstance(items, Stream):
                 refuse_no_worker(crew)
-                if order is None:
-                    running.pool.put(Range(0, len(items)))
                 await running.go(chunks)
                 job.learn(crew.members, costs)
     except MakespanError as error:

@@ -12,7 +12,7 @@ from typing import Any
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.items import Items, Stream
 from makespan.execute.dask.cluster.transfers import Traffic, Window
 from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk, next_piece
 from makespan.execute.dask.maps.costs import FIRST, Costs
@@ -23,6 +23,9 @@ from makespan.execute.progress import Tell
 from makespan.execute.remote import Failure, Outcome
 
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
+READ_AHEAD = 2.0  # seconds of work that are read of a stream
+PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
+HELD = 4  # times as much may be read and not taken yet
 
 log = logging.getLogger("makespan")
 
@@ -49,6 +52,9 @@ class Run:
         Called with the share of the load that is done, and what it does.
     keep
         Called with the first item and the results of each chunk, once for every item.
+    taken
+        Returns how many results are not held any more: of items that come in a stream, so many are
+        read ahead of that, and of what is computed, as take a few seconds.
     """
 
     def __init__(
@@ -63,20 +69,23 @@ class Run:
         batch_size: int | None = None,
         tell: Tell = lambda share, what: None,
         keep: Callable[[int, Any], None] | None = None,
+        taken: Callable[[], int] | None = None,
     ) -> None:
         self.crew, self.traffic, self.items, self.record = crew, traffic, items, record
         self.costs, self.order, self.tell = costs, order, tell
-        self.batch_size = batch_size or len(items)
+        self.batch_size = batch_size
         self.pool = Pool(items)
         self.pieces: dict[int, Any] = {}
         self.keep = keep or self.pieces.__setitem__
+        self.taken = taken or (lambda: len(items))
         self.failures: list[Failure] = []
         self.events: list[str] = []
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
         self._next_item = 0
-        self._missing = len(items)
-        self._here = bytearray(len(items))
+        self._missing = 0
+        self._reading = False
+        self._here = bytearray()
         self._open: dict[Chunk, asyncio.Task[None]] = {}
         self._backlog = Backlog()
         self._changed = asyncio.Event()
@@ -86,6 +95,7 @@ class Run:
         """Run the chunks of a plan, and what lies in the pool, to the end."""
         self.crew.joined, self.crew.left = self._joined, self._left
         self._next_item = max((chunk.item + 1 for chunk in chunks), default=0)
+        self._expect(len(self.items), pool=not chunks)
         try:
             async with self._group:
                 for chunk in chunks:
@@ -93,11 +103,13 @@ class Run:
                 for name in dict.fromkeys(chunk.worker for chunk in chunks):
                     if name not in self.crew.members:
                         self._say_gone(name, "is not there")
-                while self._missing:
+                while self._missing or not self._ended:
                     self._changed.clear()
                     if not self.crew.members:
                         await self._wait_for_a_worker()
-                    elif not self._deal():
+                        continue
+                    self._read()
+                    if not self._deal():
                         await self._wait()
                 for task in self._open.values():  # their items came from others
                     task.cancel()
@@ -106,13 +118,51 @@ class Run:
         finally:
             self.crew.joined = self.crew.left = None
 
+    @property
+    def _ended(self) -> bool:
+        return not isinstance(self.items, Stream) or (self.items.ended and not self._reading)
+
+    def _expect(self, count: int, *, pool: bool = True) -> None:
+        """Note that so many more results are needed, of items that lie in the pool."""
+        first = len(self._here)
+        self._here += bytes(count)
+        self._missing += count
+        if pool:
+            self.pool.put(Range(first, first + count))
+
+    def _read(self) -> None:
+        """Read more of a stream, where little of it is left and results are taken."""
+        if self._ended or self._reading:
+            return
+        members = self.crew.members.values()
+        speed = sum(self.costs.speed(member.name) for member in members if self._knows(member))
+        wanted = max(int(READ_AHEAD * speed), AHEAD * sum(member.threads for member in members))
+        if self.pool.load < wanted and len(self._here) - self.taken() <= HELD * wanted:
+            self._reading = True
+            self._group.create_task(self._read_on(wanted))
+
+    async def _read_on(self, count: int) -> None:
+        assert isinstance(self.items, Stream)
+        self._expect(await asyncio.to_thread(self.items.read, count, PATIENCE))
+        self._reading = False
+        self._changed.set()
+
+    def _knows(self, member: Member) -> bool:
+        return self.costs[member.name].largest > 0.0
+
+    def wake(self) -> None:
+        """Look again what can be done."""
+        self._changed.set()
+
     def _start(self, chunk: Chunk) -> None:
         self._backlog.add(chunk)
         self._open[chunk] = self._group.create_task(self._deliver(chunk))
 
     async def _wait(self) -> None:
         """Wait until something happens, or somebody is late whose work others can do."""
-        late = math.inf if self.pool or self.order is not None else self._do_again()
+        late = math.inf
+        if not self.pool and self.order is None and self._ended:
+            late = self._do_again()
         try:
             async with asyncio.timeout(None if late == math.inf else max(0.0, late)):
                 await self._changed.wait()
@@ -159,7 +209,8 @@ class Run:
 
     def _most(self, name: str) -> float:
         """Return how many units a chunk for a worker holds at most."""
-        one = self.items.load / max(1, len(self.items)) * self.crew.members[name].threads
+        one = self.items.load_of(0, len(self.items)) / len(self.items)
+        one *= self.crew.members[name].threads
         first = one if not self._backlog.of(name) else FIRST * one
         bound = MAX_BOUND / AHEAD * self.items.load
         return min(self.costs.most(name, first), max(one, bound))
@@ -236,12 +287,14 @@ class Run:
         self._here[one.low : one.high] = bytes([1]) * len(one)
         self._missing -= len(one)
         self.pool.discard(one.low, one.high)
-        if self.learning is None and all(self.costs[name].largest for name in self.crew.names):
+        if isinstance(self.items, Stream):
+            self.items.drop(one.low, one.high)
+        if self.learning is None and all(map(self._knows, self.crew.members.values())):
             self.learning = time.time()
 
     @property
     def _share(self) -> float:
-        return 1.0 - self._missing / max(1, len(self.items))
+        return 1.0 - self._missing / max(1, len(self._here))
 
     def _lost(self, chunk: Chunk) -> None:
         """Give a lost chunk back, or give it up."""
