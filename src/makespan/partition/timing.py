@@ -9,7 +9,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.partition.problem import Partition
 
 
-def timed(problem: Partition, amounts: Integers, factors: Floats | None = None) -> Schedule:
+def timed(problem: Partition, amounts: Integers) -> Schedule:
     """Return the schedule that gives ``amounts[i]`` tasks to resource i.
 
     One row per resource, from 0 to its time; none for count 0 at no cost.
@@ -24,7 +24,7 @@ def timed(problem: Partition, amounts: Integers, factors: Floats | None = None) 
         item=busy,
         amount=amounts[busy],
         start=0.0,
-        end=costs[busy] if factors is None else costs[busy] * factors,
+        end=costs[busy],
     )
 
 
@@ -37,13 +37,6 @@ def retimed(problem: Partition, schedule: Schedule, factors: Floats | None = Non
     amounts = np.zeros(len(problem.machines), dtype=np.int64)
     amounts[schedule.machine] = np.rint(schedule.amount).astype(np.int64)
     duration = problem.costs_of(amounts)[schedule.machine]
-    return Schedule.of_columns(
-        problem.machines,
-        kind=schedule.kind,
-        machine=schedule.machine,
-        peer=schedule.peer,
-        item=schedule.item,
-        amount=schedule.amount,
-        start=0.0,
-        end=duration if factors is None else duration * factors,
+    return schedule.timed(
+        np.zeros(len(schedule)), duration if factors is None else duration * factors
     )

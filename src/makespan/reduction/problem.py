@@ -159,19 +159,21 @@ class Reduction(Pictured):
     @cached_property
     def latencies(self) -> Floats:
         """The latency from every machine to every machine, seconds."""
-        shape = (len(self.machines), len(self.machines))
-        return np.broadcast_to(np.asarray(self.latency, dtype=float), shape)
+        return self._over_machines(self.latency, 2)
 
     @cached_property
     def transfers(self) -> Floats:
         """The transfer time of a segment of size 1 from every machine to every machine."""
-        shape = (len(self.machines), len(self.machines))
-        return np.broadcast_to(np.asarray(self.transfer, dtype=float), shape)
+        return self._over_machines(self.transfer, 2)
 
     @cached_property
     def reduces(self) -> Floats:
         """The time that every machine takes to combine a segment of size 1."""
-        return np.broadcast_to(np.asarray(self.reduce, dtype=float), (len(self.machines),))
+        return self._over_machines(self.reduce, 1)
+
+    def _over_machines(self, value: Any, dimensions: int) -> Floats:
+        shape = (len(self.machines),) * dimensions
+        return np.broadcast_to(np.asarray(value, dtype=float), shape)
 
     @cached_property
     def unit(self) -> Fraction | None:

@@ -84,7 +84,7 @@ def test_every_problem_and_result_is_drawn_in_every_form(name, tmp_path):
         ("partition", ["R1", "R2", "tasks", "seconds"]),
         ("independent", ["mean load of a machine 3", "T1", "T2", "T3"]),
         ("reduction", ["M1", "M3", "reduce 1", "latency 1, transfer 1 a segment"]),
-        ("sent", ["1", "2"]),
+        ("sent", ["S1", "S2"]),
         ("taskgraph", ["a", "b", "1", "longest path"]),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.text import short
-from makespan.reduction.problem import Reduction
+from makespan.reduction.problem import Reduction, segment_name
 
 MOST_TREES = 6
 MOST_NODES = 120
@@ -77,7 +77,7 @@ def _trees(
                 "" if np.isnan(begun[0][0]) else " at " + ", ".join(short(b) for b, _ in begun[:3])
             )
             more = "…" if len(begun) > 3 and times else ""
-            texts.append(f"{_numbers(segments)}{times}{more}" if len(alike) > 1 or times else "")
+            texts.append(f"{_names(segments)}{times}{more}" if len(alike) > 1 or times else "")
             activities.append(begun[0][1])
     hidden = len(alike) - most
     shared = "all segments alike" if len(alike) == 1 else f"{len(alike)} ways"
@@ -100,11 +100,11 @@ def _trees(
     )
 
 
-def _numbers(segments: list[int]) -> str:
-    """Return segments, counted from 1, as people write them.
+def _names(segments: list[int]) -> str:
+    """Return the names of segments as people write them.
 
-    >>> _numbers([0, 1, 2, 5])
-    '1–3, 6'
+    >>> _names([0, 1, 2, 5])
+    'S1–S3, S6'
     """
     runs: list[list[int]] = []
     for segment in segments:
@@ -112,7 +112,7 @@ def _numbers(segments: list[int]) -> str:
             runs[-1][1] = segment
         else:
             runs.append([segment, segment])
-    return ", ".join(f"{a + 1}" if a == b else f"{a + 1}–{b + 1}" for a, b in runs)
+    return ", ".join("–".join(map(segment_name, sorted({*run}))) for run in runs)
 
 
 def _open(problem: Reduction) -> Diagram:
