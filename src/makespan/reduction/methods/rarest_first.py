@@ -47,11 +47,7 @@ class Spreader:
         self.end: Any = dtype.type(self.huge)
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
-        self._run = spread.at(self.count)
-
-    def compile(self) -> None:
-        """Use the compiled loop from now on, for many runs on a small problem."""
-        self._run = spread.compiled
+        self.loop = spread.at(self.count)
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
         """Run once; return whether the plan is better than all before."""
@@ -60,9 +56,9 @@ class Spreader:
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
         given = (*self.costs, seed, style, script, copies, times, self.end)
         if self.count >= WATCHED_FROM:
-            end = stoppable(self.control, self._run, *given)
+            end = stoppable(self.control, self.loop, *given)
         else:
-            end = self._run(*given, RUNNING)
+            end = self.loop(*given, RUNNING)
         if end < 0:
             return False
         self.end, self.copies, self.times = end, copies, times
@@ -102,7 +98,7 @@ def rarest_first(
         if spreader.end <= bound or control.expired():
             break
         if turn == len(STYLES) and spread.pays(spreader.count * restarts):
-            spreader.compile()
+            spreader.loop = spread.compiled  # for many runs on a small problem
     for _ in range(max(0, rebuilds)):
         if spreader.end <= bound or control.expired():
             break

@@ -101,18 +101,15 @@ class Columns:
         reduce = self.reduce * size
         least = self.transfer[apart].min() * rest.sum() if self.machines > 1 else 0
         lag = latency[apart].min() if self.machines > 1 else 0
-        later = [*rest.tolist()]
         # an arrival is combined, and then so are those of the later columns
-        last = self.reduce.min() * (min(later) if later else size)
+        last = self.reduce.min() * (rest.min() if len(rest) else size)
         tail = np.full(self.machines, lag + least + last)
         combine_all = self.reduce[0] * rest.sum()
-        slack = (
-            self.transfer[apart].min() * min(later) if later and self.whole and apart.any() else 0
-        )
-        clamp = slack
+        clamps = self.whole and len(rest) and apart.any()
+        clamp = self.transfer[apart].min() * rest.min() if clamps else 0
         room = 4 * len(self.trees) + 64
         out = np.empty((room, states.shape[1]), dtype=states.dtype)
-        edges = np.empty((4 * len(self.trees) + 64, 3), dtype=np.int32)
+        edges = np.empty((room, 3), dtype=np.int32)
         table = np.full(_power_of_two(4 * room), -1, dtype=np.int64)
         counts = np.zeros(2, dtype=np.int64)
         first, at_once = 0, 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import CP_SAT, Need, register
+from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY, at_most
@@ -20,8 +21,6 @@ from makespan.reduction.timing import in_order
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import IntVar
-
-    from makespan.core.schedule import Schedule
 
 MAX_ARCS = 60_000
 ARCS_IN_REACH = 6_000
@@ -54,7 +53,7 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     the order of arrival then ends later, it is asked for and the search repeated.
     """
     if len(problem.machines) == 1:
-        return Solution(schedule=_nothing(problem), optimal=True)
+        return Solution(schedule=Schedule.of_rows(problem.machines, []), optimal=True)
     from makespan.backends.cp_sat import search
 
     incumbent = control.incumbent.schedule if control.incumbent else None
@@ -104,12 +103,6 @@ def _first(problem: Reduction, control: Control) -> Solution:
     if problem.destinations is None and problem.sequences is None:
         return rarest_first(problem, control, restarts=20, rebuilds=0)
     return given_plan(problem, control)
-
-
-def _nothing(problem: Reduction) -> Schedule:
-    from makespan.core.schedule import Schedule
-
-    return Schedule.of_rows(problem.machines, [])
 
 
 def _in_seconds(problem: Reduction, units: int) -> float:

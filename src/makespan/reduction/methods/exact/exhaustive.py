@@ -10,7 +10,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.needs import A_REDUCTION, GIVEN_COUNT, GREEDY_ORDER, OPEN_PLAN, at_most
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.order import ordered
-from makespan.reduction.search.exhaustion import MAX_LISTED, Search, search
+from makespan.reduction.search.exhaustion import MAX_LISTED, search
 from makespan.reduction.sends import claim_sends, float_tables_of, tables_of
 from makespan.reduction.timing import in_order
 
@@ -51,21 +51,16 @@ def exhaustive(
         return Solution(schedule=None, notes=("the time was up before the search was through",))
     sends, _ = ordered(problem, found.best, "greedy")
     value = float(found.value) if unit is None else float(int(found.value) * unit)
-    return Solution(
-        schedule=in_order(problem, sends),
-        optimal=problem.order == "greedy" and not compatible,
-        details={"exhaustive": counts(found, value)},
-    )
-
-
-def counts(found: Search, value: float) -> dict[str, Any]:
-    """Return the numbers that the notebook prints, and the distinct optima, counted from 1."""
-    told: dict[str, Any] = {
+    told: dict[str, Any] = {  # what the notebook prints
         "makespan": value,
         "tested": found.tested,
         "valid": found.valid,
         "optimal": found.optimal,
     }
-    if found.solutions is not None:
+    if found.solutions is not None:  # as ``destinations`` takes them: counted from 1
         told["distinct"] = [(solution + 1).tolist() for solution in found.solutions]
-    return told
+    return Solution(
+        schedule=in_order(problem, sends),
+        optimal=problem.order == "greedy" and not compatible,
+        details={"exhaustive": told},
+    )
