@@ -92,7 +92,7 @@ class Traffic:
     ) -> None:
         try:
             if kind is not None or self._alive or self._sending or self._untidy:
-                await self._tidy()
+                await self._tidy(patient=kind is not None)
         finally:
             if self.client.status in ("closing", "closed"):
                 # its event loop may be ending, and whoever ends it holds Dask's lock until it has
@@ -238,11 +238,11 @@ class Traffic:
             self._alive.pop(future.key, None)
             future.release()
 
-    async def _tidy(self) -> None:
+    async def _tidy(self, *, patient: bool) -> None:
         """Cancel whatever is still there; return when the scheduler knows nothing of it."""
         try:
             async with asyncio.timeout(LONGEST_TIDYING):
-                await self._end_sends()
+                await self._end_sends(LONGEST_TIDYING / 2 if patient else 0.0)
                 left = [*self._alive.values()]
                 self._alive.clear()
                 if left and self.client.status == "running":
@@ -254,8 +254,8 @@ class Traffic:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
             sweep_later(self.client, self._keys)
 
-    async def _end_sends(self) -> None:
-        """Wait for the sends that are under way.
+    async def _end_sends(self, longest: float) -> None:
+        """Wait for the sends that are under way, or see later to those that take longer.
 
         A send that is cut off may still arrive, and would stay on the worker for ever, as the
         scheduler does not know of it.
@@ -263,11 +263,11 @@ class Traffic:
         sends, self._sending = self._sending, {}
         if not sends:
             return
-        done, pending = await asyncio.wait(sends.values(), timeout=LONGEST_TIDYING / 2)
+        done, pending = await asyncio.wait(sends.values(), timeout=longest)
         for sending in pending:
             sending.cancel()
         if pending:
-            log.warning("%d sends were cut off; their chunks may stay on workers", len(pending))
+            sweep_later(self.client, self._keys)
         for sending in done:
             if not sending.cancelled() and sending.exception() is None:
                 self._alive.update(sending.result())
