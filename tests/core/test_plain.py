@@ -13,8 +13,7 @@ from hypothesis import given, strategies as st
 from makespan import Dag, Network, ProblemError, TaskGraph, check, solve
 from makespan.core.plain import FORMULA, STEERING, plain
 from makespan.flow.answer import result_as_dict
-from makespan.flow.files.files import as_json
-from makespan.flow.files.tables import schedule_as_csv
+from makespan.flow.files.files import as_json, schedule_as_csv
 
 NASTY = st.text(st.sampled_from("ab=+-@\t\r\n \x00\x1b\x7f\x9b\u202e\u2066\u2028,\"'"), min_size=1)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping
+from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,9 @@ from makespan.core.errors import FileError, InputError, MissingExtra, ProblemErr
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
-from makespan.core.plain import plain
+from makespan.core.plain import cell, plain
 from makespan.core.problem import Problem
-from makespan.core.schedule import Schedule
+from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.answer import jsonable, result_as_dict, schedule_as_dict
 from makespan.flow.files.documents import GRAPHS, KNOWN, READABLE, format_of, parsed, parsed_text
 from makespan.flow.files.results import result_of, schedule_of
@@ -234,12 +237,29 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
     if suffix == ".toml":
         return _as_toml(path, as_dict(thing))
     if suffix == ".csv":
-        from makespan.flow.files.tables import schedule_as_csv
-
         schedule = thing.schedule if isinstance(thing, Result) else thing
         assert isinstance(schedule, Schedule)
         return schedule_as_csv(schedule)
     return as_json(as_dict(thing)) + "\n"
+
+
+def schedule_as_csv(schedule: Schedule) -> str:
+    r"""Return a schedule as a table: one line per activity, names in place of indices.
+
+    Names that a spreadsheet would take for formulas begin with an apostrophe.
+
+    >>> schedule_as_csv(Schedule.of_rows(["A", "B"], [("send", 0, 1, 0, 2.0, 0.0, 2.0)]))
+    'kind,machine,peer,item,amount,start,end\nsend,A,B,0,2.0,0.0,2.0\n'
+    """
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    shown = cache(cell)
+    for record in schedule.records():
+        peer = record["peer"]
+        names = {"machine": shown(record["machine"]), "peer": None if peer is None else shown(peer)}
+        writer.writerow({**record, **names})
+    return text.getvalue()
 
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
