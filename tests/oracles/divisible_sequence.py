@@ -18,6 +18,7 @@ def best_of_sequence(
     workers: Workers,
     *,
     master: tuple[float, float] | None = None,
+    memory: Sequence[float] | None = None,
 ) -> tuple[float, list[float]]:
     """Return the least makespan of a sequence and its amounts, every entry paying fixed costs.
 
@@ -46,7 +47,8 @@ def best_of_sequence(
         limits.append(-master[0])
     total = np.append(np.ones(count + 1), 0.0)
     cost = np.append(np.zeros(count + 1), 1.0)
-    bounds = [(0, None)] * count + [(0, None if master else 0.0), (0, None)]
+    most = [None if memory is None else memory[worker] for worker in sequence]
+    bounds = [(0, limit) for limit in most] + [(0, None if master else 0.0), (0, None)]
     solved = linprog(
         cost, A_ub=np.array(rows), b_ub=limits, A_eq=[total], b_eq=[load], bounds=bounds
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, check, solve
+from makespan import Affine, DivisibleLoad, Master, MethodError, Star, Worker, solve
 from makespan.divisible.methods.one_round import whole_units
 from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.units import best_units, end_of_units, rounded
@@ -58,7 +58,6 @@ def test_against_everything(seed):
     result = solve(problem, method="whole-units")
     assert result.status == "optimal"
     assert result.makespan == pytest.approx(least(units, workers, master), rel=1e-12)
-    assert check(result).ok
     order = generator.permutation(count).tolist()
     names = tuple(f"P{worker + 1}" for worker in order)
     given = solve(
