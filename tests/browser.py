@@ -79,6 +79,10 @@ class Browser:
         """Return the value of a JavaScript expression."""
         return self._do(lambda: self.page.evaluate(expression))
 
+    def wait(self, expression: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        self._do(lambda: self.page.wait_for_function(expression))
+
     def settle(self) -> None:
         """Wait until what has changed is drawn."""
         self._act(lambda: None)

@@ -4,6 +4,7 @@ const AXIS = 26;
 const MARK_TIER = 15;
 const OVERVIEW = 5;
 const NARROW = 1.2;
+const MOST_LINKS = 80;
 const FONT = 'system-ui, "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif';
 const widths = new Map();
 
@@ -96,7 +97,9 @@ class Panel {
     this.clip(() => {
       this.drawGrid();
       this.drawBars(visible);
+      this.drawSlots();
       this.drawHeld();
+      this.drawLinks();
       this.drawMarkLines();
     });
     this.drawNames(visible);
@@ -181,9 +184,12 @@ class Panel {
       context.globalAlpha = 1;
       run = null;
     };
+    const { player } = plan;
+    const hidden = player?.at != null && plan.appears;
     for (let at = plan.firstAfter(line, view.from); at < line.last; at++) {
       const bar = plan.shown[at];
       if (start[bar] > view.to) break;
+      if (hidden && !player.sees(activity[bar])) continue;
       const from = this.x(start[bar]);
       const to = this.x(end[bar]);
       if (to - from < NARROW) {
@@ -231,6 +237,73 @@ class Panel {
         if (place) context.strokeRect(place.left, place.top, Math.max(place.width, 2), place.height);
       }
     }
+  }
+
+  // The times on machines of the present step: tried, chosen, and the gap that is filled.
+  drawSlots() {
+    const { context, plan } = this;
+    for (const [machine, start, end, state] of plan.player?.step?.slots ?? []) {
+      const row = plan.rowsShown.find((one) => plan.rows[one.row] === machine);
+      if (!row) continue;
+      const names = plan.laneSets[plan.lanesOf[row.row]];
+      const lane = row.lanes.find((one) => names[one.lane].startsWith("compute")) ?? row.lanes[0];
+      const { top } = this.box(lane, 0);
+      const height = lane.height * this.lane * 0.92;
+      const [left, width] = [this.x(start), Math.max(this.x(end) - this.x(start), 2)];
+      context.save();
+      context.lineWidth = state === "chosen" ? 3 : 1.5;
+      context.strokeStyle = this.colour(state === "tried" ? "faint" : state === "gap" ? "limit" : "accent");
+      context.setLineDash(state === "chosen" ? [] : [5, 4]);
+      if (state === "gap") {
+        context.fillStyle = this.colour("limit");
+        context.globalAlpha = 0.12;
+        context.fillRect(left, top - 3, width, height + 6);
+        context.globalAlpha = 1;
+      }
+      const around = state === "gap" ? 3 : 0;
+      context.strokeRect(left, top - around, width, height + 2 * around);
+      context.restore();
+    }
+  }
+
+  // Arrows from what the activity under the pointer, held or chosen needs, and to what needs it.
+  drawLinks() {
+    const { plan } = this;
+    if (!plan.links) return;
+    const tasks = new Set();
+    for (const chosen of [view.over, view.held]) {
+      if (chosen?.plan !== plan) continue;
+      const activity = activityOf(chosen);
+      const item = plan.activities.item[activity];
+      if (plan.activities.kind[activity] === COMPUTE) tasks.add(item);
+      else this.drawLink(item);
+    }
+    for (const item of plan.player?.step?.items?.chosen ?? []) if (plan.player.step.slots) tasks.add(item);
+    for (const item of tasks) for (const edge of edgesOf(plan, item).slice(0, MOST_LINKS)) this.drawLink(edge);
+  }
+
+  drawLink(edge) {
+    const { context, plan } = this;
+    const ends = [plan.links.source[edge], plan.links.target[edge]].map((item) => barOfItem(plan, item));
+    if (ends.some((bar) => bar < 0 || !(plan.player?.sees(plan.bars.activity[bar]) ?? true))) return;
+    const [from, to] = ends.map((bar) => this.placeOf(bar));
+    if (!from || !to) return;
+    const [x, y] = [from.left + from.width, from.top + from.height / 2];
+    const [goalX, goalY] = [to.left, to.top + to.height / 2];
+    const bend = Math.max(18, Math.abs(goalX - x) / 2);
+    context.strokeStyle = context.fillStyle = this.colour("ink");
+    context.globalAlpha = 0.8;
+    context.lineWidth = 1.4;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.bezierCurveTo(x + bend, y, goalX - bend, goalY, goalX - 5, goalY);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(goalX, goalY);
+    context.lineTo(goalX - 8, goalY - 4);
+    context.lineTo(goalX - 8, goalY + 4);
+    context.fill();
+    context.globalAlpha = 1;
   }
 
   // Where a bar is on the canvas, also outside of what is visible; null if it is filtered away.
@@ -356,6 +429,7 @@ class Panel {
         const bar = this.plan.shown[at];
         if (start[bar] > time + slack) break;
         if (end[bar] < time - slack) continue;
+        if (this.plan.player && !this.plan.player.sees(this.plan.bars.activity[bar])) continue;
         const off = Math.max(start[bar] - time, time - end[bar], 0);
         if ((end[bar] - start[bar]) * this.scale < NARROW) near++;
         if (off <= least) [best, least] = [bar, off];

@@ -19,6 +19,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
+from makespan.core.steps import Step
 from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, ink_on
 from makespan.drawing.gantt.marks import combined, horizon
 from makespan.drawing.gantt.tracks import tracks
@@ -26,7 +27,10 @@ from makespan.drawing.page.packing import Packing, in_ticks
 from makespan.drawing.page.tables import Table
 from makespan.drawing.svg import escaped
 
-SCRIPTS = ("data.js", "view.js", "draw.js", "facts.js", "controls.js", "page.js")
+SCRIPTS = (
+    *("data.js", "view.js", "draw.js", "facts.js"),
+    *("diagrams.js", "player.js", "controls.js", "page.js"),
+)
 MAX_IDLE_ROWS = 1000
 EXACT = 50_000
 """Activities up to which times and amounts are exact; beyond, times are whole ticks."""
@@ -50,7 +54,12 @@ class Chart:
     notes
         Sentences for the reader.
     log
-        The steps of the method.
+        The steps of the method, a line each.
+    steps
+        The same steps as data, for the player.
+    diagrams
+        Pictures of the problem, each with its title, as SVG elements in the colours of the page:
+        boxes with ``data-task``, lines with ``data-edge``.
     tables
         The answer.
     """
@@ -60,6 +69,8 @@ class Chart:
     facts: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    diagrams: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
 
 
@@ -115,6 +126,8 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "facts": [list(fact) for fact in chart.facts],
         "notes": list(chart.notes),
         "log": list(chart.log),
+        "steps": [step.as_dict() for step in chart.steps] if _is_told(chart.steps) else [],
+        "diagrams": [list(diagram) for diagram in chart.diagrams],
         "tables": [table.as_dict() for table in chart.tables],
         "horizon": end,
         "busy": last_end,
@@ -130,6 +143,11 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "bars": _bar_columns(picture, schedule, end),
         **_activity_columns(picture, schedule),
     }
+
+
+def _is_told(steps: Sequence[Step]) -> bool:
+    """Whether steps say more than their lines."""
+    return any(len(step.as_dict()) > 1 for step in steps)
 
 
 def _rows_shown(picture: Picture) -> int:

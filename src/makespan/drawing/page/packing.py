@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 SHORT = 200
 """Columns up to this length stay lists that people can read."""
+LONG = 10_000
+"""Characters up to which a text stays as it is."""
 LARGEST = 2**31 - 1
 
 
@@ -42,7 +44,9 @@ class Packing:
             return {name: self.packed(part) for name, part in value.items()}
         if isinstance(value, np.ndarray):
             return value.tolist() if len(value) <= SHORT else self._column(value)
-        if not isinstance(value, Sequence) or isinstance(value, str):
+        if isinstance(value, str):
+            return value if len(value) <= LONG else self._put("json", 1, _json(value))
+        if not isinstance(value, Sequence):
             return value
         if len(value) <= SHORT:
             return [self.packed(part) for part in value]
@@ -50,7 +54,7 @@ class Packing:
             type(part) is float for part in value
         ):
             return self._column(np.array(value))
-        return self._put("json", len(value), _json(value).encode("ascii"))
+        return self._put("json", len(value), _json(value))
 
     def _column(self, values: NDArray[Any]) -> dict[str, Any]:
         if values.dtype.kind in "iub":
@@ -88,5 +92,5 @@ def _planes(values: NDArray[Any]) -> bytes:
     return planes.tobytes()
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+def _json(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")

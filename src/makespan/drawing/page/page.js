@@ -14,6 +14,7 @@ function changed(sizes = false) {
     if (resized) measureAll();
     resized = false;
     for (const panel of panels) panel.draw();
+    for (const plan of plans) plan.pictures.light();
     if (view.held && !view.over) showHeld();
     const range = document.getElementById("range");
     range.textContent = `${written(Number(view.from.toPrecision(6)))} – ${written(Number(view.to.toPrecision(6)))} s`;
@@ -53,12 +54,18 @@ function addChart(plan) {
   );
   sizer.append(canvas);
   scroll.append(sizer);
-  section.append(strip, scroll);
+  section.append(strip);
+  plan.pictures = new Diagrams(plan);
+  if (plan.steps.length) {
+    plan.player = new Player(plan, section, plan.pictures);
+    view.player ??= plan.player;
+  } else if (plan.pictures.home) section.append(plan.pictures.home);
+  section.append(scroll);
   if (plan.hidden)
     section.append(element("p", `and ${written(plan.hidden)} more machines, all idle`, "hidden"));
   document.getElementById("charts").append(section);
   const panel = new Panel(plan, canvas, scroll, sizer);
-  const share = plans.length > 1 ? 0.4 : 0.66;
+  const share = plans.length > 1 || plan.pictures.home ? 0.42 : 0.66;
   panel.wantedHeight = Math.max(220, innerHeight * share);
   scroll.style.height = `${Math.min(panel.wantedHeight, naturalHeight(plan))}px`;
   panels.push(panel);
@@ -99,6 +106,7 @@ for (const plan of plans) plan.filtered(view.words, view.roles);
 for (const plan of plans) addChart(plan);
 for (const plan of plans) addDetails(plan);
 listenToTools();
+listenToPlayers();
 listenToTheme();
 changed(true);
 

@@ -9,6 +9,7 @@ const view = {
   stretch: 1,
   words: [],
   roles: new Set(rolesPresent),
+  player: null, // whose steps the keys go through
   held: null, // { plan, bar }, kept open
   over: null, // { plan, bar, near }, under the pointer
 };

@@ -18,7 +18,7 @@ from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of
 from makespan.flow.pictures.picture import picture
-from makespan.flow.pictures.views import drawing, views_of
+from makespan.flow.pictures.views import drawing, page_diagrams, views_of
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result
@@ -98,11 +98,27 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             facts=_facts(plan, drawn),
             notes=plan.notes,
             log=plan.log,
+            steps=plan.steps,
+            diagrams=_diagrams(plan),
             tables=(*answer_tables(plan.answer), *_details(plan)),
         )
     derived = {} if problem is None else kind_of(problem).answer.answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
-    return Chart(picture=drawn, schedule=schedule, facts=facts, tables=answer_tables(derived))
+    return Chart(
+        picture=drawn,
+        schedule=schedule,
+        facts=facts,
+        tables=answer_tables(derived),
+        diagrams=page_diagrams(plan, problem),
+    )
+
+
+def _diagrams(result: Result) -> tuple[tuple[str, str], ...]:
+    """Return the pictures beside a plan; where its steps are shown, first those of the problem."""
+    own = page_diagrams(result)
+    if not any(step.items for step in result.steps):
+        return own
+    return tuple(dict((*page_diagrams(result.problem), *own)).items())
 
 
 def _schedule(plan: Result | Schedule) -> Schedule:

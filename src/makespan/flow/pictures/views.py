@@ -65,7 +65,7 @@ def drawing(
 
 
 def page_diagrams(
-    result: Result | Schedule, problem: Problem | None = None
+    result: Result | Schedule | Problem, problem: Problem | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Return the pictures of a plan's problem that stand beside its chart on a page.
 

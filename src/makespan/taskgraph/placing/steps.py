@@ -124,7 +124,6 @@ def placing(
                 chosen,
             ),
         ),
-        values={"length so far": placed.end},
     )
 
 

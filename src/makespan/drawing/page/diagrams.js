@@ -1,0 +1,158 @@
+// Pictures of the problem beside its plan: what stands for the same lights up in both.
+
+const itemsOf = (node) => (node.dataset.task ?? "").split(" ").filter(Boolean).map(Number);
+
+class Diagrams {
+  constructor(plan) {
+    this.plan = plan;
+    this.home = null;
+    this.nodes = new Map(); // item -> its boxes
+    this.edges = new Map(); // edge -> its lines
+    if (!plan.diagrams.length) return;
+    this.home = element("div", undefined, "diagrams");
+    const tabs = element("div", undefined, "tabs");
+    tabs.setAttribute("role", "tablist");
+    const boxes = plan.diagrams.map(([title, svg], index) => {
+      const box = element("div", undefined, "diagram");
+      box.innerHTML = svg;
+      box.tabIndex = 0;
+      box.setAttribute("role", "tabpanel");
+      box.setAttribute("aria-label", title);
+      box.hidden = index > 0;
+      fit(box.querySelector("svg"));
+      const tab = element("button", title);
+      tab.type = "button";
+      tab.setAttribute("role", "tab");
+      tab.addEventListener("click", () => {
+        boxes.forEach((other, place) => (other.hidden = place !== index));
+        [...tabs.children].forEach((other) => other.setAttribute("aria-selected", other === tab));
+      });
+      tab.setAttribute("aria-selected", index === 0);
+      tabs.append(tab);
+      return box;
+    });
+    if (boxes.length > 1) this.home.append(tabs);
+    this.home.append(...boxes);
+    this.legend = element("div", undefined, "legend");
+    this.home.append(this.legend);
+    const keep = (known, key, node) => known.set(key, [...(known.get(key) ?? []), node]);
+    for (const node of this.home.querySelectorAll("[data-task]"))
+      for (const item of itemsOf(node)) keep(this.nodes, item, node);
+    for (const line of this.home.querySelectorAll("[data-edge]")) keep(this.edges, Number(line.dataset.edge), line);
+    this.listen();
+  }
+
+  listen() {
+    this.home.addEventListener("pointerover", (event) => {
+      const node = event.target.closest("[data-task]");
+      const bar = node ? barOfItem(this.plan, itemsOf(node)[0]) : -1;
+      view.over = bar < 0 ? null : { plan: this.plan, bar, near: 0 };
+      if (view.over) showTip(view.over, event.clientX, event.clientY);
+      else showHeld();
+      changed();
+    });
+    this.home.addEventListener("pointerleave", () => {
+      view.over = null;
+      showHeld();
+      changed();
+    });
+    this.home.addEventListener("click", (event) => {
+      const node = event.target.closest("[data-task]");
+      const bar = node ? barOfItem(this.plan, itemsOf(node)[0]) : -1;
+      view.held = bar < 0 ? null : { plan: this.plan, bar, near: 0 };
+      if (view.held) speak(view.held);
+      changed();
+    });
+  }
+
+  // The boxes and lines of the activity under the pointer or held, and of what it needs and feeds.
+  light() {
+    if (!this.home) return;
+    for (const lit of this.home.querySelectorAll(".lit")) lit.classList.remove("lit");
+    for (const chosen of [view.over, view.held]) {
+      if (!chosen || chosen.plan !== this.plan) continue;
+      const activity = activityOf(chosen);
+      const item = this.plan.activities.item[activity];
+      const isTask = this.plan.activities.kind[activity] === COMPUTE;
+      if (isTask) for (const node of this.nodes.get(item) ?? []) node.classList.add("lit");
+      const edges = isTask ? edgesOf(this.plan, item) : [item];
+      if (this.plan.links)
+        for (const edge of edges) for (const line of this.edges.get(edge) ?? []) line.classList.add("lit");
+    }
+  }
+
+  // Scroll to the box that a step is about, inside its picture only.
+  bring() {
+    const box = this.home.querySelector('.diagram:not([hidden])');
+    const node = box.querySelector('[data-state="chosen"], [data-state="examined"]');
+    if (!node) return;
+    const [own, frame] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (own.top < frame.top || own.bottom > frame.bottom) box.scrollTop += own.top - frame.top - frame.height / 2;
+    if (own.left < frame.left || own.right > frame.right) box.scrollLeft += own.left - frame.left - frame.width / 2;
+  }
+
+  // The states after a step; null for none.
+  paint(state) {
+    if (!this.home) return;
+    this.home.classList.toggle("stepping", state !== null);
+    const seen = new Set();
+    const colour = new Map();
+    state?.clusters.forEach((items, index) => {
+      for (const item of items) colour.set(item, GROUP_FILLS[index % GROUP_FILLS.length]);
+    });
+    for (const [item, boxes] of this.nodes) {
+      const states = state?.items.get(item) ?? new Set();
+      for (const box of boxes) {
+        box.dataset.state = STRONGEST.find((one) => states.has(one)) ?? "";
+        box.classList.toggle("dominant", states.has("dominant"));
+        box.classList.toggle("grouped", colour.has(item));
+        box.style.setProperty("--group", colour.get(item) ?? "");
+      }
+      for (const one of states) seen.add(one);
+    }
+    for (const [edge, lines] of this.edges) {
+      const states = state?.edges.get(edge) ?? new Set();
+      for (const line of lines) for (const one of ["zeroed", "refused", "now"]) line.classList.toggle(one, states.has(one));
+      for (const one of states) seen.add(one);
+    }
+    this.bring();
+    this.legend.replaceChildren();
+    for (const [name, word] of Object.entries(WORDS_OF_STATES)) {
+      if (!seen.has(name)) continue;
+      const entry = element("span");
+      entry.append(element("i", undefined, name), word);
+      this.legend.append(entry);
+    }
+  }
+}
+
+// As much smaller as keeps its text legible; the rest is scrolled to.
+const SMALLEST = 0.72;
+function fit(drawing) {
+  const { width, height } = drawing?.viewBox.baseVal ?? {};
+  if (!width) return;
+  const room = Math.min(innerWidth - 40, 1900) * (innerWidth > 900 ? 0.6 : 1);
+  const scale = Math.max(SMALLEST, Math.min(1, room / width, (0.4 * innerHeight) / height));
+  drawing.setAttribute("width", width * scale);
+  drawing.setAttribute("height", height * scale);
+}
+
+// The bar of a task: of several copies that which ends first; -1 if it has none.
+function barOfItem(plan, item) {
+  const { kind, item: items, end } = plan.activities;
+  plan.ofItem ??= grouped(
+    Int32Array.from(items, (one, activity) => (kind[activity] === COMPUTE ? one : -1)),
+    items.reduce((most, one) => Math.max(most, one), 0) + 1,
+  );
+  let best = -1;
+  for (const activity of plan.ofItem(item) ?? []) if (best < 0 || end[activity] < end[best]) best = activity;
+  return best < 0 ? -1 : barsOf(plan, best)[0];
+}
+
+function edgesOf(plan, item) {
+  const { links } = plan;
+  if (!links) return [];
+  plan.edgesInto ??= grouped(links.target, links.names.length);
+  plan.edgesFrom ??= grouped(links.source, links.names.length);
+  return [...plan.edgesInto(item), ...plan.edgesFrom(item)];
+}

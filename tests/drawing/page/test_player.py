@@ -1,0 +1,138 @@
+"""Steps on a page, gone through with the keyboard; a plan and its graph light up together."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from makespan import Network, Result, TaskGraph, save, solve
+from makespan.core.steps import number
+from makespan.taskgraph.generate.graphs import layered
+from tests.browser import Browser, chromium
+
+pytestmark = pytest.mark.skipif(
+    chromium() is None, reason="no Chromium found; install one to test pages (chromium)"
+)
+STATES = "(state) => document.querySelectorAll(`.diagram:not([hidden]) [data-state='${state}']`)"
+BOX = """(() => {
+  const box = document.querySelector(".diagram:not([hidden]) [data-task='%d'] rect");
+  const { left, top, width, height } = box.getBoundingClientRect();
+  return [left + width / 2, top + height / 2];
+})()"""
+BAR = """(() => {
+  const plan = makespan.plans[0];
+  const bar = [...plan.bars.activity].indexOf(%d);
+  const place = makespan.panels[0].placeOf(bar);
+  const box = makespan.panels[0].canvas.getBoundingClientRect();
+  return [box.left + place.left + place.width / 2, box.top + place.top + place.height / 2];
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser(size=(1400, 1800)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def problem() -> TaskGraph:
+    return TaskGraph(layered(30, rng=2), Network([1.0, 1.5, 2.0], rate=2.0))
+
+
+def opened(browser: Browser, result: Result, folder) -> Browser:
+    save(result, folder / "plan.html")
+    browser.errors.clear()
+    browser.open(folder / "plan.html")
+    return browser
+
+
+def count(browser: Browser, state: str) -> int:
+    return browser.value(f"({STATES})('{state}').length")
+
+
+def bars(browser: Browser) -> int:
+    """How many computing bars the player lets through."""
+    return browser.value(
+        "[...makespan.plans[0].activities.kind.keys()].filter((activity) =>"
+        " makespan.plans[0].activities.peer[activity] < 0 &&"
+        " makespan.plans[0].player.sees(activity)).length"
+    )
+
+
+def said(browser: Browser) -> str:
+    return browser.value("document.querySelector('.said').innerText")
+
+
+def test_heft_of_thirty_tasks_to_its_end_with_the_keyboard(browser, problem, tmp_path):
+    """Each key press places one task, in the chart and in the graph, and says why."""
+    result = solve(problem, method="heft", log=True)
+    page = opened(browser, result, tmp_path)
+    assert bars(page) == 30
+    assert count(page, "placed") == 0
+    page.key("Home")
+    assert bars(page) == 0
+    for index, step in enumerate(result.steps):
+        page.key("ArrowRight")
+        assert bars(page) == index + 1
+        assert said(page) == step.text
+        assert count(page, "chosen") == 1
+        assert count(page, "placed") == index
+        tables = page.value("document.querySelector('.choices').innerText")
+        assert "on the machines" in tables
+        so_far = max(one.slots[-1].end for one in result.steps[: index + 1])
+        assert f"makespan so far\n{number(so_far)}" in tables
+    assert page.value("document.querySelector('.player .number').textContent") == "30 of 30"
+    page.key("ArrowRight")
+    page.key("ArrowLeft")
+    assert bars(page) == 29
+    page.key("End")
+    assert bars(page) == 30
+    page.key("Escape")
+    assert count(page, "placed") == count(page, "chosen") == 0
+    assert page.errors == []
+
+
+def test_playing_goes_to_the_end(browser, tmp_path):
+    """The key p plays all steps, from the first on."""
+    small = TaskGraph(layered(6, rng=1), Network([1.0, 2.0]))
+    page = opened(browser, solve(small, method="etf", log=True), tmp_path)
+    page.value("document.querySelector('.player button').click()")
+    page.value("{ const own = setInterval; globalThis.setInterval = (act) => own(act, 5); }")
+    page.key("p")
+    page.wait("document.querySelector('.player .number').textContent === '6 of 6'")
+    assert "Play" in page.value("document.querySelector('.player').innerText")
+
+
+def test_clusters_grow_and_edges_are_refused(browser, problem, tmp_path):
+    """A clustering colours its clusters, and tells zeroed edges from refused ones."""
+    result = solve(problem, method="edge-zeroing", log=True)
+    page = opened(browser, result, tmp_path)
+    page.key("End")
+    for _ in range(5):
+        page.key("ArrowLeft")
+    classes = "(name) => document.querySelectorAll(`.diagram:not([hidden]) .${name}`).length"
+    clusters = [cluster for cluster in result.details["clusters"] if len(cluster) > 1]
+    assert page.value(f"({classes})('grouped')") == sum(map(len, clusters))
+    tried = [step for step in result.details["log"] if step.get("zeroed") is False]
+    assert page.value(f"({classes})('edge.refused')") == len(tried)
+    assert bars(page) == 0
+    assert page.errors == []
+
+
+def test_hovering_links_chart_and_graph(browser, problem, tmp_path):
+    """The box of the bar under the pointer lights up with its edges, and the other way."""
+    result = solve(problem, method="heft")
+    page = opened(browser, result, tmp_path)
+    lit = "[...document.querySelectorAll('.node.lit')].map(node => node.dataset.task)"
+    assert page.value(lit) == []
+    page.move(*page.value(BAR % 8))
+    assert page.value(lit) == ["8"]
+    dag = problem.dag
+    touching = [e for e in range(len(dag.source)) if 8 in (dag.source[e], dag.target[e])]
+    edges = "[...document.querySelectorAll('.edge.lit')].map(edge => +edge.dataset.edge)"
+    assert sorted(page.value(edges)) == touching
+    page.move(5, 5)
+    assert page.value(lit) == []
+    page.move(*page.value(BOX % 11))
+    assert page.value("makespan.plans[0].bars.activity[makespan.view.over.bar]") == 11
+    assert dag.names[11] in page.value("document.getElementById('tip').innerText")
+    assert page.errors == []
