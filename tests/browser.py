@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ Found = TypeVar("Found")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TURNING = "turned = new Promise(done => addEventListener('wheel', done, {once: true})); 0"
+PATIENCE = 60.0
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
@@ -73,15 +75,20 @@ class Browser:
     def open(self, path: Path) -> None:
         """Load a page and wait until its script has run."""
         self._do(lambda: self.page.goto(path.resolve().as_uri()))
-        self._act(lambda: self.page.wait_for_function("globalThis.makespan"))
+        self.wait("globalThis.makespan !== undefined")
+        self.settle()
 
     def value(self, expression: str) -> Any:
         """Return the value of a JavaScript expression."""
         return self._do(lambda: self.page.evaluate(expression))
 
     def wait(self, expression: str) -> None:
-        """Wait until a JavaScript expression is true."""
-        self._do(lambda: self.page.wait_for_function(expression))
+        """Wait until a JavaScript expression is true; Playwright's own way is not let by a page."""
+        until = time.monotonic() + PATIENCE
+        while not self.value(expression):
+            if time.monotonic() > until:
+                raise TimeoutError(expression)
+            time.sleep(0.02)
 
     def settle(self) -> None:
         """Wait until what has changed is drawn."""
