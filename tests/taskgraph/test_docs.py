@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from makespan import check, methods, read_problem, solve
+from makespan import methods, read_problem, solve
+from tests.oracles.taskgraph_rules import broken_rule
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "taskgraph.md"
@@ -39,5 +40,6 @@ def test_pictures_and_examples_exist() -> None:
     "path", sorted((ROOT / "examples" / "lecture").glob("*.toml")), ids=lambda path: path.stem
 )
 def test_the_lecture_files_are_solved(path: Path) -> None:
-    """The example files are read, planned and refereed."""
-    assert check(solve(read_problem(path))).ok
+    """The plans of the example files keep to the slow twin of the referee's rules."""
+    problem = read_problem(path)
+    assert broken_rule(problem, solve(problem).schedule) == ""

@@ -28,25 +28,17 @@ def _whole(rng: np.random.Generator, count: int, mean: float, spread: float) -> 
     return rng.integers(low, high, count, endpoint=True).astype(np.float64)
 
 
-def _exponential(rng: np.random.Generator, count: int, mean: float, _spread: float) -> Floats:
-    return rng.exponential(mean, count)
-
-
 def _lognormal(rng: np.random.Generator, count: int, mean: float, spread: float) -> Floats:
     sigma = float(np.sqrt(np.log1p(spread * spread)))
     return mean * rng.lognormal(-0.5 * sigma * sigma, sigma, count)
 
 
-def _pareto(rng: np.random.Generator, count: int, mean: float, _spread: float) -> Floats:
-    return 0.5 * mean * (1.0 + rng.pareto(2.0, count))
-
-
 DISTRIBUTIONS: dict[str, Draw] = {
     "uniform": _uniform,
     "whole": _whole,
-    "exponential": _exponential,
+    "exponential": lambda rng, count, mean, _: rng.exponential(mean, count),
     "lognormal": _lognormal,
-    "pareto": _pareto,
+    "pareto": lambda rng, count, mean, _: 0.5 * mean * (1.0 + rng.pareto(2.0, count)),
 }
 TRIPLETS = "triplets"
 

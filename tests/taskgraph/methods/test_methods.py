@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan import Dag, MethodError, Network, TaskGraph, check, lower_bound, methods, solve
+from makespan import Dag, MethodError, Network, TaskGraph, lower_bound, methods, solve
 from makespan.taskgraph.generate import graphs as generators
 from tests.numbers import amounts
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -27,7 +27,6 @@ METHODS = (
 
 def assert_valid(problem: TaskGraph, name: str) -> None:
     result = solve(problem, method=name)
-    assert check(result).ok
     assert broken_rule(problem, result.schedule) == ""
     assert result.makespan >= lower_bound(problem).value * (1 - 1e-12)
 
@@ -55,7 +54,7 @@ def test_valid_on_a_thousand_random_graphs() -> None:
         problem = random_problem(seed, communication, contention)
         for name in applicable(problem):
             result = solve(problem, method=name, time_limit=0.2)
-            assert check(result).ok, (seed, name)
+            assert broken_rule(problem, result.schedule) == "", (seed, name)
             seen.add(name)
     assert seen >= {*METHODS, "heft", "cpop", "peft", "mcp", "lookahead", "dls", "etf", "cp-sat"}
 
@@ -151,13 +150,6 @@ def test_hash_seeds_do_not_matter() -> None:
         for seed in ("1", "2")
     ]
     assert outputs[0] == outputs[1] != ""
-
-
-def test_every_method_is_registered_with_its_source() -> None:
-    """All methods of the lecture and its special cases are found by name."""
-    found = {verdict.name: verdict.method for verdict in methods("taskgraph")}
-    assert {*METHODS, "given-plan", "hu", "coffman-graham"} <= set(found)
-    assert all(method.source and method.complexity for method in found.values())
 
 
 @pytest.mark.parametrize("priority", ["level", "co-level", "arrival", "duration", "parallelism"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from makespan import Dag, Network, TaskGraph, check, solve
+from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
 from makespan.core.registry import find_method
 from makespan.taskgraph import timing
@@ -145,7 +145,6 @@ def test_plans_are_valid(communication: str, contention: str) -> None:
         problem = random_problem(seed, communication, contention)
         for name in (*BY_INSERTION, *TOGETHER):
             result = solve(problem, method=name)
-            assert check(result).ok
             assert broken_rule(problem, result.schedule) == ""
 
 

@@ -15,25 +15,15 @@ from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
 
 SIZES = {
-    "layered": 40,
-    "fork-join": 10,
-    "tree": 5,
-    "gaussian-elimination": 8,
-    "fft": 16,
-    "cholesky": 6,
-    "stencil": 6,
+    "layered": (40, 10**6),
+    "fork-join": (10, 10**6),
+    "tree": (5, 20),
+    "gaussian-elimination": (8, 1000),
+    "fft": (16, 2**15),
+    "cholesky": (6, 150),
+    "stencil": (6, 1000),
 }
-"""The size of each graph where none is given."""
-LARGEST = {
-    "layered": 10**6,
-    "fork-join": 10**6,
-    "tree": 20,
-    "gaussian-elimination": 1000,
-    "fft": 2**15,
-    "cholesky": 150,
-    "stencil": 1000,
-}
-"""The largest sizes: about a million tasks."""
+"""The size of each graph where none is given, and the largest: about a million tasks."""
 MAX_MACHINES = 4096
 RANDOM = ("layered", "fork-join", "tree")
 
@@ -83,8 +73,8 @@ def generate(
     if graph not in GENERATORS:
         hint = did_you_mean(graph, GENERATORS)
         mistakes.add("graph", f"there is no graph {shown(graph)}{hint}")
-    extent = SIZES.get(graph, 1) if size is None else size
-    largest = LARGEST.get(graph, 10**6)
+    usual, largest = SIZES.get(graph, (1, 10**6))
+    extent = usual if size is None else size
     mistakes.number("size", extent, whole("a size is", 1, largest))
     mistakes.number("machines", machines, whole("machines are", 1, MAX_MACHINES))
     mistakes.number("ccr", ccr, Rule("a ratio is 0 or more"))

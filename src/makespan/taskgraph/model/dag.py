@@ -73,30 +73,17 @@ class Dag:
         mistakes = Mistakes()
         pairs = _pairs(tasks, mistakes)
         names = tuple(name for name, _ in pairs)
-        work, own, durations = _works([value for _, value in pairs], mistakes)
-        source, target, size, numbers = _edges(list(edges), names, mistakes)
-        self._set(names, work, source, target, size, own, durations, mistakes)
+        works = _works([value for _, value in pairs], mistakes)
+        *ends, numbers = _edges(list(edges), names, mistakes)
+        self._set(names, _Columns(*works, *ends), mistakes)
         self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
-    def _set(
-        self,
-        names: Sequence[str],
-        work: Floats,
-        source: Integers,
-        target: Integers,
-        size: Floats,
-        own: Integers,
-        durations: Floats,
-        mistakes: Mistakes,
-    ) -> None:
-        self.names = names
-        self.work = frozen(work.copy())
-        self.source, self.target = frozen(source.copy()), frozen(target.copy())
-        self.size = frozen(size.copy())
-        self.own, self.durations = frozen(own.copy()), frozen(durations.copy())
-        self._mistakes = mistakes
-        self._numbers = range(len(source))
+    def _set(self, names: Sequence[str], columns: _Columns, mistakes: Mistakes) -> None:
+        self.names, self._mistakes = names, mistakes
+        kept = _Columns._make(frozen(column.copy()) for column in columns)
+        self.work, self.own, self.durations, self.source, self.target, self.size = kept
+        self._numbers = range(len(columns.source))
 
     @classmethod
     def from_arrays(
@@ -132,23 +119,13 @@ class Dag:
         """
         mistakes = Mistakes()
         columns = _columns(work, durations, source, target, size, mistakes)
-        own = np.arange(len(columns.durations), dtype=np.int64)
         count = len(columns.work)
         if names is not None and len(names) != count:
             mistakes.add("names", f"there are {len(names)} names for {count} tasks")
             names = None
         chosen = Numbered("T", count, first=1) if names is None else names
         dag = cls.__new__(cls)
-        dag._set(
-            tuple(chosen) if isinstance(chosen, list) else chosen,
-            columns.work,
-            columns.source,
-            columns.target,
-            columns.size,
-            own,
-            columns.durations,
-            mistakes,
-        )
+        dag._set(tuple(chosen) if isinstance(chosen, list) else chosen, columns, mistakes)
         return dag
 
     @classmethod
@@ -331,9 +308,10 @@ class Dag:
 
 
 class _Columns(NamedTuple):
-    """The columns of ``Dag.from_arrays``, made to fit one another where they did not."""
+    """The columns of a graph, made to fit one another where they did not."""
 
     work: Floats
+    own: Integers
     durations: Floats
     source: Integers
     target: Integers
@@ -367,7 +345,8 @@ def _columns(
     if sizes.ndim and len(sizes) != len(tails):
         mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
         sizes = np.array(0.0)
-    return _Columns(amounts, seconds, tails, heads, np.array(np.broadcast_to(sizes, tails.shape)))
+    own, every = np.arange(len(seconds)), np.array(np.broadcast_to(sizes, tails.shape))
+    return _Columns(amounts, own, seconds, tails, heads, every)
 
 
 def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:

@@ -105,6 +105,10 @@ class Routing:
             start = via
         return steps
 
+    def seconds_of(self, sizes: Floats) -> Floats:
+        """Return the seconds of transfers that wait for nothing, shape (sizes, from, to)."""
+        return self.fixed_seconds + self.seconds_per_unit * sizes[:, None, None]
+
     def seconds(self, start: int, goal: int, size: float) -> float:
         """Return the seconds of a transfer between machines that waits for nothing."""
         return float(self.fixed_seconds[start, goal] + self.seconds_per_unit[start, goal] * size)

@@ -105,8 +105,7 @@ def _searched(
     """Return the best plan found, a bound, what is to be said of rounding, and if it was cut."""
     from makespan.backends.cp_sat import scaling_of, search
 
-    fixed, per_unit = _transfer_tables(problem)
-    seconds = fixed[None, :, :] + per_unit[None, :, :] * problem.dag.size[:, None, None]
+    seconds = problem.network.routing.seconds_of(problem.dag.size)
     times = np.concatenate([problem.durations.ravel(), seconds.ravel()])
     times = times[times <= plan.makespan]
     scaling = scaling_of(times, total=plan.makespan, largest_sum=largest)
@@ -127,11 +126,6 @@ def _searched(
 
 def _shorter(one: Schedule, other: Schedule) -> Schedule:
     return other if other.makespan < one.makespan else one
-
-
-def _transfer_tables(problem: TaskGraph) -> tuple[Floats, Floats]:
-    routing = problem.network.routing
-    return routing.fixed_seconds, routing.seconds_per_unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +177,7 @@ class _Builder:
         self.scaling = scaling
         longest = plan.makespan  # whatever takes longer is ruled out below
         self.seconds = scaling.down(np.minimum(problem.durations, longest))
-        fixed, per_unit = _transfer_tables(problem)
-        times = fixed[None, :, :] + per_unit[None, :, :] * dag.size[:, None, None]
+        times = problem.network.routing.seconds_of(dag.size)
         self.transfer = scaling.down(np.minimum(times, longest))
         computes = plan.kind == Activity.COMPUTE
         item = plan.item[computes]
