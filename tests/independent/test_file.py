@@ -24,7 +24,7 @@ def mistakes(data):
 )
 def test_what_is_written_is_read(machines, durations, preemptive, options):
     """Writing to JSON and reading back gives an equal problem."""
-    problem = IndependentTasks(machines, durations, preemptive, options)
+    problem = IndependentTasks(machines, durations, preemptive=preemptive, options=options)
     assert file.read(json.loads(json.dumps(file.write(problem)))) == problem
 
 

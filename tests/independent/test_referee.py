@@ -130,7 +130,7 @@ def test_a_spoiled_large_plan_is_refused():
 )
 def test_compiled_loops_find_what_sorting_finds(preemptive: bool, rows: list) -> None:
     """Of many rows, in order or not, the referee says what it says of few."""
-    problem = IndependentTasks(3, [2.0, 1.0, 3.0, 0.0], preemptive)
+    problem = IndependentTasks(3, [2.0, 1.0, 3.0, 0.0], preemptive=preemptive)
     plan = Schedule.of_rows(
         list(problem.machines),
         [

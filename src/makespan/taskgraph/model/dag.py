@@ -74,8 +74,8 @@ class Dag:
         pairs = _pairs(tasks, mistakes)
         names = tuple(name for name, _ in pairs)
         works = _works([value for _, value in pairs], mistakes)
-        *ends, numbers = _edges(list(edges), names, mistakes)
-        self._set(names, _Columns(*works, *ends), mistakes)
+        source, target, size, numbers = _edges(list(edges), names, mistakes)
+        self._set(names, _Columns(*works, source, target, size), mistakes)
         self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
