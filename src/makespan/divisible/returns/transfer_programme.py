@@ -42,7 +42,11 @@ class TransferProgramme:
         self.amount = programme.variables(count, cost=weight, upper=terms.memory[self._worker])
         self.own = programme.variables(int(own), cost=weight)
         self._start = programme.variables(len(self._code))
-        self._computed = programme.variables(count)
+        self._later = next_of_worker(self._worker)
+        self._waits = self._later >= 0  # chunks before or behind others of their worker
+        self._waits[self._later[self._waits]] = True
+        self._computed = np.full(count, -1, dtype=np.int64)
+        self._computed[self._waits] = programme.variables(int(self._waits.sum()))
         least = terms.end if is_open else 0.0
         self._end = int(programme.variables(1, cost=1.0 - is_open, lower=least, upper=terms.end)[0])
         if terms.load is not None:
@@ -66,25 +70,32 @@ class TransferProgramme:
             followers = np.append(start[port], self._end)[1:]
             table = beside(followers, start[port], self.amount[chunk[port]])
             rows(table, beside(1.0, -1.0, -per_unit[port]), low=fixed[port])
-        rows(beside(start[~sends], self._computed[chunk[~sends]]), [1.0, -1.0], low=0.0)
+        back = np.flatnonzero(~sends)
+        back = back[self._waits[chunk[back]]]
+        rows(beside(start[back], self._computed[chunk[back]]), [1.0, -1.0], low=0.0)
 
     def _computations(self) -> None:
-        """Each chunk is computed after it came and after the chunk before it, and by the end."""
+        """Each chunk is computed after it came and after the chunk before it, and by the end.
+
+        The end of the only chunk of a worker is no variable: its return begins behind that.
+        """
         terms, rows, computed, mine = self.terms, self.programme.rows, self._computed, self._worker
-        sends = self._code >= 0
+        sends, later = self._code >= 0, self._later
         begin = np.empty(len(mine), dtype=np.int64)
         begin[self._code[sends]] = self._start[sends]
+        done = np.full(len(mine), self._end)
+        done[-1 - self._code[~sends]] = self._start[~sends]
+        done[self._waits] = computed[self._waits]
         fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
         per_unit = terms.send[mine] + terms.compute[mine]
-        rows(beside(computed, begin, self.amount), beside(1.0, -1.0, -per_unit), low=fixed)
-        later = next_of_worker(mine)
+        rows(beside(done, begin, self.amount), beside(1.0, -1.0, -per_unit), low=fixed)
         self._receptions(begin, later)
         before = np.flatnonzero(later >= 0)
         after = later[before]
         per_unit, fixed = terms.compute[mine[after]], terms.compute_fixed[mine[after]]
         table = beside(computed[after], computed[before], self.amount[after])
         rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
-        rows(beside(self._end, computed), [1.0, -1.0], low=0.0)
+        rows(beside(self._end, computed[self._waits]), [1.0, -1.0], low=0.0)
 
     def _receptions(self, begin: Integers, later: Integers) -> None:
         """Without a front end a chunk is computed between two receptions of its worker."""
