@@ -29,7 +29,6 @@ from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import on_rows, tried
 
 
-@suggesting
 def map(  # noqa: A001
     function: Callable[..., Any],
     data: Any,
