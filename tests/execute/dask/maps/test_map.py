@@ -68,6 +68,14 @@ def test_a_function_is_known_by_what_it_says() -> None:
     assert key_of(made(1), Items([1.5])) != key
     assert key_of(made(1), Items(np.ones(2))) != key
     assert key_of(partial(pow, 2), items) != key_of(partial(pow, 3), items)
+    assert key_of(partial(pow, 2), items) == key_of(partial(pow, 2), items)
+    assert key_of(max, items) != key_of(min, items)
+    assert key_of(Unlucky(), items) == key_of(Unlucky(), items)
+
+    def endless(item: int) -> int:
+        return endless(item)
+
+    assert key_of(endless, items) == key_of(endless, items)
     assert key_of(functions.squared, items) != key_of(functions.slow_square, items)
 
 
@@ -128,7 +136,7 @@ def test_several_sequences_and_keywords(client: Any) -> None:
     columns = dask.map(added, [1, 2], [10, 20], client, batched=True, by=1, progress=False)
     assert columns.results == [12, 23]
     assert dask.map(functions.squared, iter([1, 2]), client, progress=False).results == [1, 4]
-    with pytest.raises(InputError, match=r"bacth_size: neither .* did you mean 'batch_size'"):
+    with pytest.raises(TypeError, match=r"neither .*'bacth_size'; did you mean 'batch_size'"):
         dask.map(functions.squared, [1], client, bacth_size=3)
 
 

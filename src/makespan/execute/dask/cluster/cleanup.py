@@ -52,6 +52,8 @@ def sweep_later(client: Any, keys: Collection[str]) -> None:
 
 
 async def _swept(client: Any, keys: Collection[str]) -> None:
+    while client.status == "connecting":
+        await asyncio.sleep(LOOK_AGAIN)
     with suppress(OSError):  # it is gone, and everything with it
         await asyncio.gather(
             client.run(dropped, list(keys), on_error="ignore"),

@@ -228,6 +228,7 @@ class Crew:
             If one leaves first, or if the work fails because one did.
         """
         task = asyncio.ensure_future(work)
+        task.add_done_callback(forget_outcome)
         gone = [asyncio.create_task(member.gone.wait()) for member in members]
         try:
             await asyncio.wait({task, *gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -237,7 +238,6 @@ class Crew:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=LONGEST_TIDYING)
-                task.add_done_callback(forget_outcome)
         if task.done() and not task.cancelled():
             error = task.exception()
             if error is None:

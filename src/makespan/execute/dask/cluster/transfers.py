@@ -250,6 +250,8 @@ class Traffic:
                 for future in left:
                     future.release()
                 await forgotten(self.client, self._keys)
+            if self.client.status == "connecting":  # what was on its way may come to the next one
+                sweep_later(self.client, self._keys)
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
             sweep_later(self.client, self._keys)

@@ -14,7 +14,7 @@ from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
-from makespan.core.inputs.suggest import did_you_mean, suggesting
+from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local, on_loop, pickled_function
 from makespan.execute.dask.cluster.crew import Member, Only
@@ -154,8 +154,7 @@ def imap(
             ended.append(error)
         ready.put(None)
 
-    names = {*inspect.signature(map).parameters}
-    keywords = {name: options.pop(name) for name in [*options] if name not in names}
+    keywords = {name: options.pop(name) for name in {*options} - {*keywords_of(map)}}
     with _prepared(function, data, more, client, progress, keywords, **options) as (used, prepared):
         job = replace(
             prepared,
@@ -286,9 +285,8 @@ def _refuse_unknown(function: Callable[..., Any], keywords: Mapping[str, Any]) -
         return
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values()):
         return
-    own = [*inspect.signature(map).parameters][3:-1]
+    known = {*keywords_of(map), *taken}
     for name in keywords:
-        if name not in taken:
-            raise InputError(
-                f"{name}: neither map nor the function takes it{did_you_mean(name, [*own, *taken])}"
-            )
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise TypeError(f"neither map() nor the function has a parameter {name!r}{hint}")

@@ -6,15 +6,15 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from makespan.execute.dask.cluster.client import pickled
 from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.maps.costs import Costs, Known, Line
 
 MAX_FUNCTIONS = 256  # of a cluster
+DEPTH = 4  # of what holds what holds ..., that functions are told from one another by
 
 Link = tuple[str, str]  # the name of a worker, and its host
 
@@ -80,17 +80,27 @@ def key_of(function: Callable[..., Any], items: Items, *options: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _identity(function: Any) -> Any:
-    if isinstance(function, partial):
-        return _identity(function.func), pickled((function.args, function.keywords), "function")
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return pickled(function, "function")
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    within = [_identity(each) if callable(each) else repr(each) for each in cells]
-    return function.__module__, function.__qualname__, _text(code), function.__defaults__, within
+def _identity(value: Any, depth: int = DEPTH) -> Any:
+    """Return what tells a callable, and what it holds, from others; large things only roughly."""
+    if value is None or isinstance(value, (str, bytes, int, float)):
+        return value
+    held: list[Any] = []
+    if isinstance(value, partial):
+        held = [value.func, *value.args, *value.keywords.items()]
+    elif isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or () if cell != CellType()]
+        held = [_text(value.__code__), *cells, *(value.__defaults__ or ())]
+    elif isinstance(value, tuple):
+        held = [*value]
+    elif callable(value) and not hasattr(value, "__qualname__"):
+        held = [*getattr(value, "__dict__", {}).items()]
+    elif hasattr(value, "__len__"):
+        held = [len(value)]
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    inner = [_identity(each, depth - 1) for each in held] if depth else len(held)
+    return getattr(value, "__module__", ""), name, inner
 
 
-def _text(code: CodeType) -> Any:
+def _text(code: CodeType) -> str:
     consts = [_text(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return code.co_code, code.co_names, consts
+    return repr((code.co_code, code.co_names, consts))
