@@ -22,7 +22,7 @@ from makespan.core.simulation.replay import Replay
 from makespan.core.solution import Bound
 
 if TYPE_CHECKING:
-    from makespan.core.diagram import Drawn
+    from makespan.core.diagram import Drawn, Groups
     from makespan.core.picture import Picture
 
 Policy = Callable[..., Any]
@@ -92,6 +92,14 @@ class Pictures(Protocol[Of_contra]):
         ``by`` is what colours tell apart, where there are several ways; ``details`` what is known
         of a plan besides its schedule. What needs more than is there raises an ``InputError``.
         """
+
+
+@runtime_checkable
+class Coloured(Protocol[Of_contra]):
+    def grouped(
+        self, problem: Of_contra, schedule: Schedule, by: str, details: Mapping[str, Any]
+    ) -> Groups:
+        """Return what colours of activities tell apart, in the way called ``by``."""
 
 
 class File(Protocol[Own]):

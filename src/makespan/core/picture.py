@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from typing import TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.diagram import Groups
 from makespan.core.schedule import Schedule
 
 Item = TypeVar("Item")
@@ -81,7 +82,7 @@ class Bars:
 
     row: NDArray[np.int64]
     lane: NDArray[np.int64]
-    role: NDArray[np.int8]
+    role: NDArray[np.integer[Any]]
     activity: NDArray[np.int64]
     start: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -89,8 +90,10 @@ class Bars:
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Bars:
-        return Bars(**{name: getattr(self, name)[index] for name in COLUMNS})
+    def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
+        return replace(
+            self, **{each.name: getattr(self, each.name)[index] for each in fields(self)}
+        )
 
     @classmethod
     def of(
@@ -114,12 +117,9 @@ class Bars:
         )
 
     @classmethod
-    def concatenate(cls, parts: list[Bars]) -> Bars:
-        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
-        return cls(**{name: np.concatenate(column) for name, column in columns.items()})
-
-
-COLUMNS = tuple(field.name for field in fields(Bars))
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        names = [each.name for each in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,18 +140,39 @@ class Picture:
 
     ``labels`` is parallel to the schedule's rows: the short text to write on an activity's bar,
     or empty where there is none to write. The first rows are the ones shown where there are many.
-    With ``links``, the labels of transfers are the names of both ends: ``a→b``.
+    With ``links``, the labels of transfers are the names of both ends: ``a→b``. ``fuller`` texts,
+    by role, stand on bars that have room for them. ``groups`` of activities have colours of their
+    own, in place of those of the roles.
     """
 
     rows: Sequence[Row]
     bars: Bars
     labels: Sequence[str] = ()
+    fuller: Mapping[Role, Sequence[str]] = field(default_factory=dict)
+    groups: Groups | None = None
     links: Links | None = None
     title: str = ""
     marks: tuple[Mark, ...] = ()
 
     def with_marks(self, title: str, marks: tuple[Mark, ...]) -> Picture:
         return replace(self, title=title, marks=marks)
+
+    def folded(self) -> Picture:
+        """Return the picture without transfers: the lanes of what machines compute and combine."""
+        kept = np.isin(self.bars.role, (Role.COMPUTE, Role.REDUCE))
+        bars = self.bars.take(kept)
+        stride = int(bars.lane.max(initial=0)) + 1
+        places, index = np.unique(bars.row * stride + bars.lane, return_inverse=True)
+        row, lane = np.divmod(places, stride)
+        first = np.searchsorted(row, np.arange(len(self.rows) + 1))
+
+        def row_at(position: int) -> Row:
+            here, lanes = self.rows[position], lane[first[position] : first[position + 1]].tolist()
+            return replace(here, lanes=tuple(here.lanes[each] for each in lanes) or ("",))
+
+        place = index.ravel() - first[bars.row]
+        rows = OnDemand(len(self.rows), row_at)
+        return replace(self, rows=rows, bars=replace(bars, lane=place.astype(np.int64)))
 
     def with_rows_as(self, other: Picture) -> Picture:
         """Put the machines in the order that they have in another picture; others follow."""

@@ -56,10 +56,10 @@ DARK = {
 ON_PAGE = {name: f"var(--{name})" for name in LIGHT}
 """The same colours by name, for drawings that stand in a page."""
 DISTINCT = (
-    "#F0E442", "#56B4E9", "#E69F00", "#3DB88F", "#CC79A7", "#C9CDD3", "#D55E00", "#0072B2",
-    "#F9F3AE", "#BBE1F6", "#F7D599", "#B1E2D2", "#EBC9DC", "#8A8F98", "#EEBF99", "#99C7E0",
+    "#F0E442", "#E69F00", "#3DB88F", "#CC79A7", "#C9CDD3", "#D55E00", "#F9F3AE", "#F7D599",
+    "#B1E2D2", "#EBC9DC", "#8A8F98", "#EEBF99", "#56B4E9", "#BBE1F6", "#0072B2", "#99C7E0",
 )  # fmt: skip
-"""Colours of groups: those of Okabe and Ito, then paler ones."""
+"""Colours of groups: those of Okabe and Ito, then paler ones; last the blues of transfers."""
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A1FA2", "#8A8F98")
 """Colours of lines."""
 RISING = ("#FFF7C9", "#F0E442", "#8FC95E", "#3DA5A0", "#2C6FA8", "#3B3B7A")
@@ -83,6 +83,28 @@ def lightness(colour: str) -> float:
 def ink_on(fill: str) -> str:
     """Return the colour of text on a colour."""
     return PAPER if lightness(fill) < DARK_BELOW else INK
+
+
+Paint = tuple[str, str]
+"""What a colour means, and the colour."""
+MOST_WORDS = 14
+"""Words of a legend; of more groups, the first, or of ordered ones some between, are shown."""
+
+
+def paints(groups: Groups | None) -> list[Paint]:
+    """Return the colours of the roles, then those of groups, with what they mean."""
+    roles = [(WORD[role], FILL[role]) for role in Role]
+    return roles if groups is None else [*roles, *zip(groups.names, fills(groups), strict=True)]
+
+
+def legend_of(groups: Groups) -> list[Paint]:
+    """Return the groups that occur with their colours, some of them where they are many."""
+    colours = fills(groups)
+    used = np.unique(groups.of[groups.of >= 0])
+    if len(used) > MOST_WORDS:
+        few = np.linspace(0, len(used) - 1, 5).round().astype(int)
+        used = used[few] if groups.ordered else used[:MOST_WORDS]
+    return [(groups.names[each], colours[each]) for each in used.tolist()]
 
 
 def fills(groups: Groups) -> list[str]:

@@ -1,9 +1,13 @@
 """Where things are placed in a picture."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from makespan.core.diagram import Groups
 from makespan.core.picture import Mark, Picture, Role, Row
+from makespan.drawing.colours import FILL
 from makespan.drawing.gantt.layout import MAX_BLOCKS, MAX_ROWS, lay_out
 from tests.drawing.gantt.test_merge import bars_of
 
@@ -34,13 +38,60 @@ def test_given_height_is_kept():
 
 
 def test_only_the_first_rows_are_shown_and_the_others_counted():
-    """Of many machines the first are shown; the line below counts the rest."""
-    rows = [(k, 0, 3, 0.0, 1.0) for k in range(1000)]
+    """Of many machines the first are shown; one row says how many of the others are busy when."""
+    rows = [(k, 0, 3, 0.0, 1.0 + k % 2) for k in range(1000)]
     layout = lay_out(picture_of(rows, [f"M{k}" for k in range(1000)]), width=500.0)
-    assert len(layout.rows) == MAX_ROWS
-    assert layout.blocks.row.max() == MAX_ROWS - 1
+    assert len(layout.rows) == MAX_ROWS + 1
     assert layout.hidden == 940
-    assert layout.hidden_line == "and 940 more machines"
+    assert (layout.rows[-1].label, layout.rows[-1].note) == ("940 more machines", "busy 75 %")
+    crowd = layout.blocks.row == MAX_ROWS
+    assert (layout.blocks.activity[crowd] < 0).all()
+    early = layout.blocks.end[crowd] <= 1.0
+    assert layout.blocks.covered[crowd][early] == pytest.approx(1.0)
+    assert layout.blocks.covered[crowd][~early] == pytest.approx(0.5)
+
+
+def test_lanes_of_several_sends_keep_their_height():
+    """Three sends at a time: each is as high as one alone."""
+    picture = picture_of(
+        [(0, 0, 0, 0, 4), (0, 0, 0, 1, 5), (0, 0, 0, 2, 5), (1, 0, 0, 0, 4)], ["A", "B"]
+    )
+    layout = lay_out(picture, width=500.0)
+    assert layout.height_of[:3] == pytest.approx(layout.height_of[3])
+
+
+def test_groups_have_colours_of_their_own():
+    """Bars of one group merge and are painted alike; roles without a group keep their colours."""
+    picture = picture_of([(0, 0, 3, 0, 1), (0, 0, 3, 1, 2), (0, 0, 0, 2, 3)], ["A"])
+    grouped = replace(picture, groups=Groups(np.array([0, 1, -1]), ("x", "y")))
+    layout = lay_out(grouped, width=500.0)
+    words = [layout.paints[paint][0] for paint in layout.blocks.role.tolist()]
+    assert sorted(words) == ["send", "x", "y"]
+    assert [word for word, _ in layout.legend] == ["x", "y", "send"]
+    assert len({colour for _, colour in layout.legend}) == 3
+
+
+def test_transfers_fold_away():
+    """What is left are the lanes in which machines compute, and all machines."""
+    picture = picture_of(
+        [(0, 0, 0, 0, 1), (0, 1, 3, 1, 2), (1, 0, 1, 0, 1)], ["A", "B"], lanes=("send", "compute")
+    )
+    folded = picture.folded()
+    assert [row.lanes for row in folded.rows] == [("compute",), ("",)]
+    assert folded.bars.lane.tolist() == [0]
+    assert folded.bars.row.tolist() == [0]
+
+
+def test_fuller_texts_stand_where_there_is_room():
+    """A long text on a long bar, the short one on a short bar."""
+    picture = picture_of(
+        [(0, 0, 0, 0, 10), (0, 0, 0, 10, 11)],
+        ["A"],
+        labels=("a", "b"),
+        fuller={Role.SEND: ("a and more", "b and more")},
+    )
+    layout = lay_out(picture, width=200.0)
+    assert [text.text for text in layout.texts] == ["a and more", "b"]
 
 
 def test_hidden_rows_still_count_for_the_time_axis():
@@ -48,7 +99,7 @@ def test_hidden_rows_still_count_for_the_time_axis():
     rows = [(0, 0, 3, 0.0, 1.0), (1, 0, 3, 0.0, 50.0)]
     layout = lay_out(picture_of(rows, ["A", "B"]), width=500.0, max_rows=1)
     assert layout.busy_until == 50.0
-    assert layout.hidden_line == "and 1 more machine"
+    assert layout.rows[-1].label == "1 more machine"
 
 
 def test_overlapping_bars_get_tracks_of_their_own():
@@ -67,13 +118,15 @@ def test_texts_stand_only_where_they_fit():
         labels=("wide", "narrow", "A"),
     )
     texts = lay_out(picture, width=500.0).texts
-    assert [(text.text, text.time, text.role) for text in texts] == [("wide", 25.0, Role.SEND)]
+    assert [(text.text, text.time, text.fill) for text in texts] == [
+        ("wide", 25.0, FILL[Role.SEND])
+    ]
 
 
 def test_legend_holds_the_roles_that_occur():
     """What is not in the picture is not explained."""
     layout = lay_out(picture_of([(0, 0, Role.RECEIVE, 0, 1)], ["A"]), width=500.0)
-    assert layout.roles == (Role.RECEIVE,)
+    assert layout.legend == (("receive", FILL[Role.RECEIVE]),)
 
 
 def test_marks_are_placed():
@@ -89,7 +142,7 @@ def test_marks_are_placed():
 def test_a_picture_without_bars_or_rows_is_laid_out():
     """Nothing to show is no error."""
     layout = lay_out(picture_of([], []), width=500.0)
-    assert (layout.height, layout.horizon, layout.roles) == (0.0, 1.0, ())
+    assert (layout.height, layout.horizon, layout.legend) == (0.0, 1.0, ())
 
 
 def test_many_bars_become_few_blocks():

@@ -19,15 +19,19 @@ from makespan.cli.codes import DONE, INFEASIBLE
 @click.option(
     "--by",
     metavar="NAME",
-    help="type, level, path, machine or cluster: what colours tell apart in a task graph.",
+    help="type, level, path, machine or cluster: what colours tell apart in a task graph; "
+    "transfer, in the Gantt chart of a reduction.",
 )
+@click.option("--fold", is_flag=True, help="Leave transfers out of a Gantt chart.")
 @click.option(
     "--beside",
     type=click.Path(),
     metavar="OTHER",
     help="A second result, or a schedule, drawn below on a page (.html).",
 )
-def command(file: str, out: str, view: str | None, by: str | None, beside: str | None) -> int:
+def command(
+    *, file: str, out: str, view: str | None, by: str | None, fold: bool, beside: str | None
+) -> int:
     """Draw FILE, a result or a problem, into OUT.
 
     \b
@@ -62,6 +66,6 @@ def command(file: str, out: str, view: str | None, by: str | None, beside: str |
         if isinstance(one, Result) and one.schedule is None:
             parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
-    save(thing, out, beside=other, view=view, by=by)
+    save(thing, out, beside=other, view=view, by=by, fold=fold)
     parameters.print_text(f"{out} written")
     return DONE

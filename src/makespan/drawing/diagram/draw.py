@@ -10,8 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from makespan.core.diagram import Groups
-from makespan.drawing.colours import LIGHT, fills, ink_on
+from makespan.drawing.colours import LIGHT, fills, ink_on, legend_of
 from makespan.drawing.diagram.layout import LABEL, SIZE, SMALL, Places
 from makespan.drawing.svg import Rectangle
 from makespan.drawing.text import elided, text_width
@@ -20,8 +19,6 @@ TITLE, LEGEND, BOLD = 14.0, 10.0, 1.13
 LINE = 16.0
 PADDING = 14.0
 NARROWEST = 320.0
-MOST_WORDS = 14
-"""Words of a legend; of more groups, the first, or of ordered ones some between, are shown."""
 CROWDED = 300
 """Lines from which they are paler."""
 HEAD = 7.0
@@ -108,7 +105,8 @@ def _legend(
 ) -> tuple[list[tuple[float, float, str, str]], float]:
     """Return the entries of the legend in rows, and where they end."""
     diagram = places.diagram
-    words = [] if diagram.groups is None else _words(diagram.groups)
+    words = [] if diagram.groups is None else legend_of(diagram.groups)
+    words = [(elided(word, LEGEND, 180.0), fill) for word, fill in words]
     for word, look, flags in (
         (diagram.bold, "bold", (diagram.edges.bold, diagram.nodes.bold)),
         (diagram.dashed, "dashed", (diagram.edges.dashed,)),
@@ -123,16 +121,6 @@ def _legend(
         entries.append((x, y, word, look))
         x += wide
     return entries, y + (LINE + 6) * bool(entries)
-
-
-def _words(groups: Groups) -> list[tuple[str, str]]:
-    """Return the names of the groups that occur with their colours, some where they are many."""
-    colours = fills(groups)
-    used = np.unique(groups.of[groups.of >= 0])
-    if len(used) > MOST_WORDS:
-        few = np.linspace(0, len(used) - 1, 5).round().astype(int)
-        used = used[few] if groups.ordered else used[:MOST_WORDS]
-    return [(elided(groups.names[each], LEGEND, 180.0), colours[each]) for each in used.tolist()]
 
 
 def draw(sheet: Sheet, surface: Surface, colours: Mapping[str, str] = LIGHT) -> None:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.diagram import Groups
 from makespan.core.picture import Bars, Picture, Role, Row
+from makespan.drawing.colours import IDLE, MOST_WORDS, Paint, legend_of, paints
+from makespan.drawing.gantt.crowd import crowd, rows_shown
 from makespan.drawing.gantt.marks import PlacedMark, combined, horizon, placed
 from makespan.drawing.gantt.merge import Blocks, merged
 from makespan.drawing.gantt.tracks import tracks
@@ -52,7 +56,7 @@ class BarText:
     text: str
     time: float
     middle: float
-    role: Role
+    fill: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,12 +73,13 @@ class Layout:
         How many rows there are beyond them.
     blocks
         Bars and merged bars of the rows shown; ``top`` and ``height_of`` are parallel to them.
+        Their ``role`` is the index of their colour in ``paints``.
     texts
         The texts on bars that have room for them.
     marks, ticks
         The vertical lines, and the numbers on the axis.
-    roles
-        The roles that occur, for the legend.
+    paints, legend
+        Words and colours: all, and those for the legend.
     busy_until, horizon
         The last end of any bar, and the time at the right edge, seconds.
     height
@@ -90,7 +95,8 @@ class Layout:
     texts: tuple[BarText, ...]
     marks: tuple[PlacedMark, ...]
     ticks: tuple[Tick, ...]
-    roles: tuple[Role, ...]
+    paints: tuple[Paint, ...]
+    legend: tuple[Paint, ...]
     busy_until: float
     horizon: float
     height: float
@@ -110,12 +116,9 @@ class Layout:
         mean = self.height / max(1, len(self.rows))
         return min(most, max(MAX_CROWDED, 0.75 * mean))
 
-    @property
-    def hidden_line(self) -> str:
-        """The line that says how many rows are not shown; empty if none."""
-        if not self.hidden:
-            return ""
-        return f"and {self.hidden:,} more machine{'s' if self.hidden > 1 else ''}"
+    def words(self, *, legend: bool) -> tuple[Paint, ...]:
+        """The words of the legend with their colours; none where there is nothing to explain."""
+        return (*self.legend, ("idle", IDLE)) if legend and self.legend else ()
 
 
 def lay_out(
@@ -147,10 +150,15 @@ def lay_out(
 
     Complexity: O(n log n) for n bars.
     """
-    shown = picture.rows[:max_rows]
+    shown = rows_shown(picture, max_rows)
+    count = min(max_rows, len(picture.rows))
     last_end = float(picture.bars.end.max(initial=0.0))
     end = horizon(last_end, picture.marks)
-    bars = picture.bars.take(picture.bars.row < len(shown))
+    bars = picture.bars.take(picture.bars.row < count)
+    groups = picture.groups
+    if groups is not None:
+        own = groups.of[bars.activity]
+        bars = replace(bars, role=bars.role + len(Role) * (own.astype(np.int64) + 1))
     stride = max((len(row.lanes) for row in shown), default=1) or 1
     track = tracks(bars, 1e-9 * end)
     place = bars.row * stride + bars.lane
@@ -158,26 +166,49 @@ def lay_out(
     np.maximum.at(most, place, track)
     rows = _placed_rows(shown, most.reshape(-1, stride) + 1, height)
     blocks, top, thickness = _placed_blocks(
-        bars, rows, track=track, most=most, stride=stride, end=end
+        bars, rows, track=track, most=most, stride=stride, end=end, crowd=crowd(picture, count, end)
     )
+    role, group = blocks.role % len(Role), blocks.role // len(Role)
+    blocks = replace(blocks, role=np.where(group > 0, len(Role) - 1 + group, role))
+    painted = paints(groups)
     scale = width / end
     return Layout(
         title=picture.title,
         rows=rows,
-        hidden=len(picture.rows) - len(shown),
+        hidden=len(picture.rows) - count,
         blocks=blocks,
         top=top,
         height_of=thickness,
-        texts=_texts(picture, shown, blocks, top=top, thickness=thickness, scale=scale, size=size),
+        texts=_texts(
+            picture,
+            [row.label for row in shown],
+            blocks,
+            role,
+            colours=[colour for _, colour in painted],
+            top=top,
+            thickness=thickness,
+            room=(blocks.end - blocks.start) * scale,
+            size=size,
+        ),
         marks=placed(
             combined(picture.marks, end), scale, mark_size, -margins[0], width + margins[1]
         ),
         ticks=ticks(end, width / (size * 8)),
-        roles=tuple(Role(code) for code in np.unique(blocks.role).tolist()),
+        paints=tuple(painted),
+        legend=_legend(painted, np.unique(blocks.role), groups),
         busy_until=last_end,
         horizon=end,
         height=rows[-1].top + rows[-1].height if rows else 0.0,
     )
+
+
+def _legend(
+    painted: Sequence[Paint], used: NDArray[np.int64], groups: Groups | None
+) -> tuple[Paint, ...]:
+    """Return the colours that occur; groups without an order only while they are few."""
+    roles = [painted[code] for code in used[used < len(Role)].tolist()]
+    few = groups is not None and (groups.ordered or len(used) - len(roles) <= MOST_WORDS)
+    return (*(legend_of(groups) if groups is not None and few else ()), *roles)
 
 
 def _placed_rows(
@@ -185,7 +216,7 @@ def _placed_rows(
 ) -> tuple[PlacedRow, ...]:
     """Stack the rows; a lane with several tracks is taller than others."""
     weights = [
-        [1.0 + 0.6 * (int(tracks_of[index, lane]) - 1) for lane in range(max(1, len(row.lanes)))]
+        [float(tracks_of[index, lane]) for lane in range(max(1, len(row.lanes)))]
         for index, row in enumerate(rows)
     ]
     total = sum(map(sum, weights)) + BETWEEN_ROWS * len(rows)
@@ -219,6 +250,7 @@ def _placed_blocks(
     most: NDArray[np.int64],
     stride: int,
     end: float,
+    crowd: Blocks | None,
 ) -> tuple[Blocks, NDArray[np.float64], NDArray[np.float64]]:
     """Merge the bars track by track, and return the blocks with their tops and heights."""
     depth = int(most.max(initial=0)) + 1
@@ -230,6 +262,9 @@ def _placed_blocks(
         for position, placed_lane in enumerate(row.lanes):
             lane_top[index * stride + position] = placed_lane.top
             lane_height[index * stride + position] = placed_lane.height
+    if crowd is not None:
+        blocks, lane = Blocks.concatenate([blocks, crowd]), np.append(lane, crowd.lane)
+        layer = np.append(layer, np.zeros(len(crowd), dtype=np.int64))
     place = blocks.row * stride + lane
     thickness = lane_height[place] / (most[place] + 1)
     return replace(blocks, lane=lane), lane_top[place] + layer * thickness, thickness
@@ -237,26 +272,31 @@ def _placed_blocks(
 
 def _texts(
     picture: Picture,
-    rows: Sequence[Row],
+    names: Sequence[str],
     blocks: Blocks,
+    roles: NDArray[np.integer[Any]],
     *,
+    colours: Sequence[str],
     top: NDArray[np.float64],
     thickness: NDArray[np.float64],
-    scale: float,
+    room: NDArray[np.float64],
     size: float,
 ) -> tuple[BarText, ...]:
     """Return the texts that fit on their bars; a bar does not repeat the name of its row."""
     if not len(picture.labels):
         return ()
-    room = (blocks.end - blocks.start) * scale
     roomy = (blocks.activity >= 0) & (room > size) & (thickness * TEXT_FILLS >= size * 0.85)
     found = []
     for index in np.flatnonzero(roomy).tolist():
-        text = picture.labels[int(blocks.activity[index])]
-        if not text or text == rows[int(blocks.row[index])].label:
-            continue
-        if text_width(text, size) + 4.0 <= room[index]:
+        activity, name = int(blocks.activity[index]), names[int(blocks.row[index])]
+        texts = [picture.labels[activity]]
+        fuller = picture.fuller.get(Role(int(roles[index])))
+        if fuller is not None:
+            texts.insert(0, fuller[activity])
+        fits = (text for text in texts if text_width(text, size) + 4.0 <= room[index])
+        text = next(fits, "")
+        if text and text != name:
             middle = float(top[index] + thickness[index] / 2)
             time = float(blocks.start[index] + blocks.end[index]) / 2
-            found.append(BarText(text, time, middle, Role(int(blocks.role[index]))))
+            found.append(BarText(text, time, middle, colours[int(blocks.role[index])]))
     return tuple(found)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from makespan.core.picture import Picture, Role
-from makespan.drawing.colours import FAINT_INK, FILL, GRID, IDLE, INK, LIMIT, PAPER, WORD, ink_on
+from makespan.core.picture import Picture
+from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
+from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
 
@@ -21,6 +23,8 @@ TIER = 12.0
 WIDEST_NAME, WIDEST_NOTE = 140.0, 130.0
 POINTS = 72.0
 FIGURE_WIDTH = 11.0
+WIDTH = FIGURE_WIDTH * POINTS
+BELOW = 28.0
 LOWEST_NAMED_LANE = 8.0
 MIN_STEP = 6.0
 
@@ -35,15 +39,17 @@ class FigureFrame:
     @classmethod
     def of(cls, picture: Picture, *, max_rows: int = MAX_ROWS, legend: bool = True) -> FigureFrame:
         """Return the frame that names, notes, title, marks and legend of a picture need."""
-        shown = picture.rows[:max_rows]
+        shown = rows_shown(picture, max_rows)
         names = _widest([elided(row.label, SIZE, WIDEST_NAME) for row in shown])
         notes = _widest([elided(row.note, SIZE, WIDEST_NOTE) for row in shown])
-        layout = lay_out(picture, width=0.75 * FIGURE_WIDTH * POINTS, max_rows=max_rows)
+        layout = lay_out(picture, width=0.75 * WIDTH, max_rows=max_rows)
         rows = max(layout.height, 2 * SIZE)
         left = names + _lane_names_width(layout) + 20.0
         above = 12.0 + TIER * layout.tiers + 18.0 * bool(layout.title)
-        below = 44.0 + 22.0 * legend
-        width, height = FIGURE_WIDTH * POINTS, rows + above + below
+        words = layout.words(legend=legend)
+        rows_of_words = math.ceil(len(words) / _columns(words, 0.75 * WIDTH)) if words else 0
+        below = 44.0 + 10.0 * bool(words) + 13.0 * rows_of_words
+        width, height = WIDTH, rows + above + below
         return cls(
             (FIGURE_WIDTH, height / POINTS),
             {
@@ -79,15 +85,12 @@ def gantt(picture: Picture, ax: Axes, *, max_rows: int = MAX_ROWS, legend: bool 
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     if layout.title:
-        ax.set_title(
-            layout.title,
-            fontsize=_title_size(layout.title, width),
-            loc="left",
-            pad=6 + TIER * layout.tiers,
-            parse_math=False,
-        )
-    if legend and layout.roles:
-        _legend(ax, layout)
+        title, size = _title(layout.title, _title_room(ax, width))
+        pad = 6 + TIER * layout.tiers
+        ax.set_title(title, fontsize=size, loc="left", pad=pad, parse_math=False)
+    words = layout.words(legend=legend)
+    if words and _room(ax)[1] > BELOW + 13.0 * math.ceil(len(words) / _columns(words, width)):
+        _legend(ax, words)
     return ax
 
 
@@ -98,10 +101,40 @@ def _points(ax: Axes) -> tuple[float, float]:
     return max(box.width * scale, 1.0), max(box.height * scale, 1.0)
 
 
-def _title_size(title: str, width: float) -> float:
-    """Return the font size with which a title does not reach far beyond narrow axes."""
+def _title(title: str, width: float) -> tuple[str, float]:
+    """Return a title with its font size, in two lines where it is too long for the axes."""
     wanted = SIZE + 2
-    return max(SMALL, min(wanted, wanted * (width + WIDEST_NOTE / 2) / text_width(title, wanted)))
+    size = max(SMALL, min(wanted, wanted * width / text_width(title, wanted)))
+    head, sign, tail = title.partition(": ")
+    if sign and text_width(title, size) > width:
+        title = f"{head}:\n{tail}"
+    return title, size
+
+
+def _title_room(ax: Axes, width: float) -> float:
+    """Return how wide a title may be: a layout engine makes axes narrower later."""
+    if ax.figure.get_layout_engine() is not None:
+        return 0.8 * width
+    return width + min(_room(ax)[0], WIDEST_NOTE) / 2
+
+
+def _room(ax: Axes) -> tuple[float, float]:
+    """Return the points to the next axes at the right, and to those below and their titles.
+
+    Where a layout engine makes room, there is enough.
+    """
+    figure = ax.figure
+    if figure.get_layout_engine() is not None:
+        return math.inf, math.inf
+    width, height = (POINTS * inches for inches in figure.get_figure(root=True).get_size_inches())
+    here, right, below = ax.get_position(), math.inf, math.inf
+    for other in figure.axes:
+        there = other.get_position()
+        if there.x0 >= here.x1 and there.y0 < here.y1 and here.y0 < there.y1:
+            right = min(right, width * (there.x0 - here.x1))
+        if there.y1 <= here.y0 and there.x0 < here.x1 and here.x0 < there.x1:
+            below = min(below, height * (here.y0 - there.y1) - 2 * TIER)
+    return right, below
 
 
 def _lanes(ax: Axes, layout: Layout) -> None:
@@ -116,9 +149,10 @@ def _bars(ax: Axes, layout: Layout) -> None:
     from matplotlib.colors import to_rgba
 
     blocks = layout.blocks
-    for role in layout.roles:
-        mine = blocks.role == role
-        colours = np.tile(to_rgba(FILL[role]), (int(mine.sum()), 1))
+    for paint in np.unique(blocks.role).tolist():
+        mine = blocks.role == paint
+        word, fill = layout.paints[paint]
+        colours = np.tile(to_rgba(fill), (int(mine.sum()), 1))
         colours[:, 3] = np.maximum(0.2, blocks.covered[mine])
         wide = blocks.end[mine] - blocks.start[mine] > 0.003 * layout.horizon
         parted = wide & (blocks.activity[mine] >= 0)
@@ -132,7 +166,7 @@ def _bars(ax: Axes, layout: Layout) -> None:
             edgecolors=np.where(parted[:, None], to_rgba(PAPER), colours),
             linewidths=np.where(parted, 0.5, 0.15),
             zorder=2,
-            label=WORD[role],
+            label=word,
         )
     for text in layout.texts:
         ax.text(
@@ -140,7 +174,7 @@ def _bars(ax: Axes, layout: Layout) -> None:
             text.middle,
             text.text,
             fontsize=SMALL,
-            color=ink_on(FILL[text.role]),
+            color=ink_on(text.fill),
             ha="center",
             va="center_baseline",
             zorder=3,
@@ -174,13 +208,13 @@ def _names(ax: Axes, layout: Layout) -> None:
             for lane in row.lanes:
                 middle = lane.top + lane.height / 2
                 _beside(ax, middle, lane.label, right=False, offset=-4, size=LANE, align="right")
+    noted = max((text_width(row.note, size) for row in layout.rows), default=0.0)
+    left = max((text_width(name, size) for name in names), default=0.0) + _lane_names_width(layout)
+    roomy = _room(ax)[0] > min(noted, WIDEST_NOTE) + left + 20.0
     for row, middle in list(zip(layout.rows, middles, strict=True))[::every]:
-        if row.note:
+        if row.note and roomy:
             note = elided(row.note, size, WIDEST_NOTE)
             _beside(ax, middle, note, right=True, offset=5, size=size, align="left")
-    if layout.hidden:
-        line, at = layout.hidden_line, layout.height
-        _beside(ax, at, line, right=False, offset=0, size=SIZE, align="left", down=-26.0)
 
 
 def _lane_names_width(layout: Layout) -> float:
@@ -200,14 +234,13 @@ def _beside(
     offset: float,
     size: float,
     align: Literal["left", "right"],
-    down: float = 0.0,
 ) -> None:
     """Write beside the axes, ``offset`` points from their left or right edge."""
     ax.annotate(
         text,
         (1.0 if right else 0.0, y),
         xycoords=("axes fraction", "data"),
-        xytext=(offset, down),
+        xytext=(offset, 0.0),
         textcoords="offset points",
         ha=align,
         va="center_baseline",
@@ -252,17 +285,26 @@ _ALIGN: dict[str, Literal["left", "center", "right"]] = {
 }
 
 
-def _legend(ax: Axes, layout: Layout) -> None:
+def _legend(ax: Axes, words: Sequence[Paint]) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=FILL[Role(role)], label=WORD[role]) for role in layout.roles]
-    handles.append(Patch(facecolor=IDLE, label="idle"))
-    ax.legend(
+    width, height = _points(ax)
+    columns = _columns(words, width)
+    handles = [Patch(facecolor=fill, label=elided(word, SIZE, WIDEST_NAME)) for word, fill in words]
+    found = ax.legend(
         handles=handles,
         loc="upper center",
-        bbox_to_anchor=(0.5, -28.0 / _points(ax)[1]),
-        ncols=len(handles),
+        bbox_to_anchor=(0.5, -BELOW / height),
+        ncols=columns,
         frameon=False,
         fontsize=SIZE,
         handlelength=1.2,
     )
+    for text in found.get_texts():
+        text.set_parse_math(False)
+
+
+def _columns(words: Sequence[Paint], width: float) -> int:
+    """Return how many words of a legend stand beside each other in ``width`` points."""
+    widest = max(text_width(elided(word, SIZE, WIDEST_NAME), SIZE) for word, _ in words)
+    return max(1, min(len(words), int(width / (widest + 30.0))))

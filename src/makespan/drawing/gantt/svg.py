@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.core.picture import Picture, Role
+from makespan.core.picture import Picture
 from makespan.drawing.colours import (
     FAINT_INK,
-    FILL,
     GRID,
     IDLE,
     INK,
     LIMIT,
     PAPER,
-    WORD,
+    Paint,
     ink_on,
 )
+from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, short, text_width
@@ -52,9 +53,24 @@ class _Frame:
         return self.left + time * self.scale
 
 
+def _in_rows(
+    words: Sequence[Paint], left: float, right: float
+) -> list[tuple[int, float, str, str]]:
+    """Return row, place, word and colour of each entry of a legend."""
+    found, row, x = [], 0, left
+    for name, fill in words:
+        word = elided(name, SIZE, WIDEST_NAME)
+        wide = 32 + text_width(word, SIZE)
+        if x > left and x + wide - 16 > right:
+            row, x = row + 1, left
+        found.append((row, x, word, fill))
+        x += wide
+    return found
+
+
 class _Drawing:
     def __init__(self, picture: Picture, width: float, max_rows: int, legend: bool) -> None:
-        shown = picture.rows[:max_rows]
+        shown = rows_shown(picture, max_rows)
         names = [elided(row.label, SIZE, WIDEST_NAME) for row in shown]
         notes = [elided(row.note, SIZE, WIDEST_NOTE) for row in shown]
         lanes = {lane for row in shown for lane in row.lanes}
@@ -75,16 +91,17 @@ class _Drawing:
         )
         self.names, self.notes = names, notes
         self.picture = picture
-        self.legend = legend and bool(self.layout.roles)
         self.width = left + plot_width + right + PADDING
-        header = PADDING + (LINE + 6) * bool(self.layout.title) + (LINE + 4) * self.legend
+        self.legend = _in_rows(self.layout.words(legend=legend), left, self.width - PADDING)
+        header = PADDING + (LINE + 6) * bool(self.layout.title)
+        header += (LINE + 4) * (max((row for row, *_ in self.legend), default=-1) + 1)
         top = header + LINE * self.layout.tiers + 2
         self.frame = _Frame(left, top, plot_width / self.layout.horizon, plot_width)
         self.canvas = Canvas(self.layout.title)
 
     def drawn(self) -> str:
         bottom = self.frame.top + self.layout.height
-        height = bottom + 2 * LINE + 8 + LINE * bool(self.layout.hidden) + 4
+        height = bottom + 2 * LINE + 12
         self.canvas.rectangle((0, 0, self.width, height), PAPER)
         self._header()
         self._lanes()
@@ -99,15 +116,10 @@ class _Drawing:
             title = elided(self.layout.title, LARGE, self.width - 2 * PADDING)
             self.canvas.text((PADDING, y + 12), title, size=LARGE, fill=INK, bold=True)
             y += LINE + 6
-        if self.legend:
-            x = self.frame.left
-            for word, fill in [
-                *((WORD[role], FILL[role]) for role in self.layout.roles),
-                ("idle", IDLE),
-            ]:
-                self.canvas.rectangle((x, y + 1, 12, 10), fill, stroke=FAINT_INK)
-                self.canvas.text((x + 16, y + 10), word, size=SIZE, fill=INK)
-                x += 16 + text_width(word, SIZE) + 16
+        for row, x, word, fill in self.legend:
+            top = y + row * (LINE + 4)
+            self.canvas.rectangle((x, top + 1, 12, 10), fill, stroke=FAINT_INK)
+            self.canvas.text((x + 16, top + 10), word, size=SIZE, fill=INK)
 
     def _lanes(self) -> None:
         frame, canvas = self.frame, self.canvas
@@ -143,9 +155,6 @@ class _Drawing:
             canvas.text((x, bottom + 15), tick.label, size=SIZE, fill=INK, anchor="middle")
         canvas.line((frame.left, bottom), (right, bottom), FAINT_INK)
         canvas.text((right, bottom + 30), "time (s)", size=SIZE, fill=FAINT_INK, anchor="end")
-        if self.layout.hidden:
-            at = (PADDING, bottom + 30)
-            canvas.text(at, self.layout.hidden_line, size=SIZE, fill=INK, bold=True)
 
     def _bars(self) -> None:
         blocks, frame = self.layout.blocks, self.frame
@@ -156,6 +165,7 @@ class _Drawing:
             zip(*(a.tolist() for a in (left, top, wide, self.layout.height_of)), strict=True)
         )
         shade = np.maximum(1, np.ceil(blocks.covered * SHADES - 1e-9)).astype(int).tolist()
+        paints = self.layout.paints
         roles, activities = blocks.role.tolist(), blocks.activity.tolist()
         tipped = len(blocks) <= MAX_TIPS
         groups: defaultdict[tuple[int, int, bool], list[Rectangle]] = defaultdict(list)
@@ -164,19 +174,19 @@ class _Drawing:
             if tipped and activities[index] >= 0:
                 outline = PAPER if parted else ""
                 tip = self._tip(index)
-                self.canvas.rectangle(box, FILL[Role(role)], stroke=outline, tip=tip)
+                self.canvas.rectangle(box, paints[role][1], stroke=outline, tip=tip)
             else:
                 groups[role, shade[index], parted and activities[index] >= 0].append(box)
         for (role, level, parted), members in sorted(groups.items()):
             self.canvas.rectangles(
                 members,
-                FILL[Role(role)],
+                paints[role][1],
                 stroke=PAPER if parted else "",
                 opacity=level / SHADES,
             )
         for text in self.layout.texts:
             at = (frame.x(text.time), frame.top + text.middle + SMALL * 0.35)
-            fill = ink_on(FILL[text.role])
+            fill = ink_on(text.fill)
             self.canvas.text(at, text.text, size=SMALL, fill=fill, anchor="middle")
 
     def _tip(self, index: int) -> str:
@@ -185,7 +195,7 @@ class _Drawing:
         label = self.picture.labels[activity] if len(self.picture.labels) else ""
         return (
             f"{self.layout.rows[int(blocks.row[index])].label}: "
-            f"{WORD[Role(int(blocks.role[index]))]} {label}, "
+            f"{self.layout.paints[int(blocks.role[index])][0]} {label}, "
             f"{short(float(blocks.start[index]), 6)} to {short(float(blocks.end[index]), 6)} s"
         )
 

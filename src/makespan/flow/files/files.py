@@ -196,6 +196,7 @@ def save(
     beside: Result | Schedule | None = None,
     view: str | None = None,
     by: str | None = None,
+    fold: bool = False,
 ) -> None:
     """Write a result, a problem or a schedule to a file, whole or not at all.
 
@@ -209,8 +210,9 @@ def save(
         (trace events, for Perfetto) and ``.csv`` (the activities).
     beside
         A second result or schedule, drawn below the first on a page.
-    view, by
-        Which picture, and what its colours tell apart: see :func:`makespan.plot`.
+    view, by, fold
+        Which picture, what its colours tell apart, and whether transfers are left out: see
+        :func:`makespan.plot`.
 
     Raises
     ------
@@ -225,9 +227,9 @@ def save(
     if suffix in PICTURES:
         from makespan.flow.pictures.write import write_picture
 
-        write_picture(thing, path, beside=beside, view=view, by=by)
-    elif view is not None or by is not None:
-        raise InputError(f"{'by' if view is None else 'view'}: {suffix} is not a picture")
+        write_picture(thing, path, beside=beside, view=view, by=by, fold=fold)
+    elif view is not None or by is not None or fold:
+        raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
     else:
         write_whole(path, as_text(thing, suffix, path))
 

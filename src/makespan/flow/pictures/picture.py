@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
+from makespan.core.kind import Coloured
 from makespan.core.picture import Mark, Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
@@ -29,8 +32,13 @@ def picture(
     *,
     problem: Problem | None = None,
     title: str | None = None,
+    by: str | None = None,
+    fold: bool = False,
 ) -> Picture:
-    """Return what a picture of a plan shows: the kind's rows and bars, the title and marks."""
+    """Return what a picture of a plan shows: the kind's rows and bars, the title and marks.
+
+    ``by`` is what colours tell apart; with ``fold`` transfers are left out.
+    """
     if isinstance(result_or_schedule, Schedule):
         result, schedule = None, result_or_schedule
     else:
@@ -41,6 +49,11 @@ def picture(
     else:
         with misfits_refused():
             drawn = kind_of(problem).pictures.picture(problem, schedule)
+            if by is not None:
+                details = {} if result is None else result.details
+                drawn = replace(drawn, groups=_grouped(problem, schedule, by, details))
+    if fold:
+        drawn = drawn.folded()
     bound = result.lower_bound if result is not None else _known_bound(problem)
     marks = [Mark("makespan", schedule.makespan)] if len(schedule) else []
     if bound is not None and math.isfinite(bound):
@@ -53,6 +66,13 @@ def picture(
             kind = f"{problem.kind}: " if problem is not None else ""
             title = drawn.title or f"{kind}makespan {short(schedule.makespan, 6)} s"
     return drawn.with_marks(title, (*marks, *drawn.marks))
+
+
+def _grouped(problem: Problem, schedule: Schedule, by: str, details: Mapping[str, Any]) -> Groups:
+    room = kind_of(problem).pictures
+    if not isinstance(room, Coloured):
+        raise InputError(f"by: Gantt charts of {problem.kind} problems have one way of colours")
+    return room.grouped(problem, schedule, by, details)
 
 
 @contextmanager

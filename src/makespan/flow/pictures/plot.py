@@ -35,6 +35,7 @@ def plot(
     problem: Problem | None = None,
     title: str | None = None,
     by: str | None = None,
+    fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
 ) -> Axes:
@@ -56,9 +57,11 @@ def plot(
         The title; None says what is shown, "" leaves it out.
     by
         What colours tell apart in a task graph: ``"type"``, ``"level"``, ``"path"``,
-        ``"machine"`` or ``"cluster"``.
+        ``"machine"`` or ``"cluster"``; in the Gantt chart of a reduction ``"transfer"``.
+    fold
+        Whether a Gantt chart leaves transfers out.
     max_rows
-        How many machines a Gantt chart shows; the others are counted below.
+        How many machines a Gantt chart shows; one row sums the others up.
     legend
         Whether a Gantt chart explains its colours.
 
@@ -79,7 +82,7 @@ def plot(
     >>> plot(plan, ax=Figure().add_subplot()).get_xlabel()
     'time (s)'
     """
-    drawn = drawing(thing, view, problem=problem, title=title, by=by)
+    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
     return on_axes(drawn, ax, max_rows=_checked_rows(max_rows), legend=legend)
 
 
@@ -90,6 +93,7 @@ def svg(
     problem: Problem | None = None,
     title: str | None = None,
     by: str | None = None,
+    fold: bool = False,
     max_rows: int = MAX_ROWS,
     legend: bool = True,
     width: float = 1000.0,
@@ -98,7 +102,7 @@ def svg(
 
     The other parameters are those of :func:`plot`.
     """
-    drawn = drawing(thing, view, problem=problem, title=title, by=by)
+    drawn = drawing(thing, view, problem=problem, title=title, by=by, fold=fold)
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 
 
@@ -109,13 +113,14 @@ def image(
     view: str | None = None,
     problem: Problem | None = None,
     by: str | None = None,
+    fold: bool = False,
 ) -> bytes:
     """Return a picture as a ``png`` or ``pdf``; pyplot and its backend are left alone."""
     optional("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    drawn = drawing(thing, view, problem=problem, by=by)
+    drawn = drawing(thing, view, problem=problem, by=by, fold=fold)
     figure = Figure()
     FigureCanvasAgg(figure)
     with warnings.catch_warnings():

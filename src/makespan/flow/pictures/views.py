@@ -35,6 +35,7 @@ def drawing(
     problem: Problem | None = None,
     title: str | None = None,
     by: str | None = None,
+    fold: bool = False,
 ) -> Picture | Drawn:
     """Return what a picture of a result, a schedule or a problem shows.
 
@@ -52,7 +53,11 @@ def drawing(
         )
     stated = _stated(thing, problem)
     if chosen == GANTT:
-        return picture(cast("Result | Schedule", thing), problem=problem, title=title)
+        return picture(
+            cast("Result | Schedule", thing), problem=problem, title=title, by=by, fold=fold
+        )
+    if fold:
+        raise InputError("fold: only Gantt charts have lanes of transfers")
     assert stated is not None
     schedule: Schedule | None = None
     details: Mapping[str, Any] = {}

@@ -27,6 +27,7 @@ def write_picture(
     beside: Result | Schedule | None = None,
     view: str | None = None,
     by: str | None = None,
+    fold: bool = False,
 ) -> None:
     """Write a picture of a plan or a problem to a file, whole or not at all.
 
@@ -40,7 +41,7 @@ def write_picture(
         The problem of a schedule that comes alone.
     beside
         A second plan for a page.
-    view, by
+    view, by, fold
         Those of :func:`makespan.plot`; a page has all views.
 
     Raises
@@ -53,12 +54,11 @@ def write_picture(
     suffix = Path(path).suffix.lower()
     plan = cast("Result | Schedule", thing)
     if suffix == ".svg":
-        write_whole(path, svg(thing, problem=problem, view=view, by=by))
+        write_whole(path, svg(thing, problem=problem, view=view, by=by, fold=fold))
     elif suffix in (".png", ".pdf"):
-        write_whole(path, image(thing, suffix[1:], problem=problem, view=view, by=by))
-    elif view is not None or by is not None:
-        name = "view" if view is not None else "by"
-        raise InputError(f"{name}: is for pictures (.svg, .png, .pdf), not for {suffix}")
+        write_whole(path, image(thing, suffix[1:], problem=problem, view=view, by=by, fold=fold))
+    elif view is not None or by is not None or fold:
+        raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
     elif suffix == ".html":
         if is_problem(thing):
             write_whole(path, problem_page(thing))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Links, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.groups import groups, levels_of, types_of
 from makespan.taskgraph.pictures.network import platform
 from makespan.taskgraph.problem import TaskGraph
 
@@ -24,20 +29,21 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     """Return a row per machine: what it sends, what it executes, what it receives.
 
     What happens at the same time stands in lanes of its own, up to four of a role. Copies of a
-    task are marked, but for the one that ends first.
+    task are marked, but for the one that ends first. Tasks have the colours of their types, or
+    else of their levels.
     """
     schedule = schedule.renamed(problem.machines)
     _refuse_unknown(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     computes = np.flatnonzero(schedule.kind == Activity.COMPUTE)
-    groups = [
+    kinds = [
         ("send", Role.SEND, transfers, schedule.machine[transfers]),
         ("compute", Role.COMPUTE, computes, schedule.machine[computes]),
         ("receive", Role.RECEIVE, transfers, schedule.peer[transfers]),
     ]
     lanes: list[list[str]] = [[] for _ in problem.machines]
     parts = []
-    for word, role, activities, rows in groups:
+    for word, role, activities, rows in kinds:
         lane = _lanes(schedule, activities, rows)
         base = np.array([len(names) for names in lanes], dtype=np.int64)
         for row in range(len(lanes)):
@@ -59,8 +65,25 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
         rows=tuple(machines),
         bars=Bars.concatenate(parts),
         labels=tuple(labels),
+        groups=_of_activities(types_of(problem) or levels_of(problem), schedule),
         links=Links(names, source, target),
     )
+
+
+def grouped(problem: TaskGraph, schedule: Schedule, by: str, details: Mapping[str, Any]) -> Groups:
+    """Return the groups of the activities of a plan, as those of its tasks."""
+    schedule = schedule.renamed(problem.machines)
+    found = groups(problem, schedule, by, details)
+    assert found is not None
+    return _of_activities(found, schedule)
+
+
+def _of_activities(found: Groups, schedule: Schedule) -> Groups:
+    """Return the groups of the tasks that activities execute; transfers have none."""
+    of = np.full(len(schedule), -1, dtype=np.int64)
+    rows = schedule.rows_of(Activity.COMPUTE)
+    of[rows] = found.of[schedule.item[rows]]
+    return Groups(of, found.names, found.ordered)
 
 
 def _refuse_unknown(problem: TaskGraph, schedule: Schedule) -> None:

@@ -19,6 +19,8 @@ from makespan.taskgraph.problem import TaskGraph
 
 WAYS = ("type", "level", "path", "machine", "cluster")
 MOST_TYPES = 16
+MOST_NAMED = 100_000
+"""Tasks up to which their names are looked through for types."""
 HASH = re.compile(r"-[0-9a-f]{8,}")
 """What tells the keys of Dask collections apart."""
 NUMBERS = re.compile(r"[-_.\s\[(]*(?:ID)?\d[\d.,_\s\])-]*$")
@@ -58,8 +60,8 @@ def groups(
         on[longest_path(problem) if schedule is None else dominant_sequence(problem, schedule)] = (
             True
         )
-        names = ("longest path" if schedule is None else "dominant sequence", "other tasks")
-        return Groups(np.where(on, 0, 1), names)
+        names = ("other tasks", "longest path" if schedule is None else "dominant sequence")
+        return Groups(on.astype(np.int64), names, ordered=True)
     if by == "machine" and schedule is not None:
         return _machines(problem, schedule)
     if by == "cluster" and "clusters" in details:
@@ -75,6 +77,8 @@ def groups(
 
 def types_of(problem: TaskGraph, *, forced: bool = False) -> Groups | None:
     """Return the types of the tasks; None where they tell nothing, unless ``forced``."""
+    if len(problem.dag) > MOST_NAMED and not forced:
+        return None
     words = [NUMBERS.sub("", HASH.sub("", name)) or name for name in problem.dag.names]
     names = {word: index for index, word in enumerate(dict.fromkeys(words))}
     if not forced and not 1 < len(names) <= min(MOST_TYPES, len(words) // 2):
