@@ -208,6 +208,13 @@ def raise_if_failed(execution: Execution) -> None:
         raise ItemsFailed(execution) from execution.failures[0].error
 
 
+def checked(execution: Execution, *, keep_going: bool) -> Execution:
+    """Return what came of a run, or raise where items failed."""
+    if not keep_going:
+        raise_if_failed(execution)
+    return execution
+
+
 def deviations(plan: Schedule, measured: Schedule) -> tuple[Deviation, ...]:
     """Match the activities of a plan and of a measurement by kind, machines and chunk."""
     rows = {}

@@ -75,10 +75,10 @@ class Backlog:
         if held.chunks.pop(chunk, chunk) is None:
             held.since = held.heard = time.monotonic()
 
-    def has_room(self, worker: str) -> bool:
-        """Whether a worker may get a chunk."""
-        chunks, here = self._of(worker).chunks, self._here(worker)
-        return len(chunks) - min(1, here) < AHEAD
+    def has_room(self, worker: str, *, long: bool) -> bool:
+        """Whether a worker may get a chunk; while chunks are ``long``, one may wait, not two."""
+        held = len(self._of(worker).chunks)
+        return held < AHEAD or (not long and held - min(1, self._here(worker)) < AHEAD)
 
     def load(self, worker: str) -> float:
         """Return the load of what it holds."""

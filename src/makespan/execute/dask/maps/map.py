@@ -19,12 +19,12 @@ from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local, on_loop, pickled_function
 from makespan.execute.dask.cluster.crew import Member, Only
 from makespan.execute.dask.cluster.items import Items, Stream
-from makespan.execute.dask.execution import Execution
+from makespan.execute.dask.execution import Execution, checked
 from makespan.execute.dask.graphs.compute import forget_graphs
+from makespan.execute.dask.maps.carry_out import carry_out
 from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
-from makespan.execute.dask.maps.run import Job, carry_out, checked
-from makespan.execute.dask.maps.runner import Run
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import on_rows, tried
 
@@ -138,7 +138,6 @@ def imap(
     ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     ended: list[Execution | BaseException] = []
     tasks: list[asyncio.Task[Any]] = []
-    runs: list[Run] = []
     taken = 0
 
     async def recorded(used: Any, job: Job) -> Execution:
@@ -160,7 +159,6 @@ def imap(
             prepared,
             keep=lambda first, values: ready.put((first, values)),
             taken=lambda: taken,
-            begun=runs.append,
         )
         thread = Thread(target=work, args=(used, job), daemon=True)
         thread.start()
@@ -173,7 +171,7 @@ def imap(
                     values = waiting.pop(taken)
                     yield from values
                     taken += len(values)
-                    loop.call_soon_threadsafe(runs[0].wake)
+                    loop.call_soon_threadsafe(job.changed.set)
         finally:
             for task in tasks:
                 if not ended:

@@ -2,61 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from makespan.core.errors import InputError, MakespanError
+from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.calibration import MASTER_NAME
 from makespan.execute.dask.cluster.client import checked_client, on_loop, pickled_function
-from makespan.execute.dask.cluster.crew import ANY, Crew, Member, Only, refuse_no_worker
-from makespan.execute.dask.cluster.items import Items, Stream, joined
-from makespan.execute.dask.cluster.transfers import Traffic
-from makespan.execute.dask.execution import Execution, raise_if_failed
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.execution import Execution, checked
 from makespan.execute.dask.maps.backlog import Chunk
+from makespan.execute.dask.maps.carry_out import carry_out
 from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.order import Order, transfers_of
 from makespan.execute.dask.maps.pool import Range
-from makespan.execute.dask.maps.record import Record
-from makespan.execute.dask.maps.runner import Run
-from makespan.execute.progress import Progress, Tell, teller
+from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
 
 LOADS_AGREE = 1e-6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What to run on what, and how.
-
-    ``recall`` gives what is known of the costs on the workers that are there, ``learn`` takes what
-    is known in the end; ``only`` says which workers may be used; ``begun`` gets the run; the
-    rest is as in :class:`Run`.
-    """
-
-    function: bytes
-    items: Items
-    batched: bool
-    tell: Tell
-    recall: Callable[[Mapping[str, Member]], Costs]
-    learn: Callable[[Mapping[str, Member], Costs], None] = lambda members, costs: None
-    plan: Result | None = None
-    only: Only = ANY
-    batch_size: int | None = None
-    keep: Callable[[int, Any], None] | None = None
-    taken: Callable[[], int] | None = None
-    begun: Callable[[Run], None] = lambda run: None
 
 
 @suggesting
@@ -104,6 +75,7 @@ def run(
     refuse_unusable(plan, items)
     sent = pickled_function(function)
     costs = _costs(plan)
+    chunks, order = _planned(plan, items)
     with teller(progress) as tell:
         job = Job(
             function=sent,
@@ -112,99 +84,10 @@ def run(
             tell=tell,
             recall=lambda members: costs,
             plan=plan,
+            chunks=chunks,
+            order=order,
         )
-        execution = on_loop(client, lambda: carry_out(client, job))
-    return checked(execution, keep_going=keep_going)
-
-
-def checked(execution: Execution, *, keep_going: bool) -> Execution:
-    """Return what came of a run, or raise where items failed."""
-    if not keep_going:
-        raise_if_failed(execution)
-    return execution
-
-
-async def carry_out(client: Any, job: Job) -> Execution:
-    """Carry out a job and return what came of it."""
-    started = time.time()
-    items, running = job.items, None
-    items.refuse_unpicklable(0, min(1, len(items)))
-    names = tuple(job.plan.problem.machines) if job.plan is not None else ()
-    divisible = job.plan is None or isinstance(job.plan.problem, DivisibleLoad)
-    record = Record(names if names and divisible else (MASTER_NAME, *names))
-    chunks, order = ((), None) if job.plan is None else _planned(job.plan, items)
-
-    def execution(run: Run) -> Execution:
-        return _execution(job, run, record, started)
-
-    try:
-        async with (
-            Crew(client, only=job.only) as crew,
-            Traffic(crew, job.function, job.batched, job.only.resources) as traffic,
-        ):
-            costs = job.recall(crew.members)
-            running = Run(
-                crew,
-                traffic,
-                items,
-                record,
-                costs,
-                order=order,
-                batch_size=job.batch_size,
-                tell=job.tell,
-                keep=job.keep,
-                taken=job.taken,
-            )
-            job.begun(running)
-            if len(items) or isinstance(items, Stream):
-                refuse_no_worker(crew)
-                await running.go(chunks)
-                job.learn(crew.members, costs)
-    except MakespanError as error:
-        if running is not None:
-            error.execution = execution(running)
-        raise
-    return execution(running)
-
-
-def _execution(job: Job, run: Run, record: Record, started: float) -> Execution:
-    values: list[Any] = []
-    reached = 0
-    for low in sorted(run.pieces):
-        if low > reached:  # only where the run could not be ended
-            values.append([None] * (low - reached))
-        values.append(run.pieces[low])
-        reached = low + len(run.pieces[low])
-    if reached < len(job.items):
-        values.append([None] * (len(job.items) - reached))
-    seconds, count = time.time() - started, len(job.items)
-    names = [name for name, known in run.costs.known.items() if known.largest]
-    return Execution(
-        results=joined(values),
-        schedule=record.schedule(),
-        plan=job.plan,
-        failures=tuple(sorted(run.failures, key=lambda failure: failure.first)),
-        events=tuple(run.events),
-        seconds=seconds,
-        learning=seconds if run.learning is None else run.learning - started,
-        planning=run.planning,
-        **_worth(run.costs, names, count, job.items.load, seconds) if job.plan is None else {},
-    )
-
-
-def _worth(
-    costs: Costs, names: Sequence[str], count: int, load: float, seconds: float
-) -> dict[str, Any]:
-    """Return what was learnt, and what it was worth."""
-    if not names:
-        return {}
-    singly, together = costs.an_item(names, load / count)
-    lost = max(0.0, seconds - count * together)
-    return {
-        "platform": costs.star(names),
-        "singly": count * singly,
-        "pays_from": lost / (singly - together) if singly > together else math.inf,
-    }
+        return checked(on_loop(client, lambda: carry_out(client, job)), keep_going=keep_going)
 
 
 def _planned(plan: Result, items: Items) -> tuple[tuple[Chunk, ...], Order]:

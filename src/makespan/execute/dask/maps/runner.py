@@ -6,23 +6,23 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
-from makespan.execute.dask.cluster.items import Items, Stream
+from makespan.execute.dask.cluster.items import Stream
 from makespan.execute.dask.cluster.transfers import Traffic, Window
 from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk, next_piece
 from makespan.execute.dask.maps.costs import FIRST, Costs
-from makespan.execute.dask.maps.order import Order
+from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
 from makespan.execute.dask.maps.record import Computation, Record
-from makespan.execute.progress import Tell
 from makespan.execute.remote import Failure, Outcome
 
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
+LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not two
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
 HELD = 4  # times as much may be read and not taken yet
@@ -31,53 +31,31 @@ log = logging.getLogger("makespan")
 
 
 class Run:
-    """One run.
+    """One run of a job.
 
     Whatever lies in the pool is dealt out: a worker with fewer than two chunks ahead of it gets a
     piece whose size follows from what is known of all workers' costs, and from what is left.
 
     Parameters
     ----------
-    crew, traffic, items
-        The workers, what goes to them, and the data.
+    job
+        What to run.
+    crew, traffic
+        The workers, and what goes to them.
     record
         Where activities are noted.
     costs
         What is known of the workers' costs; it learns.
-    order
-        When the chunks of a plan are sent and returned; None where there is no plan.
-    batch_size
-        The most items in a chunk.
-    tell
-        Called with the share of the load that is done, and what it does.
-    keep
-        Called with the first item and the results of each chunk, once for every item.
-    taken
-        Returns how many results are not held any more: of items that come in a stream, so many are
-        read ahead of that, and of what is computed, as take a few seconds.
     """
 
     def __init__(
-        self,
-        crew: Crew,
-        traffic: Traffic,
-        items: Items,
-        record: Record,
-        costs: Costs,
-        *,
-        order: Order | None = None,
-        batch_size: int | None = None,
-        tell: Tell = lambda share, what: None,
-        keep: Callable[[int, Any], None] | None = None,
-        taken: Callable[[], int] | None = None,
+        self, job: Job, crew: Crew, traffic: Traffic, record: Record, costs: Costs
     ) -> None:
-        self.crew, self.traffic, self.items, self.record = crew, traffic, items, record
-        self.costs, self.order, self.tell = costs, order, tell
-        self.batch_size = batch_size
-        self.pool = Pool(items)
+        self.job, self.crew, self.traffic, self.record = job, crew, traffic, record
+        self.items, self.order, self.costs = job.items, job.order, costs
+        self.pool = Pool(self.items)
         self.pieces: dict[int, Any] = {}
-        self.keep = keep or self.pieces.__setitem__
-        self.taken = taken or (lambda: len(items))
+        self.keep = job.keep or self.pieces.__setitem__
         self.failures: list[Failure] = []
         self.events: list[str] = []
         self.learning: float | None = None  # when every worker had returned something
@@ -88,11 +66,12 @@ class Run:
         self._here = bytearray()
         self._open: dict[Chunk, asyncio.Task[None]] = {}
         self._backlog = Backlog()
-        self._changed = asyncio.Event()
+        self._changed = job.changed
         self._group = asyncio.TaskGroup()
 
-    async def go(self, chunks: Sequence[Chunk] = ()) -> None:
-        """Run the chunks of a plan, and what lies in the pool, to the end."""
+    async def go(self) -> None:
+        """Run the chunks of the plan, and deal out all else, to the end."""
+        chunks = self.job.chunks
         self.crew.joined, self.crew.left = self._joined, self._left
         self._next_item = max((chunk.item + 1 for chunk in chunks), default=0)
         self._expect(len(self.items), pool=not chunks)
@@ -137,9 +116,14 @@ class Run:
         members = self.crew.members.values()
         speed = sum(self.costs.speed(member.name) for member in members if self._knows(member))
         wanted = max(int(READ_AHEAD * speed), AHEAD * sum(member.threads for member in members))
-        if self.pool.load < wanted and len(self._here) - self.taken() <= HELD * wanted:
+        if self.pool.load < wanted and self._missing_or_held() <= HELD * wanted:
             self._reading = True
             self._group.create_task(self._read_on(wanted))
+
+    def _missing_or_held(self) -> int:
+        """Return how many items are read whose results are not there, or there and not taken."""
+        taken = self.job.taken
+        return self._missing if taken is None else len(self._here) - taken()
 
     async def _read_on(self, count: int) -> None:
         assert isinstance(self.items, Stream)
@@ -149,10 +133,6 @@ class Run:
 
     def _knows(self, member: Member) -> bool:
         return self.costs[member.name].largest > 0.0
-
-    def wake(self) -> None:
-        """Look again what can be done."""
-        self._changed.set()
 
     def _start(self, chunk: Chunk) -> None:
         self._backlog.add(chunk)
@@ -194,34 +174,43 @@ class Run:
             return False
         begun = time.perf_counter()
         names, costs, backlog = self.crew.names, self.costs, self._backlog
-        free = [name for name in names if backlog.has_room(name)]
         late = {chunk.worker for chunk in self._open if chunk.again}
-        free = [name for name in free if name not in late]
+        free = [n for n in names if backlog.has_room(n, long=self._long(n)) and n not in late]
+        if not free:
+            return False
         speeds = {name: costs.speed(name) for name in names}
         left = {name: backlog.left(name, speeds[name]) for name in names}
         least = {name: costs.least(name, len(names)) for name in names}
         found = next_piece(self.pool.load, free, left, speeds, least)
+        self.planning += time.perf_counter() - begun
         if found is not None:
             name, amount = found
             self._start(self._chunk(name, min(amount, self._most(name))))
-        self.planning += time.perf_counter() - begun
         return found is not None
+
+    def _units(self, name: str) -> float:
+        """Return the units of an item for each thread of a worker."""
+        items = self.items
+        return self.crew.members[name].threads * items.load_of(0, len(items)) / len(items)
+
+    def _long(self, name: str) -> bool:
+        """Whether a worker's items take long, or nobody knows."""
+        return self.costs.due(name, self._units(name)) > LONG
 
     def _most(self, name: str) -> float:
         """Return how many units a chunk for a worker holds at most."""
-        one = self.items.load_of(0, len(self.items)) / len(self.items)
-        one *= self.crew.members[name].threads
+        one = self._units(name)
         first = one if not self._backlog.of(name) else FIRST * one
         bound = MAX_BOUND / AHEAD * self.items.load
         return min(self.costs.most(name, first), max(one, bound))
 
     def _chunk(self, name: str, units: float) -> Chunk:
-        taken = self.pool.take(units, self.batch_size)
+        taken = self.pool.take(units, self.job.batch_size)
         self._next_item += 1
         return Chunk(self._next_item - 1, name, taken, self.items.load_of(taken.low, taken.high))
 
     async def _wait_for_a_worker(self) -> None:
-        self.tell(self._share, "no worker is left; waiting for one")
+        self.job.tell(self._share, "no worker is left; waiting for one")
         await self.crew.wait_for_one()
 
     async def _deliver(self, chunk: Chunk) -> None:
@@ -281,7 +270,7 @@ class Run:
                 self.keep(low + part * count // len(outcomes), outcome.values)
             self.failures += outcome.failures
         self._arrived(chunk.range)
-        self.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
+        self.job.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
 
     def _arrived(self, one: Range) -> None:
         self._here[one.low : one.high] = bytes([1]) * len(one)

@@ -1,0 +1,86 @@
+"""A job carried out: a run on a crew, from its beginning to what came of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from makespan.core.errors import MakespanError
+from makespan.divisible.problem import DivisibleLoad
+from makespan.execute.dask.cluster.calibration import MASTER_NAME
+from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
+from makespan.execute.dask.cluster.items import Stream, joined
+from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.dask.execution import Execution
+from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.job import Job
+from makespan.execute.dask.maps.record import Record
+from makespan.execute.dask.maps.runner import Run
+
+
+async def carry_out(client: Any, job: Job) -> Execution:
+    """Carry out a job and return what came of it."""
+    started = time.time()
+    items, run = job.items, None
+    items.refuse_unpicklable(0, min(1, len(items)))
+    names = tuple(job.plan.problem.machines) if job.plan is not None else ()
+    has_master = job.plan is not None and isinstance(job.plan.problem, DivisibleLoad)
+    record = Record(names if has_master else (MASTER_NAME, *names))
+    try:
+        async with (
+            Crew(client, only=job.only) as crew,
+            Traffic(crew, job.function, job.batched, job.only.resources) as traffic,
+        ):
+            run = Run(job, crew, traffic, record, job.recall(crew.members))
+            if len(items) or isinstance(items, Stream):
+                refuse_no_worker(crew)
+                await run.go()
+                job.learn(crew.members, run.costs)
+    except MakespanError as error:
+        if run is not None:
+            error.execution = _execution(run, started)
+        raise
+    return _execution(run, started)
+
+
+def _execution(run: Run, started: float) -> Execution:
+    job = run.job
+    values: list[Any] = []
+    reached = 0
+    for low in sorted(run.pieces):
+        if low > reached:  # only where the run could not be ended
+            values.append([None] * (low - reached))
+        values.append(run.pieces[low])
+        reached = low + len(run.pieces[low])
+    if reached < len(job.items):
+        values.append([None] * (len(job.items) - reached))
+    seconds, count = time.time() - started, len(job.items)
+    names = [name for name, known in run.costs.known.items() if known.largest]
+    return Execution(
+        results=joined(values),
+        schedule=run.record.schedule(),
+        plan=job.plan,
+        failures=tuple(sorted(run.failures, key=lambda failure: failure.first)),
+        events=tuple(run.events),
+        seconds=seconds,
+        learning=seconds if run.learning is None else run.learning - started,
+        planning=run.planning,
+        **_worth(run.costs, names, count, job.items.load, seconds) if job.plan is None else {},
+    )
+
+
+def _worth(
+    costs: Costs, names: Sequence[str], count: int, load: float, seconds: float
+) -> dict[str, Any]:
+    """Return what was learnt, and what it was worth."""
+    if not names:
+        return {}
+    singly, together = costs.an_item(names, load / count)
+    lost = max(0.0, seconds - count * together)
+    return {
+        "platform": costs.star(names),
+        "singly": count * singly,
+        "pays_from": lost / (singly - together) if singly > together else math.inf,
+    }

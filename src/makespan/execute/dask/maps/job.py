@@ -1,0 +1,61 @@
+"""What a run is to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from makespan.execute.dask.cluster.crew import ANY, Member, Only
+from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.maps.backlog import Chunk
+from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.order import Order
+from makespan.execute.progress import Tell
+from makespan.flow.result import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to run on what, and how.
+
+    Parameters
+    ----------
+    function, items, batched
+        The pickled function, the data, and whether it takes a whole chunk.
+    tell
+        Called with the share of the items that are done, and what was done last.
+    recall, learn
+        Give what is known of the costs on the workers that are there, and take what is known in the
+        end.
+    plan, chunks, order
+        A plan, its chunks, and when they are sent and returned; None where there is no plan.
+    only
+        Which workers may be used.
+    batch_size
+        The most items in a chunk.
+    keep
+        Called with the first item and the results of each chunk, once for every item; None: the run
+        keeps them.
+    taken
+        Returns how many results are not held any more: a stream is read some seconds of work ahead
+        of that. None: it is read as fast as it is needed.
+    changed
+        Set whenever there may be something to do.
+    """
+
+    function: bytes
+    items: Items
+    batched: bool
+    tell: Tell
+    recall: Callable[[Mapping[str, Member]], Costs]
+    learn: Callable[[Mapping[str, Member], Costs], None] = lambda members, costs: None
+    plan: Result | None = None
+    chunks: Sequence[Chunk] = ()
+    order: Order | None = None
+    only: Only = ANY
+    batch_size: int | None = None
+    keep: Callable[[int, Any], None] | None = None
+    taken: Callable[[], int] | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
