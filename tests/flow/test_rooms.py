@@ -16,6 +16,7 @@ from makespan.core.kind import (
     Generate,
     Grained,
     Kind,
+    Lasting,
     Methods,
     Pictures,
     Referee,
@@ -51,6 +52,7 @@ def enter(
     grained: Grained[Own] | None = None,
     replayed: Replayed[Own] | None = None,
     weighty: Weighty[Own] | None = None,
+    lasting: Lasting[Own] | None = None,
 ) -> None:
     """Make a problem, write and read it, plan it, and take the plan through every room."""
     kind = KINDS[own.kind]
@@ -77,7 +79,7 @@ def enter(
     assert answer.lines(problem, schedule)
     assert len(pictures.picture(problem, schedule).bars) > 0
     assert methods.AUTO
-    optional(kind, problem, schedule, data, beside, grained, replayed, weighty)
+    optional(kind, problem, schedule, data, beside, grained, replayed, weighty, lasting)
 
 
 def optional(
@@ -89,6 +91,7 @@ def optional(
     grained: Grained[Own] | None,
     replayed: Replayed[Own] | None,
     weighty: Weighty[Own] | None,
+    lasting: Lasting[Own] | None,
 ) -> None:
     """The kind finds what it has, and what stands for the rest."""
     assert (beside is not None) == isinstance(kind.file, Beside)
@@ -97,6 +100,8 @@ def optional(
     assert (weighty is not None) == isinstance(kind.timing, Weighty)
     assert kind.read(data, Path()) == problem
     assert kind.grain(problem) == (grained.grain(problem) if grained else None)
+    assert (lasting is not None) == isinstance(kind.timing, Lasting)
+    assert kind.at_least(problem) == (lasting.at_least(problem) if lasting else 0.0)
     assert kind.behind(problem) == (weighty.behind(problem) if weighty else 0.0)
     ends = kind.replay(problem, schedule, 2).makespans(np.full((2, len(schedule)), 2.0))
     slow = float(kind.timing.retimed(problem, schedule, np.full(len(schedule), 2.0)).makespan)
@@ -183,7 +188,7 @@ def test_reduction() -> None:
 
     enter(
         problem.Reduction, answer, bounds, file, generate, methods, pictures, referee, timing,
-        grained=bounds, replayed=timing, weighty=timing,
+        grained=bounds, replayed=timing, weighty=timing, lasting=timing,
     )  # fmt: skip
 
 

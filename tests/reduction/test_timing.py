@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from makespan import Reduction, check, solve
 from makespan.core.control import Control
+from makespan.core.errors import TooLarge
 from makespan.core.registry import applicability, find_method
 from makespan.reduction import timing
 from makespan.reduction.generate import generate
@@ -141,3 +143,19 @@ def test_rows_that_wait_for_later_ones_settle_in_few_passes(monkeypatch):
     settled = timing._settle(timing.Before(following, none, none, none), costs)
     assert settled is not None
     assert settled[0].tolist() == list(range(count))[::-1]
+
+
+@pytest.mark.parametrize(("order", "method"), [("greedy", "auto"), ("free", "chain")])
+def test_what_takes_longer_than_the_limit_is_refused_before_it_begins(
+    order: str, method: str
+) -> None:
+    """At once, with the seconds that would do; just as large a problem with a longer limit runs."""
+    problem = Reduction(machines=5, segments=700_000, order=order, latency=1.0, transfer=1.0)
+    limit = 0.8
+    assert timing.at_least(problem) > 1.2 * limit + 0.5
+    begun = time.process_time()
+    with pytest.raises(TooLarge, match=r"time_limit: 0\.8 s is too short.*limit of \d s would do"):
+        solve(problem, method=method, time_limit=limit)
+    assert time.process_time() - begun < 0.2
+    small = Reduction(machines=5, segments=7_000, order=order, latency=1.0, transfer=1.0)
+    assert solve(small, method=method, time_limit=0.0).schedule is not None

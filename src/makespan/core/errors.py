@@ -99,7 +99,7 @@ class MethodError(MakespanError):
 
 
 class TooLarge(MethodError):
-    """What was asked for would take more memory than there is for it; nothing was taken."""
+    """What was asked for would take more memory, or time, than there is; nothing was begun."""
 
 
 class MissingExtra(MakespanError, ImportError):

@@ -68,6 +68,14 @@ class Weighty(Protocol[Of_contra]):
 
 
 @runtime_checkable
+class Lasting(Protocol[Of_contra]):
+    def at_least(self, problem: Of_contra) -> float:
+        """Return about how many seconds the quickest plan takes, with all that comes behind it,
+        where that may be more than a short limit.
+        """
+
+
+@runtime_checkable
 class Replayed(Protocol[Of_contra]):
     def replay(self, problem: Of_contra, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, prepared to be carried out many times."""
@@ -173,6 +181,11 @@ class Kind:
         """Return about how many seconds it takes to time, referee and bound a large plan."""
         room = self.timing
         return room.behind(problem) if isinstance(room, Weighty) else 0.0
+
+    def at_least(self, problem: Problem) -> float:
+        """Return about how many seconds the quickest plan takes, with all that comes behind it."""
+        room = self.timing
+        return room.at_least(problem) if isinstance(room, Lasting) else 0.0
 
     def replay(self, problem: Problem, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, to be carried out with other durations."""

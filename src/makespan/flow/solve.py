@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,7 @@ def solve_controlled(
     """Like :func:`solve`, with a control that the caller keeps."""
     kind = kind_of(problem)
     method, options = _with_file_options(problem, method, options)
+    _refuse_late(kind.at_least(problem), control.time_limit)
     with control.interruptible():
         try:
             with control.reserving(kind.behind(problem)):
@@ -205,6 +207,16 @@ def checked_limit(time_limit: float | None) -> float | None:
         if text is not None:
             raise MethodError(f"time_limit: {text}")
     return time_limit
+
+
+def _refuse_late(least: float, limit: float | None) -> None:
+    """Refuse what can't be done in the time that a limit stands for, before it is begun."""
+    if limit is not None and least > 1.2 * limit + 0.5:
+        raise TooLarge(
+            f"time_limit: {limit:g} s is too short for a problem of this size: its quickest plan "
+            f"takes about {least:.2g} s with its check; a limit of {math.ceil(least)} s would do, "
+            "or none"
+        )
 
 
 def _refuse_unmet(kind: Kind, method: Method, problem: Problem) -> None:
