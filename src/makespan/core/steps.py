@@ -53,6 +53,8 @@ class Step:
         The queue with its priorities, the ends on the machines.
     time
         What starts later is not decided yet; None where items are placed, or nothing is.
+    since
+        What starts earlier is not decided yet: of methods that plan backwards.
     values
         What is reached so far, such as the parallel time.
     """
@@ -65,6 +67,7 @@ class Step:
     slots: Sequence[Slot] = ()
     tables: Sequence[Table] = ()
     time: float | None = None
+    since: float | None = None
     values: Mapping[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:

@@ -29,9 +29,11 @@ function appearances(plan) {
     }
     return found;
   }
-  if (!steps.some((step) => step.time !== undefined)) return null;
+  const slack = 1e-9 * plan.horizon;
+  const decides = (step, when) => step.time >= when - slack || step.since <= when + slack;
+  if (!steps.some((step) => step.time !== undefined || step.since !== undefined)) return null;
   for (let activity = 0; activity < count; activity++) {
-    const at = steps.findIndex((step) => step.time !== undefined && step.time >= start[activity] - 1e-9 * plan.horizon);
+    const at = steps.findIndex((step) => decides(step, start[activity]));
     found[activity] = at < 0 ? steps.length : at + 1;
   }
   return found;

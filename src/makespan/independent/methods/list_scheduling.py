@@ -9,6 +9,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.placing.greedy import greedy
+from makespan.independent.placing.steps import log_greedy
 from makespan.independent.problem import IndependentTasks
 
 
@@ -23,4 +24,6 @@ from makespan.independent.problem import IndependentTasks
 def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, each on the machine that is free first."""
     tasks = np.arange(len(problem.durations))
-    return Solution(schedule=greedy(problem, tasks, problem.durations))
+    schedule = greedy(problem, tasks, problem.durations)
+    log_greedy(problem, control, tasks.tolist(), schedule)
+    return Solution(schedule=schedule)

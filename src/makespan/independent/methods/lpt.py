@@ -7,6 +7,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.placing.greedy import greedy, longest_first
+from makespan.independent.placing.steps import log_greedy
 from makespan.independent.problem import IndependentTasks
 
 
@@ -19,4 +20,7 @@ from makespan.independent.problem import IndependentTasks
 )
 def lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that is free first."""
-    return Solution(schedule=greedy(problem, *longest_first(problem)))
+    tasks, seconds = longest_first(problem)
+    schedule = greedy(problem, tasks, seconds)
+    log_greedy(problem, control, tasks.tolist(), schedule)
+    return Solution(schedule=schedule)

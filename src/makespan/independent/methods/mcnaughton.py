@@ -10,6 +10,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import total
 from makespan.independent.needs import PREEMPTION
+from makespan.independent.placing.steps import log_wrapping
 from makespan.independent.placing.wrap_around import wrap_around
 from makespan.independent.problem import IndependentTasks
 
@@ -31,6 +32,7 @@ def mcnaughton(problem: IndependentTasks, control: Control) -> Solution:
     average = total(seconds) / problem.machine_count
     optimum = max(average, float(seconds.max(initial=0.0)))
     schedule = _wrapped_around(problem, optimum)
+    log_wrapping(problem, control, schedule)
     return Solution(
         schedule=schedule,
         lower_bound=optimum,

@@ -13,6 +13,7 @@ from makespan.independent.bounds import bounds
 from makespan.independent.needs import NO_PREEMPTION
 from makespan.independent.placing.first_fit import first_fit
 from makespan.independent.placing.greedy import first_plan, longest_first
+from makespan.independent.placing.steps import log_capacity
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -55,10 +56,12 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
             break
         if machine is None:
             lower = capacity
+            log_capacity(control, capacity, fits=False, lower=lower, upper=upper)
             continue
         upper = capacity
         plan = scheduled(problem, tasks, seconds, machine)
         if plan.makespan < best.makespan:
             best, upper = plan, min(capacity, plan.makespan)
             control.report(best.makespan, bound)
+        log_capacity(control, capacity, fits=True, lower=lower, upper=upper)
     return Solution(schedule=best)

@@ -12,6 +12,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
+from makespan.core.steps import Step, number
 from makespan.core.system.memory import claim
 from makespan.partition.least_sum.preference import NOT_LOOKED_AT
 from makespan.partition.least_sum.relaxation import relaxation_at
@@ -120,8 +121,23 @@ def _handed_out(problem: Partition, key: Key, control: Control) -> Integers | So
         index = heap[0][1]
         given[index] += 1
         row, count = rows[index], given[index]
+        if control.log_steps:
+            _log(problem, control, sum(given), index, count, row[count])
         if count + 1 < len(row):
             heapq.heapreplace(heap, (key(row[count], row[count + 1]), index))
         else:
             heapq.heappop(heap)
     return lower + np.array(given, dtype=np.int64)
+
+
+def _log(
+    problem: Partition, control: Control, task: int, index: int, count: int, cost: float
+) -> None:
+    name = problem.machines[index]
+    control.step(
+        Step(
+            text=f"task {task} to {name}: {count} there, which cost {number(cost)}",
+            cells={"task": task, "to": name, "tasks there": count, "cost": cost},
+            values={"tasks placed": task},
+        )
+    )

@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.steps import Step
 from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 ONE_OCTAVE = 1 << 52
@@ -197,10 +198,27 @@ class _Search:
 
     def _decide(self, ends: Ends) -> None:
         try:
-            if self._sums.reach(ends, self._tasks):
+            reached = self._sums.reach(ends, self._tasks)
+            if self._control.log_steps:
+                self._log(ends, reached=reached)
+            if reached:
                 self.feasible = ends
             else:
                 self._infeasible = ends
         except Expired as expired:
             bound = expired.bound if self._infeasible is None else self._infeasible.limit
             raise Expired(bound, self.feasible) from None
+
+    def _log(self, ends: Ends, *, reached: bool) -> None:
+        limit = f"{value_of(ends.limit):.8g}"
+        word = "possible" if reached else "not possible"
+        if not reached and not ends.contain(self._tasks):
+            word = "too few" if ends.greatest < self._tasks else "too many"
+        counts = f"{ends.least:,} to {ends.greatest:,}"
+        self._control.step(
+            Step(
+                text=f"at most {limit}: counts add up to {counts}; {self._tasks:,} are {word}",
+                cells={"at most": limit, "counts": counts, f"{self._tasks:,} tasks": word},
+                values={"limit": value_of(ends.limit)},
+            )
+        )

@@ -18,6 +18,7 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
 
 
@@ -53,7 +54,8 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     machines, segments = len(problem.machines), problem.segments
     claim_sends(problem)
     copies = copies_of(machines, segments)
-    return Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
+    found = Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
+    return logged(problem, control, found)
 
 
 def copies_of(machines: int, segments: int) -> Integers:

@@ -24,6 +24,7 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.order import ordered
+from makespan.reduction.rules.steps import logged
 from makespan.reduction.search.trees import all_trees
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
 from makespan.reduction.timing import in_order
@@ -91,11 +92,12 @@ def best_destinations(
         best, through = _best_of_all(machines, segments, planned, control)
     else:
         best, through = _local_search(problem, planned, control, tries), False
-    return Solution(
+    found = Solution(
         schedule=in_order(problem, best.sends),
         optimal=through and problem.order == rule,
         stopped=not through,
     )
+    return logged(problem, control, found)
 
 
 class _Plan(NamedTuple):

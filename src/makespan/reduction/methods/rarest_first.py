@@ -17,6 +17,7 @@ from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
 from makespan.reduction.rules.spreading import NEEDIEST, RELEASE_FIRST, spread
+from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
 
 STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
@@ -106,7 +107,8 @@ def rarest_first(
     if spreader.end == spreader.huge:  # not even one run was through
         return pipelined(problem, chain, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    return Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
+    return logged(problem, control, found, backwards=True)
 
 
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:

@@ -19,6 +19,7 @@ from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.rules.order import ordered
 from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Sends, claim_sends, tables_of
 from makespan.reduction.timing import in_order
 
@@ -44,7 +45,8 @@ def pipelined(
     A broadcast is the reversed reduction.
     """
     schedule = planned(problem, parents_of(problem, tree), control, leads)
-    return Solution(schedule=schedule, lower_bound=best_bound(problem))
+    found = Solution(schedule=schedule, lower_bound=best_bound(problem))
+    return logged(problem, control, found)
 
 
 def parents_of(problem: Reduction, tree: Tree) -> Integers:

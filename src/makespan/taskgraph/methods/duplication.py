@@ -5,6 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
 from makespan.taskgraph.placing.copy_board import Copying
@@ -61,6 +62,30 @@ def duplication(
             if not tries or plan.least_end(task, machine) <= min(tries)[0]:
                 tries.append((*plan.try_on(task, machine), machine))
         plan.place(task, min(tries)[2])
+        if control.log_steps:
+            _log(problem, control, task, sorted(tries))
     timed = plain if plain.earliest else retimed(problem, plain)
     plans = (plain, timed, plan.schedule())
-    return Solution(schedule=min(plans, key=lambda each: each.makespan))
+    best = min(plans, key=lambda each: each.makespan)
+    if best is not plans[-1]:
+        control.step("the plan of heft, without copies, is as short: it is kept")
+    return Solution(schedule=best)
+
+
+def _log(
+    problem: TaskGraph, control: Control, task: int, tries: list[tuple[float, int, int]]
+) -> None:
+    """Log where a task goes, given the end, the copies and the machine of all tries, best first."""
+    name, machines = problem.dag.names[task], problem.machines
+    names = ("machine", "end", "copies")
+    rows = [(machines[machine], end, float(copies)) for end, copies, machine in tries]
+    (where, end, copies), more = rows[0], " with copies of predecessors" * (rows[0][2] > 0)
+    shown = listed((f"{each}: {number(ends)}" for each, ends, _ in rows), MAX_ROWS)
+    control.step(
+        Step(
+            text=f"{name} would end at {shown}; {name} to {where}{more}, ends at {number(end)}",
+            cells={"task": name, "to": where, "copies": copies, "end": end},
+            items={"chosen": (task,), "placed": (task,)},
+            tables=(Table(f"{name} on the machines", names, tuple(rows[:MAX_ROWS]), 0),),
+        )
+    )

@@ -10,10 +10,12 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, listed
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.ready import Ready
+from makespan.taskgraph.placing.steps import QUEUED
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -33,12 +35,37 @@ def in_slots(
     while ready:
         if control.expired():
             return Solution(schedule=in_time(problem, control))
-        for task in [ready.pop() for _ in processors if ready]:
+        queue = ready.tasks if control.log_steps else []
+        taken = [ready.pop() for _ in processors if ready]
+        if control.log_steps:
+            _log(problem, control, int(ready.time), queue, taken, backwards=backwards)
+        for task in taken:
             slot[task] = ready.time
             ready.run_until(task, ready.time + 1)
         ready.advance()
     slot = slot.max(initial=0) - slot if backwards else slot
     return Solution(schedule=_executed(problem, slot), optimal=True)
+
+
+def _log(
+    problem: TaskGraph,
+    control: Control,
+    slot: int,
+    queue: list[int],
+    taken: list[int],
+    *,
+    backwards: bool,
+) -> None:
+    names = problem.named
+    word = "slot from the end" if backwards else "slot"
+    first, rest = " ".join(names(taken)), listed(names(queue[len(taken) :]), QUEUED)
+    control.step(
+        Step(
+            text=f"{word} {slot + 1}: {first}; still ready: {rest}",
+            cells={word: slot + 1.0, "tasks": first, "still ready": rest},
+            items={"ready": queue, "chosen": taken, "placed": taken},
+        )
+    )
 
 
 def _executed(problem: TaskGraph, slot: Integers) -> Schedule:

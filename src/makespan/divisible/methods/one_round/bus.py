@@ -9,6 +9,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import A_BUS, LINEAR_ONE_ROUND
 from makespan.divisible.one_round.linear import solve_linear
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -30,4 +31,5 @@ def bus(problem: DivisibleLoad, control: Control) -> Solution:
     order = np.arange(len(problem.star))
     if problem.order is not None:
         order = problem.workers_in(problem.order)
-    return solve_linear(problem, order, keep_all=True)
+    found = solve_linear(problem, order, keep_all=True)
+    return logged(problem, control, found, problem.star.send_per_unit, "send cost")

@@ -12,6 +12,7 @@ from makespan.divisible.needs import AFFINE_ONE_ROUND, NO_GIVEN_ORDER, at_most, 
 from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.newton import Search
 from makespan.divisible.one_round.selection import Selection
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import DivisibleLoad
 
@@ -37,7 +38,10 @@ def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
     C and W are a worker's fixed costs of sending and computing, w its cost of computing a unit,
     and c what sending a unit costs for all.
     """
-    return solve_latencies(problem, control, _search)
+    star = problem.star
+    key = star.send_fixed * star.compute_per_unit - star.send_per_unit * star.compute_fixed
+    found = solve_latencies(problem, control, _search)
+    return logged(problem, control, found, key, "C w - c W")
 
 
 def _search(costs: Costs, order: Integers | None, control: Control) -> Search:

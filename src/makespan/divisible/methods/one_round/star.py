@@ -7,6 +7,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import A_MASTER, LINEAR_ONE_ROUND, NO_GIVEN_ORDER
 from makespan.divisible.one_round.linear import solve_linear
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -20,4 +21,5 @@ from makespan.divisible.problem import DivisibleLoad
 )
 def star(problem: DivisibleLoad, control: Control) -> Solution:
     """Closed form on a star: serve by non-decreasing send cost, all finish together."""
-    return solve_linear(problem, problem.star.by_send_cost, keep_all=True)
+    found = solve_linear(problem, problem.star.by_send_cost, keep_all=True)
+    return logged(problem, control, found, problem.star.send_per_unit, "send cost")

@@ -12,6 +12,7 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import RETURNS_ONE_ROUND, at_most
 from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.order_programme import claim_sparse
@@ -68,7 +69,8 @@ def fifo(problem: DivisibleLoad, control: Control) -> Solution:
     orders = Rule.of(problem, terms, "fifo").arranged(served, served, own=True)
     best = best_of(terms, [orders], control)
     best = replace(best, bound=best.value)
-    return solution_of(problem, terms, best, of_class=not keeps_discipline(problem, "fifo"))
+    found = solution_of(problem, terms, best, of_class=not keeps_discipline(problem, "fifo"))
+    return logged(problem, control, found, problem.star.send_per_unit, "send cost")
 
 
 def _best_order(problem: DivisibleLoad) -> list[int] | None:

@@ -18,6 +18,7 @@ from makespan.divisible.one_round.layers import MAX_WORKERS
 from makespan.divisible.one_round.linear import as_optimal, linear_plan
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.split import with_returns
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.one_round.subsets import solve_latencies
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.plans import (
@@ -63,7 +64,8 @@ def lifo(problem: DivisibleLoad, control: Control) -> Solution:
         plain = solve_latencies(_plain(problem), control)
         solution = _with_returns(problem, plain)
     else:
-        solution = _linear(problem)
+        port = problem.star.send_per_unit + problem.star.return_per_unit
+        solution = logged(problem, control, _linear(problem), port, "send and return cost")
     return solution if keeps_discipline(problem, "lifo") else _unproved(solution)
 
 

@@ -12,6 +12,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.needs import FREE_ORDER, ONE_SEGMENT, ONE_WAY, OPEN_PLAN, SAME_TIMES
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.rules.steps import logged
 
 
 @register(
@@ -36,4 +37,5 @@ def single_segment(problem: Reduction, control: Control) -> Solution:
         heappush(heap, (arrival + period, giver))
         heappush(heap, (arrival + length, taker))
     table = np.array(copies, dtype=np.int64).reshape(-1, 3)
-    return Solution(schedule=schedule_from_copies(problem, table), optimal=True)
+    found = Solution(schedule=schedule_from_copies(problem, table), optimal=True)
+    return logged(problem, control, found, backwards=True)

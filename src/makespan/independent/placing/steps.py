@@ -1,0 +1,105 @@
+"""Steps of methods that place tasks in an order: their decisions, taken once more."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.schedule import Schedule
+from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
+from makespan.independent.problem import IndependentTasks
+
+SHOWN = 6
+"""Tasks and machines in a line."""
+
+
+def log_greedy(
+    problem: IndependentTasks, control: Control, order: list[int], schedule: Schedule
+) -> None:
+    """Log which machines are free when, as each task of ``order`` goes to the first of them."""
+    if not control.log_steps:
+        return
+    used = problem.useful_machines
+    names, machines = problem.tasks, problem.machines
+    row_of = {item: row for row, item in enumerate(schedule.item.tolist())}
+    order = [task for task in order if task in row_of]
+    free = [(0.0, machine) for machine in range(used)]
+    for place, task in enumerate(order):
+        row = row_of[task]
+        machine, seconds = int(schedule.machine[row]), float(problem.durations[task])
+        start, end = float(schedule.start[row]), float(schedule.end[row])
+        first = heapq.nsmallest(MAX_ROWS, free)
+        queue = order[place : place + MAX_ROWS]
+        cells: dict[str, str | float] = {"task": names[task], "seconds": seconds}
+        if used <= MAX_COLUMNS:
+            cells |= {f"{machines[each]} free": time for time, each in sorted(free, key=_machine)}
+        cells |= {"to": machines[machine], "start": start, "end": end}
+        when = listed(f"{machines[each]} at {number(time)}" for time, each in first[:SHOWN])
+        more = f" and {used - SHOWN} more" if used > SHOWN else ""
+        control.step(
+            Step(
+                text=f"{names[task]} ({number(seconds)}); free {when}{more}; "
+                f"{names[task]} to {machines[machine]}, {number(start)} to {number(end)}",
+                cells=cells,
+                items={"ready": queue, "chosen": (task,), "placed": (task,)},
+                slots=(Slot(machines[machine], start, end, "chosen"),),
+                tables=(
+                    Table(
+                        f"to place: {len(order) - place}",
+                        ("task", "seconds"),
+                        tuple((names[each], float(problem.durations[each])) for each in queue),
+                        0,
+                    ),
+                    Table(
+                        "machines",
+                        ("machine", "free"),
+                        tuple((machines[each], time) for time, each in first),
+                        next((i for i, (_, each) in enumerate(first) if each == machine), -1),
+                    ),
+                ),
+            )
+        )
+        free = [(end if each == machine else time, each) for time, each in free]
+
+
+def _machine(pair: tuple[float, int]) -> int:
+    return pair[1]
+
+
+def log_capacity(
+    control: Control, capacity: float, *, fits: bool, lower: float, upper: float
+) -> None:
+    """Log a try of MULTIFIT: whether first fit packs all tasks into machines of ``capacity``."""
+    word = "all tasks fit" if fits else "not all tasks fit"
+    at, low, high = (f"{value:.8g}" for value in (capacity, lower, upper))
+    control.step(
+        Step(
+            text=f"capacity {at}: {word}; the least is between {low} and {high}",
+            cells={"capacity": at, "first fit": word, "from": low, "to": high},
+            values={"capacity": capacity, "from": lower, "to": upper},
+        )
+    )
+
+
+def log_wrapping(problem: IndependentTasks, control: Control, schedule: Schedule) -> None:
+    """Log how McNaughton's rule fills one machine after another."""
+    if not control.log_steps:
+        return
+    rows = zip(schedule.item, schedule.machine, schedule.start, schedule.end, strict=True)
+    pieces = np.bincount(schedule.item, minlength=len(problem.durations))
+    for item, machine, start, end in rows:
+        name, where = problem.tasks[item], problem.machines[machine]
+        part = ", a part of it" if pieces[item] > 1 else ""
+        control.step(
+            Step(
+                text=f"{name} to {where}, {number(start)} to {number(end)}{part}",
+                cells={
+                    "task": name, "seconds": float(problem.durations[item]), "to": where,
+                    "start": float(start), "end": float(end), "": part.removeprefix(", "),
+                },
+                items={"chosen": (int(item),), "placed": (int(item),)},
+                slots=(Slot(where, float(start), float(end), "chosen"),),
+            )
+        )  # fmt: skip
