@@ -36,7 +36,10 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
     layer = nodes.layer
     if layer is None:
         layer = layers_of(count, edges.source, edges.target)
-    colour = diagram.groups.of if diagram.groups is not None else np.zeros(count, dtype=np.int64)
+    groups, colour = diagram.groups, np.zeros(count, dtype=np.int64)
+    told_apart = groups is not None and not groups.ordered
+    if groups is not None and told_apart:
+        colour = groups.of
     bold = np.zeros(count, dtype=bool) if nodes.bold is None else nodes.bold
     together = math.ceil((int(layer.max()) + 1) / MOST_LAYERS)
     while True:
@@ -57,7 +60,7 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
         for each in members
     ]
     item = np.arange(count) if nodes.item is None else nodes.item
-    groups = diagram.groups
+    alike = " of one colour" if told_apart else ""
     where = "in a layer" if together == 1 else f"in {together} layers"
     return replace(
         diagram,
@@ -70,7 +73,7 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
         edges=_between(edges, of, found[:, 0]),
         groups=None if groups is None else groups.take(first),
         members=[item[each] for each in members],
-        notes=(*diagram.notes, f"a box stands for all {what} of one colour {where}"),
+        notes=(*diagram.notes, f"a box stands for all {what}{alike} {where}"),
     )
 
 

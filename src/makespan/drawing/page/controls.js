@@ -196,6 +196,13 @@ function listenToTools() {
     label.append(box, swatch, ROLES[role].word);
     kinds.append(label);
   }
+  for (const [word, fill] of plans[0].groups?.legend ?? []) {
+    const swatch = element("span", undefined, "swatch");
+    swatch.style.background = fill;
+    const entry = element("span", undefined, "group");
+    entry.append(swatch, word);
+    kinds.append(entry);
+  }
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target === filter) return;
     event.preventDefault();

@@ -88,6 +88,13 @@ class Plan {
     this.roles = [...new Set(bars.role)].sort((a, b) => a - b);
   }
 
+  // The colours of a bar: those of its group, or else of its role.
+  paint(bar) {
+    const group = this.groups?.of[this.bars.activity[bar]] ?? -1;
+    if (group < 0) return ROLES[this.bars.role[bar]];
+    return { fill: this.groups.fills[group], ink: this.groups.inks[group] };
+  }
+
   // What stands on an activity.
   label(activity) {
     const text = this.activities.label[activity] ?? -1;

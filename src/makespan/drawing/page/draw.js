@@ -179,7 +179,7 @@ class Panel {
       if (!run) return;
       const width = Math.max(1, run.to - run.from);
       context.globalAlpha = Math.max(0.3, Math.min(1, run.busy / width));
-      context.fillStyle = ROLES[run.role].fill;
+      context.fillStyle = run.fill;
       context.fillRect(run.from, top, width, height);
       context.globalAlpha = 1;
       run = null;
@@ -194,7 +194,7 @@ class Panel {
       const to = this.x(end[bar]);
       if (to - from < NARROW) {
         if (run && (role[bar] !== run.role || from - run.to > 1)) flush();
-        if (!run) run = { from, to, role: role[bar], busy: 0 };
+        if (!run) run = { from, to, role: role[bar], fill: plan.paint(bar).fill, busy: 0 };
         run.to = Math.max(run.to, to);
         run.busy += to - from;
         continue;
@@ -202,7 +202,7 @@ class Panel {
       flush();
       const left = Math.max(from, this.left - 4);
       const width = Math.min(to, this.right + 4) - left;
-      context.fillStyle = ROLES[role[bar]].fill;
+      context.fillStyle = plan.paint(bar).fill;
       context.fillRect(left, top, to - from > 4 ? Math.max(width - 0.8, 1) : width, height);
       if (width > 14 && height >= 10) this.drawLabel(bar, activity[bar], name, left, width, top + height / 2);
     }
@@ -217,7 +217,7 @@ class Panel {
     const from = Math.max(left, this.left);
     const room = Math.min(left + width, this.right) - from;
     if (textWidth(context, label) > room - 6) return;
-    context.fillStyle = ROLES[plan.bars.role[bar]].ink;
+    context.fillStyle = plan.paint(bar).ink;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(label, from + room / 2, middle + 0.5);

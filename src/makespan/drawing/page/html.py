@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.diagram import Groups
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.steps import Step
-from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, ink_on
+from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, fills, ink_on, legend_of
 from makespan.drawing.gantt.marks import combined, horizon
 from makespan.drawing.gantt.tracks import tracks
 from makespan.drawing.page.packing import Packing, in_ticks
@@ -32,6 +33,8 @@ SCRIPTS = (
     *("diagrams.js", "player.js", "controls.js", "page.js"),
 )
 MAX_IDLE_ROWS = 1000
+SHADES = 64
+"""Colours of groups that have an order, at most."""
 EXACT = 50_000
 """Activities up to which times and amounts are exact; beyond, times are whole ticks."""
 TICKS = 2**31 - 1
@@ -140,9 +143,20 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "laneSets": [list(names) for names in lane_sets],
         "lanesOf": lanes,
         "hidden": len(picture.rows) - count,
+        "groups": None if picture.groups is None else _groups(picture.groups),
         "bars": _bar_columns(picture, schedule, end),
         **_activity_columns(picture, schedule),
     }
+
+
+def _groups(groups: Groups) -> dict[str, Any]:
+    """Return the colour of each activity, -1 for that of its role, and what some colours mean."""
+    colours, of, count = fills(groups), groups.of, len(groups.names)
+    if groups.ordered and count > SHADES:
+        of = np.where(of >= 0, of * SHADES // count, -1)
+        colours = [colours[shade * count // SHADES] for shade in range(SHADES)]
+    inks = [ink_on(colour) for colour in colours]
+    return {"of": of, "fills": colours, "inks": inks, "legend": legend_of(groups)}
 
 
 def _is_told(steps: Sequence[Step]) -> bool:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from makespan.flow.result import Result
 
 GANTT = "gantt"
+CHART = "chart"
+"""What colours tell apart beside a Gantt chart: what they do there."""
 
 
 def views_of(thing: Result | Schedule | Problem, problem: Problem | None = None) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def page_diagrams(
 ) -> tuple[tuple[str, str], ...]:
     """Return the pictures of a plan's problem that stand beside its chart on a page.
 
-    Each comes with its title, as an SVG element in the colours of the page; see
+    Each comes with its title, as an SVG element in the colours of the page and of the chart; see
     :func:`makespan.drawing.diagram.svg.diagram_svg` for the data attributes of boxes and lines.
     A kind's picture that needs more than this plan has is left out.
     """
@@ -82,7 +84,7 @@ def page_diagrams(
     found = []
     for view in () if stated is None else kind_of(stated).pictures.VIEWS:
         try:
-            drawn = drawing(result, view, problem=problem)
+            drawn = drawing(result, view, problem=problem, by=CHART)
         except InputError:
             continue
         assert not isinstance(drawn, Picture)

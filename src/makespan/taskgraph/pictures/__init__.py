@@ -14,7 +14,7 @@ from makespan.core.picture import Bars, Links, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
-from makespan.taskgraph.pictures.groups import groups, levels_of, types_of
+from makespan.taskgraph.pictures.groups import charted, groups
 from makespan.taskgraph.pictures.network import platform
 from makespan.taskgraph.problem import TaskGraph
 
@@ -65,8 +65,8 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
         rows=tuple(machines),
         bars=Bars.concatenate(parts),
         labels=tuple(labels),
-        groups=_of_activities(types_of(problem) or levels_of(problem), schedule),
-        links=Links(names, source, target),
+        groups=_of_activities(charted(problem), schedule),
+        links=Links(tuple(names), source, target),
     )
 
 

@@ -10,9 +10,15 @@ import numpy as np
 
 from makespan.core.diagram import Diagram, Edges, Flags, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.drawing.text import short
-from makespan.taskgraph.pictures.groups import HASH, dominant_sequence, groups, longest_path
+from makespan.taskgraph.pictures.groups import (
+    HASH,
+    dominant_sequence,
+    first_rows,
+    groups,
+    longest_path,
+)
 from makespan.taskgraph.placing.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
 
@@ -44,7 +50,7 @@ def graph(
         path, bold_word = longest_path(problem), "longest path"
     else:
         schedule = schedule.renamed(problem.machines)
-        rows = _first_rows(problem, schedule)
+        rows = first_rows(problem, schedule)
         begin, end = schedule.start[rows], schedule.end[rows]
         notes = [
             f"{short(one)}–{short(other)}" if row >= 0 else ""
@@ -81,15 +87,6 @@ def graph(
         dashed="one after another on a machine",
         notes=said,
     )
-
-
-def _first_rows(problem: TaskGraph, schedule: Schedule) -> Integers:
-    """Return the row of each task, of several copies that of the first to end; -1 for none."""
-    rows = schedule.rows_of(Activity.COMPUTE)
-    rows = rows[np.argsort(-schedule.end[rows], kind="stable")]
-    found = np.full(len(problem.dag), -1, dtype=np.int64)
-    found[schedule.item[rows]] = rows
-    return found
 
 
 def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[int]) -> Integers:

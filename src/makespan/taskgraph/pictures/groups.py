@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy as np
 from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.text import short
 from makespan.taskgraph.clustering.clusters import clustering_of
 from makespan.taskgraph.placing.levels import levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
+CHART = "chart"
+"""The way of Gantt charts, for pictures beside them."""
 WAYS = ("type", "level", "path", "machine", "cluster")
 MOST_TYPES = 16
 MOST_NAMED = 100_000
@@ -51,6 +54,8 @@ def groups(
     """
     if by is None:
         return types_of(problem) if schedule is None else _machines(problem, schedule)
+    if by == CHART:
+        return charted(problem)
     if by == "type":
         return types_of(problem, forced=True)
     if by == "level":
@@ -75,6 +80,11 @@ def groups(
     raise InputError(f"by: {by!r} needs {missing}")
 
 
+def charted(problem: TaskGraph) -> Groups:
+    """Return the groups that a Gantt chart shows: types, or else levels."""
+    return types_of(problem) or levels_of(problem)
+
+
 def types_of(problem: TaskGraph, *, forced: bool = False) -> Groups | None:
     """Return the types of the tasks; None where they tell nothing, unless ``forced``."""
     if len(problem.dag) > MOST_NAMED and not forced:
@@ -95,11 +105,8 @@ def levels_of(problem: TaskGraph) -> Groups:
 
 
 def _machines(problem: TaskGraph, schedule: Schedule) -> Groups:
-    rows = schedule.rows_of(Activity.COMPUTE)
-    of = np.full(len(problem.dag), -1, dtype=np.int64)
-    last = rows[np.argsort(-schedule.end[rows], kind="stable")]  # the first to end counts
-    of[schedule.item[last]] = schedule.machine[last]
-    return Groups(of, problem.machines)
+    rows = first_rows(problem, schedule)
+    return Groups(np.where(rows >= 0, schedule.machine[rows], -1), problem.machines)
 
 
 def _clusters(problem: TaskGraph, clusters: Any) -> Groups:
@@ -124,72 +131,78 @@ def dominant_sequence(problem: TaskGraph, schedule: Schedule) -> list[int]:
 
     Complexity: O(n log n + e).
     """
-    dag, delays = problem.dag, problem.network.routing.delay
     rows = schedule.rows_of(Activity.COMPUTE)
     if not len(rows):
         return []
-    arrival = _arrivals(problem, schedule)
-    by_end = rows[np.lexsort((schedule.end[rows], schedule.machine[rows]))]
-    machine, end = schedule.machine[by_end], schedule.end[by_end]
-    first_end = np.full(len(dag), np.inf)
-    np.minimum.at(first_end, schedule.item[rows], schedule.end[rows])
-    row_on = {
-        (task, at): row
-        for task, at, row in zip(
-            schedule.item[rows].tolist(),
-            schedule.machine[rows].tolist(),
-            rows.tolist(),
-            strict=True,
-        )
-    }
+    waits = _Waits(problem, schedule, rows)
     row = int(rows[np.argmax(schedule.end[rows])])
-    chain = [int(schedule.item[row])]
-    seen = {row}
+    chain = [row]
     while True:
-        task, here, start = int(schedule.item[row]), int(schedule.machine[row]), schedule.start[row]
-        candidates: list[tuple[float, int, int]] = []
+        before = [each for each in waits.for_(row) if each[2] >= 0 and each[2] not in chain]
+        if not before:
+            return [int(schedule.item[each]) for each in reversed(chain)]
+        row = max(before)[2]
+        chain.append(row)
+
+
+class _Waits:
+    """What each execution of a task waited for, and until when."""
+
+    def __init__(self, problem: TaskGraph, schedule: Schedule, rows: Integers) -> None:
+        self._dag, self._delays = problem.dag, problem.network.routing.delay
+        self._schedule, self._arrivals = schedule, _Arrivals(schedule)
+        self._by_end = rows[np.lexsort((schedule.end[rows], schedule.machine[rows]))]
+        self._machine = schedule.machine[self._by_end]
+        self._first = first_rows(problem, schedule).tolist()
+        pairs = zip(schedule.item[rows].tolist(), schedule.machine[rows].tolist(), strict=True)
+        self._row_on = dict(zip(pairs, rows.tolist(), strict=True))
+
+    def for_(self, row: int) -> Iterator[tuple[float, bool, int]]:
+        """Yield until when, whether for data, and for which other execution."""
+        dag, schedule = self._dag, self._schedule
+        task, here = int(schedule.item[row]), int(schedule.machine[row])
         for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
             source = int(dag.source[edge])
-            if (edge, here) in arrival:
-                when, before = arrival[edge, here]
-                when += float(delays[before, here])
-                candidates.append((when, 1, row_on.get((source, before), -1)))
-            elif (source, here) in row_on:
-                candidates.append(
-                    (float(schedule.end[row_on[source, here]]), 1, row_on[source, here])
-                )
+            arrival = self._arrivals.at(edge, here)
+            if arrival is not None:
+                when, start = arrival
+                until = when + float(self._delays[start, here])
+                yield until, True, self._row_on.get((source, start), -1)
             else:
-                copies = [r for (t, _), r in row_on.items() if t == source]
-                candidates.append(
-                    (float(first_end[source]), 1, min(copies, key=lambda r: schedule.end[r]))
-                )
-        low, high = np.searchsorted(machine, [here, here + 1])
-        place = low + int(np.searchsorted(end[low:high], start * (1 + 1e-12), side="right")) - 1
-        while place >= low and int(by_end[place]) in seen:
-            place -= 1
-        if place >= low:
-            candidates.append((float(end[place]), 0, int(by_end[place])))
-        candidates = [each for each in candidates if each[2] >= 0 and each[2] not in seen]
-        if not candidates:
-            return chain[::-1]
-        row = max(candidates)[2]
-        seen.add(row)
-        chain.append(int(schedule.item[row]))
+                own = self._row_on.get((source, here), self._first[source])
+                yield float(schedule.end[own]), True, own
+        low, high = np.searchsorted(self._machine, [here, here + 1]).tolist()
+        begun = float(schedule.start[row]) * (1 + 1e-12)
+        ends = schedule.end[self._by_end[low:high]]
+        for other in self._by_end[low : low + int(np.searchsorted(ends, begun, side="right"))][-2:]:
+            yield float(schedule.end[other]), False, int(other)
 
 
-def _arrivals(problem: TaskGraph, schedule: Schedule) -> dict[tuple[int, int], tuple[float, int]]:
-    """Return when the data of each edge end their last hop to a machine, and where they began."""
-    hops = schedule.rows_of(Activity.TRANSFER)
-    hops = hops[np.argsort(schedule.start[hops], kind="stable")]
-    begun: dict[tuple[int, int], int] = {}
-    found = {}
-    for edge, start, goal, end in zip(
-        schedule.item[hops].tolist(),
-        schedule.machine[hops].tolist(),
-        schedule.peer[hops].tolist(),
-        schedule.end[hops].tolist(),
-        strict=True,
-    ):
-        begun[edge, goal] = begun.get((edge, start), start)
-        found[edge, goal] = (end, begun[edge, goal])
+def first_rows(problem: TaskGraph, schedule: Schedule) -> Integers:
+    """Return the row of each task, of several copies that of the first to end; -1 for none."""
+    rows = schedule.rows_of(Activity.COMPUTE)
+    rows = rows[np.argsort(-schedule.end[rows], kind="stable")]
+    found = np.full(len(problem.dag), -1, dtype=np.int64)
+    found[schedule.item[rows]] = rows
     return found
+
+
+class _Arrivals:
+    """Where the data of edges come from, and when they are there."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        hops = schedule.rows_of(Activity.TRANSFER)
+        self._schedule = schedule
+        self._hops = hops[np.lexsort((schedule.start[hops], schedule.item[hops]))]
+        self._edges = schedule.item[self._hops]
+
+    def at(self, edge: int, machine: int) -> tuple[float, int] | None:
+        """Return when the data of an edge end their last hop to a machine, and where they began."""
+        first, last = np.searchsorted(self._edges, [edge, edge + 1])
+        found, origin = None, dict[int, int]()
+        for row in self._hops[first:last].tolist():
+            start, goal = int(self._schedule.machine[row]), int(self._schedule.peer[row])
+            origin[goal] = origin.get(start, start)
+            if goal == machine:
+                found = float(self._schedule.end[row]), origin[goal]
+        return found
