@@ -90,7 +90,5 @@ def test_magnitudes_are_bounded():
 
 def test_the_representation_is_short():
     """A million durations do not fill the screen."""
-    assert repr(IndependentTasks(2, [1.0])) == (
-        "IndependentTasks(machines=2, durations=[1.0], preemptive=False)"
-    )
+    assert repr(IndependentTasks(2, [1.0])) == "<IndependentTasks: 1 task, 2 machines>"
     assert len(repr(IndependentTasks(2, np.ones(10**5)))) < 300

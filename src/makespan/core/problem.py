@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
+from makespan.core.shown import Shown, Table, counted
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+SHOWN = 20_000
+"""Machines, tasks and edges in all, up to which a notebook shows what a problem consists of."""
+DRAWN = 1_000
+"""And up to which it shows a picture."""
 
 
 @runtime_checkable
@@ -30,8 +38,8 @@ def is_problem(thing: object) -> TypeGuard[Problem]:
     return isinstance(getattr(type(thing), "kind", None), str)
 
 
-class Pictured:
-    """What a problem can do besides being stated: be drawn."""
+class Pictured(Shown):
+    """What a problem can do besides being stated: be drawn, be shown in a notebook, be pickled."""
 
     __slots__ = ()
 
@@ -39,3 +47,26 @@ class Pictured:
         """Draw the problem with matplotlib; see :func:`makespan.plot`."""
         drawn: Axes = import_module("makespan.flow.pictures.plot").plot(self, ax=ax, **options)
         return drawn
+
+    def _counts(self) -> Mapping[str, int]:
+        """Return how many there are of what the problem consists of, by its word."""
+        raise NotImplementedError
+
+    def _facts(self) -> Sequence[str]:
+        return [counted(number, word) for word, number in self._counts().items()]
+
+    def _tables(self) -> Sequence[Table]:
+        if sum(self._counts().values()) > SHOWN:
+            return ()
+        tables: Sequence[Table] = import_module("makespan.flow.answer").problem_tables(self)
+        return tables
+
+    def _picture(self) -> str:
+        if sum(self._counts().values()) > DRAWN:
+            return ""
+        picture: str = import_module("makespan.flow.pictures.plot").svg(self)
+        return picture
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the statement for copies and pickles, without what was worked out from it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]

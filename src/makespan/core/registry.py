@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.core.solution import Solution
 from makespan.core.system.extras import missing
 from makespan.core.system.startup import startup
@@ -103,6 +104,79 @@ class Applicability:
         if self.applies:
             return f"{self.name}: {self.method.summary}"
         return f"{self.name}: does not apply: {'; '.join(self.reasons)}"
+
+
+class Methods(tuple[Applicability, ...], Shown, Framed):
+    """Methods, each with why it does not apply; printed as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        able = [verdict for verdict in self if verdict.applies]
+        others = [verdict for verdict in self if not verdict.applies]
+        if not others:
+            return "\n".join(_listed(able))
+        blocks = [["these apply", *_listed(able)]] if able else []
+        blocks.append(["these do not", *_reasons(others)])
+        return "\n\n".join("\n".join(block) for block in blocks)
+
+    __repr__ = __str__
+
+    def _facts(self) -> Sequence[str]:
+        able = sum(verdict.applies for verdict in self)
+        return [counted(len(self), "method"), f"{able} of them apply"][: 1 + (able < len(self))]
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        methods = [verdict.method for verdict in self]
+        columns: dict[str, Sequence[Any]] = {
+            "method": [method.name for method in methods],
+            "does": [method.summary for method in methods],
+            "exact": [method.proves is not None for method in methods],
+            "published": [method.published for method in methods],
+            "options": [_options(method) for method in methods],
+        }
+        if not all(verdict.applies for verdict in self):
+            columns["applies"] = [verdict.applies for verdict in self]
+            columns["why not"] = ["; ".join(verdict.reasons) for verdict in self]
+        return columns
+
+    def _tables(self) -> Sequence[Table]:
+        words = {True: "yes", False: ""}
+        named = {
+            name: [words.get(cell, cell) if isinstance(cell, bool) else cell for cell in column]
+            for name, column in self._columns().items()
+        }
+        return [Table.of(named)]
+
+
+def _options(method: Method) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+
+
+def _listed(verdicts: Sequence[Applicability]) -> list[str]:
+    width = max((len(verdict.name) for verdict in verdicts), default=0)
+    lines = []
+    for verdict in verdicts:
+        method = verdict.method
+        words = [
+            word
+            for word, said in (("exact", method.proves), ("published", method.published))
+            if said
+        ]
+        label = f" [{', '.join(words)}]" if words else ""
+        lines.append(f"  {verdict.name:<{width}}  {method.summary}{label}")
+        if method.options:
+            lines.append(f"  {'':<{width}}  options: {_options(method)}")
+    return lines
+
+
+def _reasons(verdicts: Sequence[Applicability]) -> list[str]:
+    width = max(len(verdict.name) for verdict in verdicts)
+    return [
+        f"  {verdict.name if not index else '':<{width}}  {reason}"
+        for verdict in verdicts
+        for index, reason in enumerate(verdict.reasons)
+    ]
 
 
 _REGISTER: dict[str, dict[str, Method]] = {}

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.system.extras import optional
+from makespan.core.shown import Framed, Shown, Table, counted
 
 
 class Activity(IntEnum):
@@ -31,14 +31,16 @@ class Activity(IntEnum):
 
 
 WORDS = tuple(activity.word for activity in Activity)
+SHOWN = 20  # rows, in a notebook
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Schedule:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Schedule(Shown, Framed):
     """The activities of a plan, one row each, in columns of equal length.
 
     A transfer is one row on the machine that sends, with the receiver as ``peer``. All columns
-    are read-only arrays; times are seconds.
+    are read-only arrays; times are seconds. Iterating gives the rows, see :meth:`records`; two
+    schedules are equal where all rows are.
 
     Parameters
     ----------
@@ -203,6 +205,24 @@ class Schedule:
     def __len__(self) -> int:
         return sum(map(len, self.parts)) if self.parts else len(self.kind)
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.records()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schedule):
+            return NotImplemented
+        return (
+            len(self) == len(other)
+            and self.machines == other.machines
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
+                for name in COLUMNS
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self.machines), len(self)))
+
     @property
     def makespan(self) -> float:
         """The time at which the last activity ends, 0 for an empty schedule."""
@@ -287,17 +307,17 @@ class Schedule:
                 "end": end,
             }
 
-    def to_pandas(self) -> Any:
-        """Return a pandas data frame, one row per activity."""
-        return optional("pandas").DataFrame(self._frame_columns())
-
-    def to_polars(self) -> Any:
-        """Return a polars data frame, one row per activity."""
-        return optional("polars").DataFrame(self._frame_columns())
-
-    def _frame_columns(self) -> Mapping[str, Any]:
-        records = list(self.records())
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        records = list(self)
         return {name: [record[name] for record in records] for name in COLUMNS}
+
+    def _facts(self) -> Sequence[str]:
+        rows, machines = counted(len(self), "activity", "activities"), len(self.machines)
+        return [rows, f"on {counted(machines, 'machine')}", f"makespan {self.makespan:.6g}"]
+
+    def _tables(self) -> Sequence[Table]:
+        first = self.take(np.arange(min(SHOWN, len(self))))
+        return [Table.of(first._columns(), length=len(self))]
 
 
 def _finder(names: Sequence[str]) -> Callable[[str], int]:

@@ -28,7 +28,7 @@ MASTER = 0
 MAX_UNITS = 2.0**53
 
 
-@dataclass(frozen=True, kw_only=True, eq=True)
+@dataclass(frozen=True, kw_only=True, eq=True, repr=False)
 class DivisibleLoad(Pictured):
     """A load that can be cut anywhere, held by a master and sent to workers.
 
@@ -121,6 +121,13 @@ class DivisibleLoad(Pictured):
             self.__dict__["_position"] = validation.indexed
         if self.load is None and self.loads is not None:
             object.__setattr__(self, "load", math.fsum(self.loads.values()))
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"node" if isinstance(self.platform, Tree) else "worker": len(self.platform)}
+
+    def _facts(self) -> Sequence[str]:
+        asked = f"deadline {self.deadline}" if self.load is None else f"load {self.load}"
+        return [asked, *super()._facts()]
 
     @cached_property
     def machines(self) -> Sequence[str]:

@@ -13,6 +13,8 @@ from makespan.core.schedule import Schedule
 from makespan.flow.kinds import kind_of
 
 if TYPE_CHECKING:
+    from makespan.core.problem import Problem
+    from makespan.core.shown import Table
     from makespan.flow.result import Result
 
 RESULT_FORMAT = "makespan.result/1"
@@ -106,6 +108,26 @@ def result_as_dict(result: Result) -> dict[str, Any]:
     if result.log:
         data["log"] = list(result.log)
     return data
+
+
+def problem_tables(problem: Problem) -> tuple[Table, ...]:
+    """Return what a problem consists of as tables, from its form in files."""
+    from makespan.drawing.page.tables import answer_tables
+
+    data = kind_of(problem).file.write(problem)
+    del data["format"]
+    return answer_tables(_flat(data))
+
+
+def _flat(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a form without tables that hold lists or tables: their keys stand beside its own."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, dict) and any(isinstance(v, (dict, list)) for v in value.values()):
+            found.update(_flat(value))
+        else:
+            found[key] = value
+    return found
 
 
 def schedule_as_dict(schedule: Schedule) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
-from makespan.core.registry import Applicability, applicability, methods_of
+from makespan.core.registry import Applicability, Methods, applicability, methods_of
 from makespan.flow.kinds import kind_named, kind_of
 
 
 @suggesting
-def methods(problem_or_kind: Problem | str) -> tuple[Applicability, ...]:
+def methods(problem_or_kind: Problem | str) -> Methods:
     """Return every method of a kind, and for a problem, why it does not apply.
+
+    They are printed as a table.
 
     Raises
     ------
@@ -22,6 +24,6 @@ def methods(problem_or_kind: Problem | str) -> tuple[Applicability, ...]:
     """
     if isinstance(problem_or_kind, str):
         kind = kind_named(problem_or_kind)
-        return tuple(Applicability(method=method) for method in methods_of(kind.name))
+        return Methods(Applicability(method=method) for method in methods_of(kind.name))
     kind = kind_of(problem_or_kind)
-    return tuple(applicability(method, problem_or_kind) for method in methods_of(kind.name))
+    return Methods(applicability(method, problem_or_kind) for method in methods_of(kind.name))

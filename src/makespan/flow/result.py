@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
+from makespan.core.shown import Framed, Shown, Table
 from makespan.core.solution import Objective, Status
 from makespan.core.steps import Step
 from makespan.flow.answer import answer, summary
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(Shown, Framed):
     """A plan with its proof or its gap.
 
     Parameters
@@ -81,7 +83,25 @@ class Result:
     def __str__(self) -> str:
         return summary(self)
 
-    def _repr_html_(self) -> str:
-        from makespan.flow.pictures.plot import html_fragment
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        if self.schedule is None:
+            raise InputError(f"the result is {self.status}, without a plan")
+        return self.schedule._columns()
 
-        return html_fragment(self)
+    def _facts(self) -> Sequence[str]:
+        from makespan.flow.pictures.picture import title_of
+
+        return [title_of(self)]
+
+    def _notes(self) -> Sequence[str]:
+        return self.notes
+
+    def _tables(self) -> Sequence[Table]:
+        from makespan.drawing.page.tables import answer_tables
+
+        return answer_tables(self.answer)
+
+    def _picture(self) -> str:
+        from makespan.flow.pictures.plot import svg
+
+        return "" if self.schedule is None else svg(self, title="")

@@ -24,6 +24,8 @@ from makespan.flow.result import Result
 if TYPE_CHECKING:
     import numpy as np
 
+GAP_LEFT = "a gap is left: "  # how a note begins that says why
+
 
 def solve(
     problem: Problem,
@@ -196,8 +198,8 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
 
 def _why_a_gap(ended: bool) -> str:
     if ended:
-        return "a gap is left: the search was stopped before it was done"
-    return "a gap is left: the search is done; the bound is weak, or the method no exact one"
+        return f"{GAP_LEFT}the search was stopped before it was done"
+    return f"{GAP_LEFT}the search is done; the bound is weak, or the method no exact one"
 
 
 def checked_limit(time_limit: float | None) -> float | None:

@@ -39,10 +39,14 @@ def picture(problem: IndependentTasks, schedule: Schedule) -> Picture:
         note = f"busy {percent(share)}" if share > 0 else "idle"
         return Row(problem.machines[int(drawn[position])], (LANE if share > 0 else "",), note)
 
+    def label_at(activity: int) -> str:
+        task = int(schedule.item[activity])
+        return problem.tasks[task] if 0 <= task < len(problem.tasks) else f"no task {task}"
+
     return Picture(
         rows=OnDemand(len(drawn), row_at),
         bars=Bars.of(schedule, np.arange(len(schedule)), row=row, lane=0, role=Role.COMPUTE),
-        labels=OnDemand(len(schedule), lambda activity: problem.tasks[schedule.item[activity]]),
+        labels=OnDemand(len(schedule), label_at),
     )
 
 

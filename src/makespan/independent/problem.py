@@ -19,7 +19,6 @@ from makespan.core.problem import Pictured
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
 DURATION = Rule("a duration is 0 or more seconds")
-SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -109,13 +108,8 @@ class IndependentTasks(Pictured):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        few = ", ".join(map(repr, self.durations[:SHOWN].tolist()))
-        more = ", …" if len(self.durations) > SHOWN else ""
-        return (
-            f"IndependentTasks(machines={self.machine_count}, durations=[{few}{more}], "
-            f"preemptive={self.preemptive})"
-        )
+    def _counts(self) -> Mapping[str, int]:
+        return {"task": len(self.durations), "machine": self.machine_count}
 
 
 def _checked_durations(mistakes: Mistakes, durations: Any) -> Floats:

@@ -34,7 +34,7 @@ LARGEST_SUM = 1 << 62
 PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
 
 
-@dataclass(frozen=True, kw_only=True, eq=True)
+@dataclass(frozen=True, kw_only=True, eq=True, repr=False)
 class Partition(Pictured):
     """Identical tasks, to be split over resources whose cost of every count is known.
 
@@ -126,6 +126,12 @@ class Partition(Pictured):
         object.__setattr__(self, "names", tuple(names) if isinstance(names, list) else names)
         if isinstance(self.costs, Table):
             self.__dict__["choices"] = self._scanned(self.costs)
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"task": self.tasks, "resource": len(self.machines)}
+
+    def _facts(self) -> Sequence[str]:
+        return [*super()._facts(), self.objective]
 
     @property
     def machines(self) -> Sequence[str]:

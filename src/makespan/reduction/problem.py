@@ -31,7 +31,7 @@ class Times(NamedTuple):
     reduce: float
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, init=False)
+@dataclass(frozen=True, kw_only=True, eq=False, init=False, repr=False)
 class Reduction(Pictured):
     """Segments held by all machines, to be combined on machine 1, the root.
 
@@ -127,6 +127,13 @@ class Reduction(Pictured):
         given["options"] = dict(options or {})
         for name, value in Validation(given).run().items():
             object.__setattr__(self, name, value)
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"machine": len(self.machines)}
+
+    def _facts(self) -> Sequence[str]:
+        several = self.segments == "auto" or self.segments > 1
+        return [self.collective, *super()._facts(), f"{self.segments} segment{'s' * several}"]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reduction):

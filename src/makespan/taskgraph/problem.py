@@ -22,7 +22,7 @@ COMMUNICATIONS = ("overlap", "blocking")
 CONTENTIONS = ("none", "links", "ports")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskGraph(Pictured):
     """Tasks with precedences and data between them, to be executed on a network of machines.
 
@@ -158,6 +158,10 @@ class TaskGraph(Pictured):
         return cls(dag, network, **others)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _counts(self) -> Mapping[str, int]:
+        edges, machines = len(self.dag.source), len(self.network)
+        return {"task": len(self.dag), "edge": edges, "machine": machines}
 
     @property
     def machines(self) -> Sequence[str]:

@@ -116,7 +116,12 @@ def test_summary_over_problems():
     assert b.runtime == 1.0
     assert (c.problems, c.mean_ratio, c.max_ratio, c.mean_gap) == (0, None, None, None)
     assert [s.method for s in summarise([one, two])] == ["b", "a", "c"]
-    assert summary_table(summarise([one, two])).splitlines()[1].split()[:4] == ["b", "2", "1", "1"]
+    assert str(summary_table(summarise([one, two]))).splitlines()[1].split()[:4] == [
+        "b",
+        "2",
+        "1",
+        "1",
+    ]
 
 
 def test_best_of_zero():

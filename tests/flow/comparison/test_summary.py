@@ -51,7 +51,7 @@ def test_shares_are_counted() -> None:
 
 def test_table_of_shares() -> None:
     """The table has a line a method and a column a threshold."""
-    head, first, *_ = profile_table(profile(FOUR)).splitlines()
+    head, first, *_ = str(profile_table(profile(FOUR))).splitlines()
     assert head.split()[-4:] == ["20", "%", "50", "%"]
     assert first.split()[1::2] == ["75"] * 5 + ["100"] * 2
 

@@ -16,7 +16,7 @@ from makespan.divisible.model.platform import Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 from makespan.flow.pictures.picture import picture, title_of
-from makespan.flow.pictures.plot import html_fragment, plot, svg
+from makespan.flow.pictures.plot import plot, svg
 from makespan.flow.pictures.write import write_picture
 from makespan.flow.result import Result
 
@@ -157,7 +157,7 @@ def test_result_without_plan_is_refused_with_its_status():
     )
     with pytest.raises(InputError, match="infeasible"):
         plot(result, ax=Figure().add_subplot())
-    fragment = html_fragment(result)
+    fragment = result._repr_html_()
     assert "infeasible" in fragment
     assert "no &lt;room&gt;" in fragment
 
@@ -198,7 +198,7 @@ def test_objective_is_named_in_the_title():
 
 def test_html_escapes_everything():
     """Names, notes and methods are text in a notebook, never markup."""
-    fragment = html_fragment(plan(method="<i>m</i>", notes=('<img src="x">',)))
+    fragment = plan(method="<i>m</i>", notes=('<img src="x">',))._repr_html_()
     assert "<b>" not in fragment
     assert "<i>" not in fragment
     assert "<img" not in fragment

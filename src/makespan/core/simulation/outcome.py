@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
+from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.core.simulation.noise import Noise
 
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Simulation:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Simulation(Shown, Framed):
     """Makespans under errors.
 
     Parameters
@@ -52,6 +53,28 @@ class Simulation:
     def quantiles(self) -> Mapping[float, float]:
         """The makespans at 5, 25, 50, 75 and 95 %."""
         return dict(zip(SHOWN, np.quantile(self.makespans, SHOWN).tolist(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Simulation):
+            return NotImplemented
+        return np.array_equal(self.makespans, other.makespans) and (
+            (self.nominal, self.noise, self.seed) == (other.nominal, other.noise, other.seed)
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self.makespans), self.nominal, self.seed))
+
+    def _columns(self) -> Mapping[str, Sequence[float]]:
+        return {"makespan": self.makespans.tolist()}
+
+    def _facts(self) -> Sequence[str]:
+        times = counted(len(self.makespans), "repetition")
+        return [times, str(self.noise), f"mean {self.mean:.6g}, planned {self.nominal:.6g}"]
+
+    def _tables(self) -> Sequence[Table]:
+        shown = {f"{100 * share:g} %": value for share, value in self.quantiles.items()}
+        values = {"planned": self.nominal, "mean": self.mean, "deviation": self.deviation, **shown}
+        return [Table.of({"": list(values), "makespan (s)": list(values.values())})]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the distribution for a file."""

@@ -20,12 +20,12 @@ from makespan.core.diagram import Groups
 from makespan.core.numeric.arrays import Floats
 from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
+from makespan.core.shown import Table
 from makespan.core.steps import Step
 from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, fills, ink_on, legend_of
 from makespan.drawing.gantt.marks import combined, horizon
 from makespan.drawing.gantt.tracks import tracks
 from makespan.drawing.page.packing import Packing, in_ticks
-from makespan.drawing.page.tables import Table
 from makespan.drawing.svg import escaped
 
 SCRIPTS = (

@@ -1,27 +1,18 @@
-"""Answers → tables, whatever the kind: values of the same keys stand beside each other."""
+"""Answers → tables, whatever the kind: values of the same keys stand beside each other; as HTML."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from makespan.core.shown import Cell, Table
+from makespan.drawing.svg import escaped
+from makespan.drawing.text import short
+
 MAX_WORDS = 12  # in one cell
-
-Cell = str | int | float | bool | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Columns of one length with their names; a ``caption`` where these don't say enough."""
-
-    caption: str
-    names: tuple[str, ...]
-    columns: tuple[tuple[Cell, ...], ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"caption": self.caption, "names": self.names, "columns": self.columns}
+SHOWN = 20  # rows of a table in a notebook
+LONGEST = 200  # characters in a cell of HTML
 
 
 def answer_tables(answer: Mapping[str, Any]) -> tuple[Table, ...]:
@@ -88,3 +79,41 @@ def _cell(value: Any) -> Cell:
     if _is_list(value):
         return ", ".join(str(_cell(part)) for part in value)
     return str(value)
+
+
+def html_table(table: Table, *, most: int | None = None) -> str:
+    """Return a table as HTML, of ``most`` rows at most; what is left out is counted below it.
+
+    >>> print(html_table(Table(names=("a",), columns=((1, 2),)), most=1))
+    <table>
+    <thead><tr><th>a</th></tr></thead>
+    <tbody>
+    <tr><td>1</td></tr>
+    </tbody>
+    </table>
+    <p>… and 1 more</p>
+    """
+    caption = f"<caption>{escaped(table.caption)}</caption>\n" if table.caption else ""
+    heads = "".join(f"<th>{escaped(name.replace('_', ' '))}</th>" for name in table.names)
+    rows = list(zip(*(column[:most] for column in table.columns), strict=True))
+    cells = ("".join(f"<td>{escaped(_written(cell))}</td>" for cell in row) for row in rows)
+    lines = "".join(f"<tr>{row}</tr>\n" for row in cells)
+    length = len(table.columns[0]) if table.length is None else table.length
+    rest = f"\n<p>… and {length - len(rows):,} more</p>" if length > len(rows) else ""
+    head = f"<thead><tr>{heads}</tr></thead>\n" if any(table.names) else ""
+    return f"<table>\n{caption}{head}<tbody>\n{lines}</tbody>\n</table>{rest}"
+
+
+def _written(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    text = short(cell, 6) if isinstance(cell, float) else str(cell)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def fragment(line: str, notes: Sequence[str], picture: str, tables: Sequence[Table]) -> str:
+    """Return what a notebook shows of an object: a line, sentences, a picture, tables."""
+    parts = [f"<p><strong>{escaped(line)}</strong></p>"]
+    parts += [f"<p>{escaped(note)}</p>" for note in notes]
+    parts += [picture, *(html_table(table, most=SHOWN) for table in tables)]
+    return f'<div class="makespan" style="overflow-x:auto">{"".join(parts)}</div>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
+from makespan.core.shown import Framed, Shown, Table
 from makespan.core.system.extras import optional
 from makespan.divisible.model.platform import Star
 from makespan.execute.remote import Failure
@@ -47,8 +48,8 @@ class Deviation:
         return self.measured / self.planned - 1.0 if self.planned > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Execution(Shown, Framed):
     """A run.
 
     Parameters
@@ -156,6 +157,18 @@ class Execution:
         gantt(below, lower, legend=legend)
         lower.set_xlim(0.0, max(shown, lower.get_xlim()[1]))
         return axes
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return self.schedule._columns()
+
+    def _facts(self) -> Sequence[str]:
+        return str(self).partition("\n")[:1]
+
+    def _notes(self) -> Sequence[str]:
+        return str(self).split("\n")[1:]
+
+    def _tables(self) -> Sequence[Table]:
+        return self.schedule._tables()
 
     def __str__(self) -> str:
         lines = [f"measured {self.measured:.4g} s"]

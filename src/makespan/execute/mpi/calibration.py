@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import cycle
 from statistics import fmean, median
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
+from makespan.core.shown import Shown, Table, counted
 from makespan.execute.mpi.execution import seconds
 from makespan.execute.mpi.run import TYPES
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, rest_until_all
@@ -24,8 +25,8 @@ STREAM = 9
 POOL = 2**23
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Calibration(Shown):
     """The costs of messages and combinations, the same for all ranks.
 
     Parameters
@@ -76,6 +77,14 @@ class Calibration:
             reduce_per_byte=self.reduce_per_byte,
         )
         return open_ if segments == "auto" else open_.with_segments(segments)
+
+    def _facts(self) -> Sequence[str]:
+        return [counted(self.ranks, "rank"), self.type]
+
+    def _tables(self) -> Sequence[Table]:
+        names = [each.name for each in fields(self)][2:]
+        costs = [getattr(self, name) for name in names]
+        return [Table.of({"": [name.replace("_", " ") for name in names], "seconds": costs})]
 
     def __str__(self) -> str:
         return "\n".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from makespan.core.schedule import Schedule
+from makespan.core.shown import Framed, Shown, Table
 
 CALLS = {"reduce": "MPI.Reduce", "broadcast": "MPI.Bcast", "all-reduce": "MPI.Allreduce"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Execution:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Execution(Shown, Framed):
     """A plan that was carried out, beside MPI's own collective operation.
 
     Parameters
@@ -61,6 +63,28 @@ class Execution:
     def ratio(self) -> float:
         """The median time of the plan over that of MPI's own operation."""
         return self.measured / median(self.classical)
+
+    def _columns(self) -> Mapping[str, Sequence[float]]:
+        return {"plan": self.planned, CALLS[self.collective]: self.classical}
+
+    def _facts(self) -> Sequence[str]:
+        return str(self).partition("\n")[:1]
+
+    def _notes(self) -> Sequence[str]:
+        return str(self).split("\n")[-1:]
+
+    def _tables(self) -> Sequence[Table]:
+        rows = {"predicted": (self.predicted,), **self._columns()}
+        return [
+            Table.of(
+                {
+                    "": list(rows),
+                    "median (s)": [median(times) for times in rows.values()],
+                    "least (s)": [min(times) for times in rows.values()],
+                    "most (s)": [max(times) for times in rows.values()],
+                }
+            )
+        ]
 
     def __str__(self) -> str:
         call = CALLS[self.collective]

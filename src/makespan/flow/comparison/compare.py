@@ -15,7 +15,7 @@ from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.kinds import kind_of
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
-from makespan.flow.solve import checked_limit, solve_controlled
+from makespan.flow.solve import GAP_LEFT, checked_limit, solve_controlled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,7 +117,7 @@ def _row(name: str, result: Result, bound: float | None, *, best: bool) -> Row:
         value = result.objective.value
     elif value is not None and bound is not None:
         gap = relative_gap(value, min(bound, value))
-    note = result.notes[0] if result.notes else ""
+    note = next((note for note in result.notes if not note.startswith(GAP_LEFT)), "")
     if result.method != name:
         note = f"by {result.method}" + (f"; {note}" if note else "")
     return Row(

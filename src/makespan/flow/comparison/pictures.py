@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.files import write_whole
@@ -14,10 +14,17 @@ from makespan.core.system.extras import optional
 from makespan.drawing.colours import PAPER
 from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.page.tables import html_table
 from makespan.drawing.still import still_page
-from makespan.drawing.svg import Canvas, escaped
+from makespan.drawing.svg import Canvas
 from makespan.drawing.text import percent, shortened
-from makespan.flow.comparison.summary import THRESHOLDS, profile, summarise
+from makespan.flow.comparison.summary import (
+    THRESHOLDS,
+    profile,
+    profile_table,
+    summarise,
+    summary_table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +35,6 @@ SUFFIXES = (".svg", ".png", ".html")
 MAX_RANKINGS = 20
 """Problems up to which a picture shows each; of more, it shows the profile alone."""
 DOTS_PER_INCH = 144
-COLUMNS = ("method", "status", "value", "gap", "runtime", "note")
 
 
 def ranking(comparison: Comparison, title: str | None = None) -> Ranking:
@@ -76,6 +82,11 @@ def plot_comparison(
         size = (9.0, 1.4 + 0.32 * len(comparison.rows))
         _, ax = plt.subplots(figsize=size, layout="constrained")
     return ranking_axes(ranking(comparison, title), ax)
+
+
+def comparison_svg(comparison: Comparison) -> str:
+    """Return a comparison as one SVG element."""
+    return ranking_svg([ranking(comparison)])
 
 
 def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.PathLike[str]) -> None:
@@ -158,34 +169,10 @@ def _page(
     parts = []
     for one, comparison in zip(rankings, comparisons.values(), strict=True):
         parts.append(ranking_svg([one]))
-        lines = [[_shown(name, getattr(row, name)) for name in COLUMNS] for row in comparison.rows]
-        parts.append(_table(COLUMNS, lines))
+        parts += map(html_table, comparison._tables())
     if over_all is not None:
-        summaries = [one.as_dict() for one in summarise(list(comparisons.values()))]
-        parts.append("<h2>All problems</h2>")
-        lines = [[_shown(*cell) for cell in one.items()] for one in summaries]
-        parts.append(_table(list(summaries[0]), lines))
-        parts.append(profile_svg(over_all))
-        heads = ["method", *over_all.thresholds]
-        shares = [[name, *map(percent, each)] for name, each in over_all.shares]
-        parts.append(_table(heads, shares))
+        summaries = summarise(list(comparisons.values()))
+        parts += ["<h2>All problems</h2>", html_table(summary_table(summaries))]
+        shares = profile_table(profile(list(comparisons.values())))
+        parts += [profile_svg(over_all), html_table(shares)]
     return still_page("Methods side by side", parts)
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    names = "".join(f"<th>{escaped(name.replace('_', ' '))}</th>" for name in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in line)}</tr>\n" for line in lines
-    )
-    return f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-
-
-def _shown(column: str, cell: Any) -> str:
-    """Return what stands in a cell: gaps in percent, times in seconds."""
-    if cell is None:
-        return ""
-    if column.endswith("gap"):
-        return percent(cell)
-    if column == "runtime":
-        return f"{cell:.3f} s"
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from makespan.core.shown import Table
 
 if TYPE_CHECKING:
     from makespan.flow.comparison.table import Comparison, Row
@@ -139,39 +141,25 @@ def _ratios(method: str, comparisons: Sequence[Comparison]) -> list[float]:
     return ratios
 
 
-def profile_table(rows: Sequence[ProfileRow]) -> str:
-    """Return a performance profile as lines of text."""
-    head = ("within … of the best", *(f"{100 * threshold:g} %" for threshold in THRESHOLDS))
-    lines = [(row.method, *(f"{100 * share:.0f} %" for share in row.shares)) for row in rows]
-    return text_table((head, *lines))
+def profile_table(rows: Sequence[ProfileRow]) -> Table:
+    """Return a performance profile as a table: a line a method, a column a threshold."""
+    columns = {"within … of the best": [row.method for row in rows]}
+    for index, threshold in enumerate(THRESHOLDS):
+        shares = [row.shares[index] for row in rows]
+        columns[f"{100 * threshold:g} %"] = [f"{100 * share:.0f} %" for share in shares]
+    return Table.of(columns)
 
 
-def summary_table(summaries: Sequence[MethodSummary]) -> str:
-    """Return the summaries as lines of text."""
-    head = ("method", "plans", "best", "proved", "mean ratio", "max ratio", "mean gap", "time")
-    lines = [
-        (
-            one.method,
-            str(one.problems),
-            str(one.best),
-            str(one.proved),
-            "" if one.mean_ratio is None else f"{one.mean_ratio:.4f}",
-            "" if one.max_ratio is None else f"{one.max_ratio:.4f}",
-            "" if one.mean_gap is None else f"{100 * one.mean_gap:.2f} %",
-            f"{one.runtime:.3f} s",
-        )
-        for one in summaries
-    ]
-    return text_table((head, *lines))
-
-
-def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells in columns: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if index else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+def summary_table(summaries: Sequence[MethodSummary]) -> Table:
+    """Return the summaries as a table."""
+    columns: dict[str, Callable[[MethodSummary], str]] = {
+        "method": lambda one: one.method,
+        "plans": lambda one: str(one.problems),
+        "best": lambda one: str(one.best),
+        "proved": lambda one: str(one.proved),
+        "mean ratio": lambda one: "" if one.mean_ratio is None else f"{one.mean_ratio:.4f}",
+        "max ratio": lambda one: "" if one.max_ratio is None else f"{one.max_ratio:.4f}",
+        "mean gap": lambda one: "" if one.mean_gap is None else f"{100 * one.mean_gap:.2f} %",
+        "time": lambda one: f"{one.runtime:.3f} s",
+    }
+    return Table.of({name: list(map(shown, summaries)) for name, shown in columns.items()})

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.problem import Problem
+from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.drawing.text import shortened
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+COLUMNS = ("method", "status", "value", "makespan", "gap", "runtime", "best", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +37,7 @@ class Row:
     runtime
         Seconds.
     note
-        Why it failed, or the first note of its result.
+        Why it failed, or the first note of its result that says more than why a gap is left.
     best
         Whether no other method did better (to within 1e-9).
     """
@@ -47,8 +52,8 @@ class Row:
     best: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Comparison(Shown, Framed):
     """Methods side by side, the best first.
 
     Parameters
@@ -79,7 +84,8 @@ class Comparison:
         return objectives.pop() if len(objectives) == 1 else "makespan"
 
     def __str__(self) -> str:
-        return "\n".join(_table(self))
+        bound = "" if self.lower_bound is None else f"\nlower bound {self.lower_bound:.8g}"
+        return f"{_table(self)}{bound}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a bar for each method with matplotlib, and a line at the bound."""
@@ -87,38 +93,43 @@ class Comparison:
 
         return plot_comparison(self, ax)
 
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
+
+    def _facts(self) -> Sequence[str]:
+        facts = [self.problem.kind, counted(len(self.rows), "method")]
+        if self.rows and self.rows[0].value is not None:
+            facts.append(f"{self.objective} {self.rows[0].value:.6g} by {self.rows[0].method}")
+        return facts
+
+    def _tables(self) -> Sequence[Table]:
+        return [_table(self)]
+
+    def _picture(self) -> str:
+        from makespan.flow.comparison.pictures import comparison_svg
+
+        return comparison_svg(self)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the rows as they stand in JSON."""
-        names = ("method", "status", "value", "makespan", "gap", "runtime", "best", "note")
         return {
             "kind": self.problem.kind,
             "lower_bound": self.lower_bound,
-            "rows": [{name: getattr(row, name) for name in names} for row in self.rows],
+            "rows": [{name: getattr(row, name) for name in COLUMNS} for row in self.rows],
         }
 
 
-def _table(comparison: Comparison) -> list[str]:
-    cells = [("", "method", "status", comparison.objective, "gap", "time", "note")]
-    for row in comparison.rows:
-        cells.append(
-            (
-                "*" if row.best else "",
-                row.method,
-                row.status,
-                "" if row.value is None else f"{row.value:.8g}",
-                "" if row.gap is None else f"{100 * row.gap:.2f} %",
-                "" if row.runtime is None else f"{row.runtime:.3f} s",
-                shortened(row.note),
-            )
-        )
-    widths = [max(len(line[column]) for line in cells) for column in range(6)]
-    lines = []
-    for line in cells:
-        texts = [
-            text.ljust(width) if column < 3 else text.rjust(width)
-            for column, (text, width) in enumerate(zip(line[:6], widths, strict=True))
-        ]
-        lines.append("  ".join([*texts, line[6]]).rstrip())
-    if comparison.lower_bound is not None:
-        lines.append(f"lower bound {comparison.lower_bound:.8g}")
-    return lines
+def _table(comparison: Comparison) -> Table:
+    """Return the rows as people read them."""
+    rows = comparison.rows
+    return Table.of(
+        {
+            "": ["*" if row.best else "" for row in rows],
+            "method": [row.method for row in rows],
+            "status": [row.status for row in rows],
+            comparison.objective: ["" if row.value is None else f"{row.value:.8g}" for row in rows],
+            "gap": ["" if row.gap is None else f"{100 * row.gap:.2f} %" for row in rows],
+            "time": ["" if row.runtime is None else f"{row.runtime:.3f} s" for row in rows],
+            "note": [shortened(row.note) for row in rows],
+        }
+    )

@@ -9,8 +9,9 @@ from makespan.core.errors import InputError
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
+from makespan.core.shown import Table
 from makespan.drawing.page.html import Chart, page
-from makespan.drawing.page.tables import Table, answer_tables
+from makespan.drawing.page.tables import answer_tables
 from makespan.drawing.render import as_svg
 from makespan.drawing.still import still_page
 from makespan.drawing.svg import escaped

@@ -13,8 +13,6 @@ from makespan.core.schedule import Schedule
 from makespan.core.system.extras import optional
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.render import as_svg, on_axes
-from makespan.drawing.svg import escaped
-from makespan.flow.pictures.picture import title_of
 from makespan.flow.pictures.views import drawing
 
 if TYPE_CHECKING:
@@ -131,15 +129,6 @@ def image(
         undated = {"CreationDate": None} if form == "pdf" else None
         figure.savefig(content, format=form, dpi=dots, metadata=undated)
     return content.getvalue()
-
-
-def html_fragment(result: Result) -> str:
-    """Return a result as HTML for a notebook: what is known of it, and its chart."""
-    parts = [f"<p><strong>{escaped(title_of(result))}</strong></p>"]
-    parts += [f"<p>{escaped(note)}</p>" for note in result.notes]
-    if result.schedule is not None:
-        parts.append(svg(result, title=""))
-    return f'<div class="makespan-result" style="overflow-x:auto">{"".join(parts)}</div>'
 
 
 def _checked_rows(max_rows: object) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from makespan.core.costs import Affine
 from makespan.core.errors import ExecutionError
+from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
@@ -53,8 +54,8 @@ class Measured:
     whole: tuple[tuple[int, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Calibration(Shown, Framed):
     """A calibrated cluster.
 
     Parameters
@@ -211,6 +212,29 @@ class Calibration:
         from dataclasses import asdict
 
         return {**asdict(self), "ports": self.ports, "rejected": list(self.rejected)}
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = [(worker.name, what, fit) for worker in self.workers for what, fit in _fits(worker)]
+        return {
+            "worker": [name for name, _, _ in rows],
+            "what": [what for _, what, _ in rows],
+            "fixed": [fit.cost.fixed for _, _, fit in rows],
+            "fixed_low": [fit.fixed_interval[0] for _, _, fit in rows],
+            "fixed_high": [fit.fixed_interval[1] for _, _, fit in rows],
+            "per_unit": [fit.cost.per_unit for _, _, fit in rows],
+            "per_unit_low": [fit.per_unit_interval[0] for _, _, fit in rows],
+            "per_unit_high": [fit.per_unit_interval[1] for _, _, fit in rows],
+            "quality": [fit.quality for _, _, fit in rows],
+        }
+
+    def _facts(self) -> Sequence[str]:
+        return [counted(len(self.workers), "worker"), f"measured in {self.seconds:.3g} s"]
+
+    def _notes(self) -> Sequence[str]:
+        return [f"sends: {_said(self.sharing)}", *(f"rejected: {each}" for each in self.rejected)]
+
+    def _tables(self) -> Sequence[Table]:
+        return [Table.of(self._columns())]
 
     def __str__(self) -> str:
         """A table of the costs with their confidence intervals, and how sends overlap."""

@@ -1,0 +1,122 @@
+"""What people see of an object besides its text: a short line, tables in a notebook, frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from makespan.core.system.extras import optional
+
+NUMBER = re.compile(r"[-+<]? ?\d|inf|nan|$")
+"""What a cell begins with that holds a number, or nothing."""
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Columns of one length with their names; a ``caption`` where these don't say enough.
+
+    ``length`` is how many rows there are where the columns are only their beginning.
+    """
+
+    caption: str = ""
+    names: tuple[str, ...]
+    columns: tuple[tuple[Cell, ...], ...]
+    length: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[str, Sequence[Cell]],
+        *,
+        caption: str = "",
+        length: int | None = None,
+    ) -> Table:
+        """Return columns by their names as a table.
+
+        >>> Table.of({"task": ["a", "b"], "end": [1.0, 2.0]}).names
+        ('task', 'end')
+        """
+        cells = tuple(map(tuple, columns.values()))
+        return cls(caption=caption, names=tuple(columns), columns=cells, length=length)
+
+    def __str__(self) -> str:
+        """Return the table as lines: numbers to the right, words to the left.
+
+        >>> print(Table.of({"method": ["a", "bc"], "time": ["1.5 s", "12.5 s"]}))
+        method    time
+        a        1.5 s
+        bc      12.5 s
+        """
+        shown = [["" if cell is None else str(cell) for cell in column] for column in self.columns]
+        padded = []
+        for name, column in zip(self.names, shown, strict=True):
+            width = max(map(len, (name, *column)))
+            pad = str.rjust if all(NUMBER.match(cell) for cell in column) else str.ljust
+            padded.append([pad(cell, width) for cell in (name, *column)])
+        return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"caption": self.caption, "names": self.names, "columns": self.columns}
+
+
+class Shown:
+    """Shown as a line by ``repr``, as tables and a picture by a notebook."""
+
+    __slots__ = ()
+
+    def _facts(self) -> Sequence[str]:
+        """Return what tells the object from others, a few words each."""
+        raise NotImplementedError
+
+    def _notes(self) -> Sequence[str]:
+        """Return sentences that stand below the line."""
+        return ()
+
+    def _tables(self) -> Sequence[Table]:
+        """Return what a notebook shows as tables."""
+        return ()
+
+    def _picture(self) -> str:
+        """Return an SVG element that a notebook shows above the tables; empty for none."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join(self._facts())}>"
+
+    def _repr_html_(self) -> str:
+        fragment: str = import_module("makespan.drawing.page.tables").fragment(
+            ", ".join(self._facts()), self._notes(), self._picture(), self._tables()
+        )
+        return fragment
+
+
+class Framed:
+    """Rows that become a data frame."""
+
+    __slots__ = ()
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the columns of the frame by their names."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame."""
+        return optional("pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars data frame."""
+        return optional("polars").DataFrame(self._columns())
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "task"), counted(2000, "task"), counted(2, "leaf", "leaves")
+    ('1 task', '2,000 tasks', '2 leaves')
+    """
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
