@@ -23,6 +23,7 @@ from makespan.cli.codes import DONE, INFEASIBLE
     "transfer, in the Gantt chart of a reduction.",
 )
 @click.option("--fold", is_flag=True, help="Leave transfers out of a Gantt chart.")
+@click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (a .csv of costs).")
 @click.option(
     "--beside",
     type=click.Path(),
@@ -30,7 +31,14 @@ from makespan.cli.codes import DONE, INFEASIBLE
     help="A second result, or a schedule, drawn below on a page (.html).",
 )
 def command(
-    *, file: str, out: str, view: str | None, by: str | None, fold: bool, beside: str | None
+    *,
+    file: str,
+    out: str,
+    view: str | None,
+    by: str | None,
+    fold: bool,
+    tasks: int | None,
+    beside: str | None,
 ) -> int:
     """Draw FILE, a result or a problem, into OUT.
 
@@ -54,7 +62,7 @@ def command(
     refuse_target(out, *(PICTURES if beside is None else (".html",)), source=file)
     if beside == file == "-":
         raise click.UsageError("only one of the two files can be standard input")
-    thing = read_any(file)
+    thing = read_any(file, **({} if tasks is None else {"tasks": tasks}))
     if isinstance(thing, Schedule):
         raise FileError(f"{file}: is a schedule alone; 'makespan convert' draws it")
     other = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
@@ -14,10 +15,13 @@ from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.result import Result
 
 
-def read_any(path: PathLike, problem: Problem | None = None) -> Result | Problem | Schedule:
+def read_any(
+    path: PathLike, problem: Problem | None = None, **parts: Any
+) -> Result | Problem | Schedule:
     """Read a problem, a result or a schedule, whichever the file holds.
 
-    A schedule alone is matched with ``problem``, where there is one.
+    A schedule alone is matched with ``problem``, where there is one; ``parts`` are those that a
+    file of measured costs (.csv) lacks.
 
     Raises
     ------
@@ -27,7 +31,7 @@ def read_any(path: PathLike, problem: Problem | None = None) -> Result | Problem
         If a problem breaks its own statement.
     """
     if Path(path).suffix.lower() == ".csv":
-        return read_problem(path)
+        return read_problem(path, **parts)
     text = read_text(path, pipes=True)
     suffix = format_of(path, text)
     data = parsed_text(text, path, suffix) if suffix == ".json" else {}
