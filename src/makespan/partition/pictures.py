@@ -17,6 +17,7 @@ from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
 from makespan.partition.model.curves import Curves as CostCurves, tabulated
 from makespan.partition.problem import Partition
+from makespan.partition.timing import timed
 
 CURVES_SHOWN = 12
 POINTS_SHOWN = 2000
@@ -145,6 +146,18 @@ def front(
         up="energy",
         title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}",
     )
+
+
+def alternatives(
+    problem: Partition, details: Mapping[str, Any]
+) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+    """Return the plans of a front, with what each reaches, in the order of their times."""
+    found = []
+    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
+        amounts = np.array([int(point["counts"].get(name, 0)) for name in problem.machines])
+        values = tuple((name, float(point[name])) for name in ("time", "energy"))
+        found.append((values, timed(problem, amounts)))
+    return found
 
 
 VIEWS = {"costs": costs, "front": front}

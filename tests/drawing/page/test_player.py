@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from makespan import Network, Result, TaskGraph, save, solve
+from makespan import Network, Partition, Result, TaskGraph, save, solve
 from makespan.core.steps import number
 from makespan.taskgraph.generate.graphs import layered
 from tests.browser import Browser, chromium
@@ -135,4 +135,26 @@ def test_hovering_links_chart_and_graph(browser, problem, tmp_path):
     page.move(*page.value(BOX % 11))
     assert page.value("makespan.plans[0].bars.activity[makespan.view.over.bar]") == 11
     assert dag.names[11] in page.value("document.getElementById('tip').innerText")
+    assert page.errors == []
+
+
+def test_clicking_through_a_front(browser, tmp_path):
+    """Each point of a Pareto front shows its plan on the chart, with the mouse and with arrows."""
+    costs = [[0, 2, 4, 6, 8], [0, 3, 6, 9, 12]]
+    energy = [[0, 9, 18, 27, 36], [0, 1, 3, 6, 10]]
+    result = solve(Partition(tasks=4, costs=costs, energy=energy, objective="pareto"))
+    front = sorted(result.details["front"], key=lambda point: point["time"])
+    assert len(front) > 2
+    page = opened(browser, result, tmp_path)
+    assert page.value("document.querySelectorAll('[data-point]').length") == len(front)
+    amounts = "[...makespan.panels[0].plan.activities.amount]"
+    page.value("document.querySelector('[data-point=\"1\"]').dispatchEvent(new Event('click'))")
+    for place in (1, 2):
+        page.settle()
+        counts = [count for count in front[place]["counts"].values() if count]
+        assert page.value(amounts) == counts
+        text = page.value("document.querySelector('.diagrams .said').innerText")
+        assert text == f"time {front[place]['time']:g}, energy {front[place]['energy']:g}"
+        assert page.value("document.querySelectorAll('.picked').length") == 1
+        page.key("ArrowRight")
     assert page.errors == []

@@ -43,7 +43,7 @@ def logged(
         )
         item = int(schedule.item[row])
         queue = tuple((each, keys[each]) for each in served[place : place + MAX_ROWS])
-        slots = [Slot(name, start, end, "chosen")]
+        slots = [Slot(names[schedule.machine[row]], start, end, "chosen")]
         if name in computing:
             slots.append(Slot(name, float(schedule.start[computing[name]]), done, "chosen"))
         control.step(

@@ -212,8 +212,10 @@ def _line(
         _bars(canvas, frame, curves, line, colours)
         return
     if line.look == "points":
-        for x, y in zip(line.x[known].tolist(), line.y[known].tolist(), strict=True):
-            canvas.rectangle((frame.x(x) - 2.5, frame.y(y) - 2.5, 5, 5), colour, radius=2.5)
+        for place in np.flatnonzero(known).tolist():
+            x, y = frame.x(float(line.x[place])), frame.y(float(line.y[place]))
+            with canvas.group("point", line.labels[place] if len(line.labels) else "", point=place):
+                canvas.rectangle((x - 2.5, y - 2.5, 5, 5), colour, radius=2.5)
     else:
         for part in np.split(np.arange(len(line.x)), np.flatnonzero(np.diff(known)) + 1):
             if len(part) and known[part[0]]:

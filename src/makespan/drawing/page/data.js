@@ -65,6 +65,7 @@ function barOrder(bars, start, end) {
 class Plan {
   constructor(columns, number) {
     Object.assign(this, columns);
+    this.horizon = this.others.reduce((most, other) => Math.max(most, other.horizon), this.horizon);
     this.number = number;
     const { bars, activities } = columns;
     timed(activities);

@@ -40,6 +40,41 @@ class Diagrams {
       for (const item of itemsOf(node)) keep(this.nodes, item, node);
     for (const line of this.home.querySelectorAll("[data-edge]")) keep(this.edges, Number(line.dataset.edge), line);
     this.listen();
+    this.offerOthers();
+  }
+
+  // The points of a front: each shows its plan on the chart.
+  offerOthers() {
+    const points = [...this.home.querySelectorAll("[data-point]")];
+    if (!this.plan.others.length || !points.length) return;
+    points[0].closest(".diagrams").querySelectorAll("[role=tab]")[
+      [...this.home.querySelectorAll(".diagram")].indexOf(points[0].closest(".diagram"))
+    ]?.click();
+    this.chosen = element("p", "Choose a point of the front to see its plan.", "said");
+    this.chosen.setAttribute("aria-live", "polite");
+    this.home.append(this.chosen);
+    const choose = (place) => {
+      const other = this.plan.others[place];
+      if (!other) return;
+      for (const point of points) point.classList.toggle("picked", point === points[place]);
+      this.chosen.textContent = other.facts.map((fact) => fact.join(" ")).join(", ");
+      points[place].focus();
+      showOther(this.plan, place);
+    };
+    points.forEach((point, place) => {
+      if (!this.plan.others[place]) return;
+      point.tabIndex = 0;
+      point.setAttribute("role", "button");
+      point.setAttribute("aria-label", this.plan.others[place].facts.map((fact) => fact.join(" ")).join(", "));
+      point.addEventListener("click", () => choose(place));
+      point.addEventListener("keydown", (event) => {
+        const by = { ArrowRight: 1, ArrowLeft: -1, Enter: 0, " ": 0 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        choose(Math.min(points.length - 1, Math.max(0, place + by)));
+      });
+    });
   }
 
   listen() {

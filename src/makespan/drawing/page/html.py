@@ -65,6 +65,8 @@ class Chart:
         boxes with ``data-task``, lines with ``data-edge``.
     tables
         The answer.
+    others
+        Plans to choose from, such as those of a front, in the order of the points of a diagram.
     """
 
     picture: Picture
@@ -75,6 +77,7 @@ class Chart:
     steps: tuple[Step, ...] = ()
     diagrams: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
+    others: tuple[Chart, ...] = ()
 
 
 def page(charts: Sequence[Chart], *, title: str) -> str:
@@ -132,6 +135,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "steps": [step.as_dict() for step in chart.steps] if _is_told(chart.steps) else [],
         "diagrams": [list(diagram) for diagram in chart.diagrams],
         "tables": [table.as_dict() for table in chart.tables],
+        "others": [chart_data(other) for other in chart.others],
         "horizon": end,
         "busy": last_end,
         "marks": [

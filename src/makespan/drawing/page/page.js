@@ -73,6 +73,19 @@ function addChart(plan) {
   listen(panel);
 }
 
+// Put another plan that the page holds in the place of one on its chart.
+function showOther(plan, place) {
+  const shown = new Plan(plan.others[place], plan.number);
+  shown.pictures = plan.pictures;
+  shown.horizon = plan.horizon;
+  shown.filtered(view.words, view.roles);
+  plans[plan.number] = panels[plan.number].plan = shown;
+  view.held = view.over = null;
+  const { scroll, wantedHeight } = panels[plan.number];
+  scroll.style.height = `${Math.min(wantedHeight, naturalHeight(shown))}px`;
+  changed(true);
+}
+
 function naturalHeight(plan) {
   return Math.ceil(plan.units * 22 + AXIS + OVERVIEW + MARK_TIER * Math.min(2, plan.marks.length) + 10);
 }

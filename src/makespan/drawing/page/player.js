@@ -151,7 +151,7 @@ class Player {
     const values = { ...(step?.time === undefined ? {} : { time: step.time }), ...step?.values };
     const ends = this.plan.steps.slice(0, at ?? 0).flatMap((one) => one.slots ?? []);
     const chosen = ends.filter((slot) => slot[3] === "chosen").map((slot) => slot[2]);
-    if (chosen.length) values["makespan so far"] = chosen.reduce((most, end) => Math.max(most, end), 0);
+    if (chosen.length && step?.since === undefined) values["makespan so far"] = chosen.reduce((most, end) => Math.max(most, end), 0);
     const strip = element("dl", undefined, "strip");
     for (const [name, value] of Object.entries(values)) {
       const pair = element("div");

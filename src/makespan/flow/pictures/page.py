@@ -18,11 +18,14 @@ from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of
-from makespan.flow.pictures.picture import picture
+from makespan.flow.pictures.picture import misfits_refused, picture
 from makespan.flow.pictures.views import drawing, page_diagrams, views_of
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result
+
+MOST_OTHERS = 1000
+"""Plans of a front that a page holds."""
 
 
 def html(
@@ -102,6 +105,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             steps=plan.steps,
             diagrams=_diagrams(plan),
             tables=(*answer_tables(plan.answer), *_details(plan)),
+            others=_others(plan),
         )
     derived = {} if problem is None else kind_of(problem).answer.answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
@@ -111,6 +115,26 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
         facts=facts,
         tables=answer_tables(derived),
         diagrams=page_diagrams(plan, problem),
+    )
+
+
+def _others(result: Result) -> tuple[Chart, ...]:
+    """Return the plans that a result offers beside its own, such as those of a Pareto front."""
+    plans = getattr(kind_of(result.problem).pictures, "alternatives", None)
+    if plans is None:
+        return ()
+    try:
+        with misfits_refused():
+            found = plans(result.problem, result.details)[:MOST_OTHERS]
+    except InputError:  # details of a file that are not what this version writes
+        return ()
+    return tuple(
+        Chart(
+            picture=picture(schedule, problem=result.problem),
+            schedule=schedule,
+            facts=tuple((name, short(value, 6)) for name, value in values),
+        )
+        for values, schedule in found
     )
 
 

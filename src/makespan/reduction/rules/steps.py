@@ -66,7 +66,7 @@ def _log(
                 **({"machines that have it": why.strip(" ()").split()[1]} if why else {}),
             },
             items={"chosen": (segment,)},
-            slots=(Slot(sender, start, end, "chosen"), Slot(receiver, start, end, "tried")),
+            slots=(Slot(sender, start, end, "chosen"),),
             tables=tables,
             time=None if reverse else start,
             since=start if reverse else None,
