@@ -175,6 +175,22 @@ def added(first: list[int], second: list[int], by: int = 0) -> list[int]:
     return [one + other + by for one, other in zip(first, second, strict=True)]
 
 
+def test_a_large_function_is_sent_once(client: Any) -> None:
+    """To each worker, beside the chunks."""
+    table = bytes(10**6)
+    sent: list[int] = []
+    original = client.submit
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        sent.append(sum(len(one) for one in arguments if isinstance(one, bytes)))
+        return original(*arguments, **options)
+
+    client.submit = counted
+    found = mapped(lambda item: item + len(table), list(range(200)), client)
+    assert found.results == [item + 10**6 for item in range(200)]
+    assert max(sent) == 0
+
+
 def lengths(batch: list[int]) -> list[int]:
     return [len(batch)] * len(batch)
 

@@ -20,6 +20,8 @@ from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.remote import Outcome, work
 
+LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
+
 log = logging.getLogger("makespan")
 
 
@@ -82,6 +84,7 @@ class Traffic:
         self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
         self._sending: dict[str, asyncio.Future[Any]] = {}
+        self._functions: dict[str, asyncio.Future[Any]] = {}
         self._untidy = False
 
     async def __aenter__(self) -> Traffic:
@@ -91,6 +94,9 @@ class Traffic:
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
         try:
+            for function in self._functions.values():
+                if function.done() and not function.cancelled() and not function.exception():
+                    self.release(function.result())
             if kind is not None or self._alive or self._sending or self._untidy:
                 await self._tidy(patient=kind is not None)
         finally:
@@ -118,7 +124,22 @@ class Traffic:
         except InputError:
             items.refuse_unpicklable(low, high)
             raise
+        if len(self.function) > LARGE and member.address not in self._functions:
+            function = self._scatter(member, self._key("function"), self.function)
+            self._functions[member.address] = asyncio.ensure_future(function)
         start = time.time()
+        try:
+            future = await self._scatter(member, key, payload)
+            if member.address in self._functions:
+                await asyncio.shield(self._functions[member.address])
+        except WorkerLost:
+            raise
+        except Exception as error:
+            items.refuse_unpicklable(low, high)
+            raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
+        return Held(member, low, high, future, Window(start, time.time()), count)
+
+    async def _scatter(self, member: Member, key: str, payload: Any) -> Any:
         scattered = asyncio.ensure_future(
             self.client.scatter(
                 {key: payload}, workers=[member.address], direct=True, hash=False, asynchronous=True
@@ -132,22 +153,21 @@ class Traffic:
             del self._sending[key]  # it ends by itself: cut off, it might arrive unknown to anybody
             scattered.add_done_callback(forget_outcome)
             raise
-        except Exception as error:
-            items.refuse_unpicklable(low, high)
-            raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
         del self._sending[key]
         self._alive[key] = futures[key]
-        return Held(member, low, high, futures[key], Window(start, time.time()), count)
+        return futures[key]
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
         member, count = held.member, held.high - held.low
+        there = self._functions.get(member.address)
+        function = self.function if there is None else there.result()
         futures = []
         for part in range(member.threads):
             key = self._key("work")
             self._alive[key] = self.client.submit(
                 work,
-                self.function,
+                function,
                 held.future,
                 held.low + part * count // member.threads,
                 self.batched,

@@ -14,7 +14,6 @@ from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
 from makespan.execute.dask.cluster.items import Stream, joined
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.dask.execution import Execution
-from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.record import Record
 from makespan.execute.dask.maps.runner import Run
@@ -56,7 +55,7 @@ def _execution(run: Run, started: float) -> Execution:
         reached = low + len(run.pieces[low])
     if reached < len(job.items):
         values.append([None] * (len(job.items) - reached))
-    seconds, count = time.time() - started, len(job.items)
+    seconds = time.time() - started
     names = [name for name, known in run.costs.known.items() if known.largest]
     return Execution(
         results=joined(values),
@@ -67,20 +66,17 @@ def _execution(run: Run, started: float) -> Execution:
         seconds=seconds,
         learning=seconds if run.learning is None else run.learning - started,
         planning=run.planning,
-        **_worth(run.costs, names, count, job.items.load, seconds) if job.plan is None else {},
+        **_worth(run, names, seconds) if names and job.plan is None else {},
     )
 
 
-def _worth(
-    costs: Costs, names: Sequence[str], count: int, load: float, seconds: float
-) -> dict[str, Any]:
+def _worth(run: Run, names: Sequence[str], seconds: float) -> dict[str, Any]:
     """Return what was learnt, and what it was worth."""
-    if not names:
-        return {}
-    singly, together = costs.an_item(names, load / count)
+    items, count = run.items, len(run.items)
+    singly, together = run.costs.an_item(names, items.load / count)
     lost = max(0.0, seconds - count * together)
     return {
-        "platform": costs.star(names),
-        "singly": count * singly,
+        "platform": run.costs.star(names),
+        "singly": count * singly if not run.job.batched else None,
         "pays_from": lost / (singly - together) if singly > together else math.inf,
     }

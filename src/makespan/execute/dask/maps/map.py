@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
@@ -171,10 +171,11 @@ def imap(
                     values = waiting.pop(taken)
                     yield from values
                     taken += len(values)
-                    loop.call_soon_threadsafe(job.changed.set)
+                    with suppress(RuntimeError):  # the client was closed
+                        loop.call_soon_threadsafe(job.changed.set)
         finally:
             for task in tasks:
-                if not ended:
+                with suppress(RuntimeError):
                     loop.call_soon_threadsafe(task.cancel)
             thread.join()
     if isinstance(ended[0], BaseException):
@@ -209,7 +210,9 @@ def _prepared(
     whole = _call(function, keywords, len(more) + 1, batched, retries)
     items = _items(data, more)
     sent = pickled_function(whole)
-    named = frozenset([workers] if isinstance(workers, str) else workers or ())
+    named = frozenset(
+        [workers] if isinstance(workers, str) else (str(one) for one in workers or ())
+    )
     with client_or_local(client) as used, teller(progress) as tell:
         memory = MEMORIES.setdefault(used.scheduler.address, Memory())
         if isinstance(items, Stream):

@@ -140,9 +140,8 @@ class Run:
 
     async def _wait(self) -> None:
         """Wait until something happens, or somebody is late whose work others can do."""
-        late = math.inf
-        if not self.pool and self.order is None and self._ended:
-            late = self._do_again()
+        idle = any(not self._backlog.of(name) for name in self.crew.names)
+        late = self._do_again() if idle and self.order is None and self._ended else math.inf
         try:
             async with asyncio.timeout(None if late == math.inf else max(0.0, late)):
                 await self._changed.wait()
@@ -173,9 +172,10 @@ class Run:
         if not self.pool:
             return False
         begun = time.perf_counter()
-        names, costs, backlog = self.crew.names, self.costs, self._backlog
+        costs, backlog = self.costs, self._backlog
         late = {chunk.worker for chunk in self._open if chunk.again}
-        free = [n for n in names if backlog.has_room(n, long=self._long(n)) and n not in late]
+        names = [name for name in self.crew.names if name not in late]
+        free = [name for name in names if backlog.has_room(name, long=self._long(name))]
         if not free:
             return False
         speeds = {name: costs.speed(name) for name in names}
