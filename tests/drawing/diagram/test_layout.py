@@ -105,7 +105,8 @@ def test_labels_cover_no_box_and_no_label(count, seed):
     assert len(places.labels) + len(places.unlabelled) == len(places.diagram.edges)
     if len(rooms):
         assert overlapping(np.concatenate([rooms, places.boxes])) == 0
-        assert (rooms[:, :2] >= -30).all()
+        assert (rooms[:, :2] >= -1e-9).all()
+        assert (rooms[:, :2] + rooms[:, 2:] <= np.array([places.width, places.height]) + 1e-9).all()
 
 
 def test_few_labels_all_have_room():
@@ -133,6 +134,16 @@ def test_boxes_in_given_places_are_spread_out(count, seed):
     for edge, way in enumerate(places.ways):
         assert on_border(way[0], places.boxes[int(drawn.edges.source[edge])])
         assert on_border(way[-1], places.boxes[int(drawn.edges.target[edge])])
+
+
+def test_lines_in_a_row_are_bent_around_boxes():
+    """A line to the box after the next does not pass the one between; two ways lie apart."""
+    edges = Edges(source=np.array([0, 0, 2]), target=np.array([1, 2, 0]))
+    nodes = Nodes(label=list("abc"), x=np.arange(3.0), y=np.zeros(3))
+    places = lay_out(Diagram(nodes=nodes, edges=edges))
+    assert not any(passes_through(way, places.boxes[1]) for way in places.ways[1:])
+    one, other = (way[len(way) // 2, 1] for way in places.ways[1:])
+    assert one != other
 
 
 def test_a_crossing_is_undone():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from makespan.cli import parameters
@@ -62,7 +64,8 @@ def command(
     refuse_target(out, *(PICTURES if beside is None else (".html",)), source=file)
     if beside == file == "-":
         raise click.UsageError("only one of the two files can be standard input")
-    thing = read_any(file, **({} if tasks is None else {"tasks": tasks}))
+    parts: dict[str, Any] = {} if tasks is None else {"tasks": tasks}
+    thing = read_any(file, **parts)
     if isinstance(thing, Schedule):
         raise FileError(f"{file}: is a schedule alone; 'makespan convert' draws it")
     other = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -66,20 +66,20 @@ def lay_out(diagram: Diagram) -> Places:
         boxes, ways = _as_given(diagram, sizes)
     else:
         boxes, ways = _in_layers(diagram, sizes)
-    low = np.min(
-        [boxes[:, :2].min(axis=0, initial=0.0), *(way.min(axis=0) for way in ways)], axis=0
-    )
+    labels, missing = labelled(diagram.edges.label, ways, boxes, LABEL)
+    rooms = np.array([(x.x - x.width / 2, x.y - x.height / 2, x.width, x.height) for x in labels])
+    corners = np.concatenate([boxes, rooms.reshape(-1, 4)])
+    points = np.concatenate([corners[:, :2], corners[:, :2] + corners[:, 2:], *ways])
+    low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else np.zeros((2, 2))
     boxes[:, :2] -= low
     ways = [way - low for way in ways]
-    high = (boxes[:, :2] + boxes[:, 2:]).max(axis=0, initial=0.0)
-    high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
-    labels, missing = labelled(diagram.edges.label, ways, boxes, LABEL)
+    labels = [replace(x, x=x.x - float(low[0]), y=x.y - float(low[1])) for x in labels]
     return Places(
         diagram=diagram,
         boxes=boxes,
         ways=ways,
-        width=float(high[0]),
-        height=float(high[1]),
+        width=float(high[0] - low[0]),
+        height=float(high[1] - low[1]),
         labels=labels,
         texts=texts,
         notes=notes,

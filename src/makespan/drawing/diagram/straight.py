@@ -9,7 +9,9 @@ from makespan.core.numeric.arrays import Floats
 
 BULGES = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4)
 """How far a line is bent, as a share of its length, in the order of trial."""
-PARTS = 24
+PARTS = 96
+"""Points of a line that are looked at."""
+CLEAR = 3.0
 APART = 0.05
 """The bend of two lines between the same two boxes."""
 
@@ -48,22 +50,16 @@ def _bent(start: Floats, end: Floats, bulge: float) -> Floats:
     """Return a line between two boxes, from edge to edge, bent to its left."""
     a, b = start[:2] + start[2:] / 2, end[:2] + end[2:] / 2
     middle = (a + b) / 2 + bulge * np.array([(b - a)[1], -(b - a)[0]])
-    part = np.linspace(0.0, 1.0, 2 if bulge == 0.0 else PARTS)[:, None]
-    if bulge == 0.0:
-        part = np.linspace(0.0, 1.0, 4 * PARTS)[:, None]
+    part = np.linspace(0.0, 1.0, PARTS)[:, None]
     curve = (1 - part) ** 2 * a + 2 * part * (1 - part) * middle + part**2 * b
-    outside = ~(_within(curve, start) | _within(curve, end))
-    inside = np.flatnonzero(outside)
-    if not len(inside):
+    outside = np.flatnonzero(~(_within(curve, start) | _within(curve, end)))
+    if not len(outside):
         return curve[[0, -1]]
-    first, last = int(inside[0]), int(inside[-1])
-    ends = (
-        _on_border(curve[max(first - 1, 0)], curve[first], start),
-        _on_border(curve[min(last + 1, len(curve) - 1)], curve[last], end),
-    )
-    if bulge == 0.0:
-        return np.array(ends)
-    return np.concatenate([[ends[0]], curve[first : last + 1], [ends[1]]])
+    first, last = max(int(outside[0]), 1), min(int(outside[-1]), PARTS - 2)
+    leaves = _on_border(curve[first - 1], curve[first], start)
+    enters = _on_border(curve[last + 1], curve[last], end)
+    between = curve[first : last + 1] if bulge else curve[:0]
+    return np.concatenate([[leaves], between, [enters]])
 
 
 def _within(points: Floats, box: Floats) -> np.ndarray:
@@ -84,11 +80,8 @@ def _on_border(inner: Floats, outer: Floats, box: Floats) -> Floats:
 
 def _meets(way: Floats, boxes: Floats) -> bool:
     """Whether a line passes through a box."""
-    part = np.linspace(0.0, 1.0, 8)[:, None, None]
-    points = (way[:-1] * (1 - part) + way[1:] * part).reshape(-1, 2)
-    if len(way) == 2:
-        part = np.linspace(0.0, 1.0, 64)[:, None]
-        points = way[0] * (1 - part) + way[1] * part
-    low, high = boxes[:, :2] - 3.0, boxes[:, :2] + boxes[:, 2:] + 3.0
+    part = np.linspace(0.0, 1.0, PARTS)[:, None]
+    points = way if len(way) > 2 else way[0] * (1 - part) + way[1] * part
+    low, high = boxes[:, :2] - CLEAR, boxes[:, :2] + boxes[:, 2:] + CLEAR
     inside = (points[:, None] > low) & (points[:, None] < high)
     return bool(inside.all(axis=2).any())

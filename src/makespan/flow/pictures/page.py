@@ -74,7 +74,8 @@ def problem_page(problem: Problem) -> str:
             drawn = drawing(problem, view)
         except InputError:  # a picture that only a plan has
             continue
-        parts.append(f"<h2>{escaped(drawn.title)}</h2>\n{as_svg(drawn, on_page=True)}")
+        picture_of = f'<div class="wide">{as_svg(drawn, on_page=True)}</div>'
+        parts.append(f"<h2>{escaped(drawn.title)}</h2>\n{picture_of}")
     return still_page(f"A {problem.kind} problem", parts)
 
 
