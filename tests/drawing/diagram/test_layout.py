@@ -156,6 +156,13 @@ def test_a_crossing_is_undone():
     assert (left[0] - left[1]) * (left[3] - left[2]) > 0
 
 
+def test_leaves_of_a_star_keep_their_order():
+    """Boxes whose order makes no difference to lines stand as they are counted."""
+    star = Edges(source=np.zeros(9, dtype=int), target=np.arange(1, 10))
+    places = lay_out(Diagram(nodes=Nodes(label=[f"P{k}" for k in range(10)]), edges=star))
+    assert (np.diff(places.boxes[1:, 0]) > 0).all()
+
+
 def test_circles_are_drawn_all_the_same():
     """Lines in a circle have no layers; all boxes are drawn nevertheless."""
     ring = Edges(source=np.array([0, 1, 2]), target=np.array([1, 2, 0]))

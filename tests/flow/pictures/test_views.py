@@ -80,7 +80,7 @@ def test_every_problem_and_result_is_drawn_in_every_form(name, tmp_path):
         ("star", ["P0", "P1", "x", "2x ↩ 0.5x", "3x"]),
         ("bus", ["P0", "B0", "x", "4x", "bus of 4 workers, 10 units of load"]),
         ("tree", ["root", "leaf", "0.25x", "forwards only"]),
-        ("large", ["60 more"]),
+        ("large", ["80 more"]),
         ("partition", ["R1", "R2", "tasks", "seconds"]),
         ("independent", ["mean load of a machine 3", "T1", "T2", "T3"]),
         ("reduction", ["M1", "M3", "reduce 1", "latency 1, transfer 1 a segment"]),

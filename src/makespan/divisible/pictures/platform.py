@@ -17,8 +17,8 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched
 from makespan.drawing.text import percent, short
 
-MOST_SHOWN = 40
-"""Machines that are drawn; the others are counted."""
+MOST_WORKERS, MOST_NODES = 20, 40
+"""Machines of a star and of a tree that are drawn; the others are counted."""
 NO_DETAILS: Mapping[str, Any] = {}
 COSTS = "at a link: seconds to send x units, ↩ to return the results; in a box: to compute them"
 AMOUNTS = "at a link: units sent over it; in a box: units computed, and their share"
@@ -34,7 +34,7 @@ def platform(
     """Return the machines with the costs of computing, the links with those of sending.
 
     Of a plan, the units that each machine computes and each link carries, what is used bold. A bus
-    is a bar. Of more than 40 machines the others are counted.
+    is a bar. Beyond 20 workers of a star, and 40 nodes of a tree, the others are counted.
     """
     if schedule is not None:
         problem, schedule = matched(problem, schedule)
@@ -58,7 +58,7 @@ def cost(fixed: float, per_unit: float) -> str:
 
 
 def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diagram:
-    shown = min(len(star), MOST_SHOWN)
+    shown = min(len(star), MOST_WORKERS)
     hidden = len(star) - shown
     master = star.master if isinstance(star.master, Master) else None
     on_bus = star.is_bus and len(star) > 1
@@ -150,7 +150,7 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
     for node in np.flatnonzero(tree.parent != ROOT).tolist():
         children.setdefault(int(tree.parent[node]), []).append(node)
     for node in shown:
-        shown += children.get(node, [])[: max(0, MOST_SHOWN - len(shown))]
+        shown += children.get(node, [])[: max(0, MOST_NODES - len(shown))]
     place = {node: index for index, node in enumerate(shown)}
     lines = [(place[int(tree.parent[node])], place[node]) for node in shown[1:]]
     labels = [cost(tree.send_fixed[node], tree.send_per_unit[node]) for node in shown[1:]]

@@ -66,7 +66,7 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
         ax.legend(frameon=False, fontsize=8)
     for border in ("top", "right"):
         ax.spines[border].set_visible(False)
-    ax.set_ylim(bottom=0.0)
+    ax.set_ylim(0.0, 1.04 * ax.get_ylim()[1])
     return ax
 
 

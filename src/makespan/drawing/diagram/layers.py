@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -114,7 +115,19 @@ def _orders(levels: Sequence[int], links: Sequence[tuple[int, int]]) -> list[lis
     order: list[list[int]] = [[] for _ in range(max(levels, default=-1) + 1)]
     for vertex in sorted(range(len(levels)), key=lambda vertex: (first[vertex], vertex)):
         order[levels[vertex]].append(vertex)
-    return order
+    return [_alike_in_turn(members, graph) for members in order]
+
+
+def _alike_in_turn(members: list[int], graph: Any) -> list[int]:
+    """Put those that have the same neighbours, whose order is all one, in the order of indices."""
+    alike: defaultdict[tuple[frozenset[int], frozenset[int]], list[int]] = defaultdict(list)
+    of = []
+    for vertex in members:
+        key = frozenset(graph.predecessors(vertex)), frozenset(graph.successors(vertex))
+        alike[key].append(vertex)
+        of.append(key)
+    turns = {key: iter(sorted(same)) for key, same in alike.items()}
+    return [next(turns[key]) for key in of]
 
 
 def _straightened(
