@@ -131,3 +131,13 @@ def test_what_all_the_bytes_cost_has_an_allowed_magnitude() -> None:
     """It is refused with the field, not while solving."""
     with pytest.raises(ProblemError, match="99 for each of 1000 bytes is above"):
         Reduction(machines=3, segments="auto", bytes=1000, message_overhead=1, reduce_per_byte=1e99)
+
+
+@pytest.mark.parametrize("rows", [[[0.0, 1.0], [1.0]], [[], [1.0, 2.0]]])
+@pytest.mark.parametrize("array", [list, np.array])
+def test_ragged_tables_are_refused_by_their_rows(rows: Any, array: Any) -> None:
+    """However the rows came: as lists, or as the arrays that a file's rows become."""
+    ragged = [array(row) for row in rows]
+    found = f"{min(map(len, rows))} to {max(map(len, rows))}"
+    with pytest.raises(ProblemError, match=f"latency: has rows of {found} entries; 2 × 2 are"):
+        Reduction(machines=2, segments=1, transfer=1.0, latency=ragged)

@@ -144,6 +144,11 @@ class Validation:
 
     def _array(self, name: str, value: Any, shape: tuple[int, ...], rule: Rule) -> Floats:
         expected = " × ".join(map(str, shape))
+        lengths = {len(row) for row in value if isinstance(row, (list, tuple, np.ndarray))}
+        if len(lengths) > 1:
+            found = f"{min(lengths)} to {max(lengths)}"
+            self.mistakes.add(name, f"has rows of {found} entries; {expected} are needed")
+            return np.ones(shape)
         try:
             entries = np.array(value)
             array = entries.astype(np.float64)
