@@ -23,7 +23,7 @@ WIDEST, NARROWEST = 120.0, 34.0
 LOW, HIGH, BAR = 22.0, 34.0, 10.0
 GAP, BETWEEN = 20.0, 38.0
 LABEL_ROW, MOST_ROWS = 14.0, 8
-PAGE, LONGEST = 1100.0, 1000.0
+PAGE, LONGEST = 1100.0, 1300.0
 MOST_PORTS_APART = 10.0
 STEEP, MOST_STEEP = 0.06, 90.0
 """How much further apart columns stand where they are high, so that lines are less steep."""
