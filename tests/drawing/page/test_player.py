@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from makespan import Network, Partition, Result, TaskGraph, save, solve
+from makespan import Network, Partition, Reduction, Result, TaskGraph, save, solve
 from makespan.core.steps import number
 from makespan.taskgraph.generate.graphs import layered
 from tests.browser import Browser, chromium
@@ -157,4 +157,25 @@ def test_clicking_through_a_front(browser, tmp_path):
         assert text == f"time {front[place]['time']:g}, energy {front[place]['energy']:g}"
         assert page.value("document.querySelectorAll('.picked').length") == 1
         page.key("ArrowRight")
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("method", ["two-tree", "rarest-first"])
+def test_sends_appear_as_they_are_decided(browser, tmp_path, method):
+    """Forwards in time, or backwards where a method plans so: no send before its step."""
+    problem = Reduction(machines=5, segments=4, latency=0.0, transfer=1.0, reduce=0.5)
+    result = solve(problem, method=method, log=True)
+    page = opened(browser, result, tmp_path)
+    times = "makespan.plans[0].activities.start.filter((_, a) => makespan.plans[0].player.sees(a))"
+    page.key("Home")
+    assert page.value(times) == []
+    for step in result.steps[:5]:
+        page.key("ArrowRight")
+        seen = page.value(times)
+        if method == "two-tree":
+            assert max(seen) == step.time
+        else:
+            assert min(seen) == step.since
+    page.key("End")
+    assert len(page.value(times)) == len(result.schedule)
     assert page.errors == []

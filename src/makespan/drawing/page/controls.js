@@ -196,13 +196,23 @@ function listenToTools() {
     label.append(box, swatch, ROLES[role].word);
     kinds.append(label);
   }
-  for (const [word, fill] of plans[0].groups?.legend ?? []) {
+  const { legend = [], ordered } = plans[0].groups ?? {};
+  const swatchOf = ([word, fill]) => {
     const swatch = element("span", undefined, "swatch");
     swatch.style.background = fill;
-    const entry = element("span", undefined, "group");
-    entry.append(swatch, word);
+    swatch.title = word;
+    return swatch;
+  };
+  if (ordered && legend.length > 4) {
+    const entry = element("span", undefined, "group scale");
+    entry.append(legend[0][0], ...legend.map(swatchOf), legend.at(-1)[0]);
     kinds.append(entry);
-  }
+  } else
+    for (const part of legend) {
+      const entry = element("span", undefined, "group");
+      entry.append(swatchOf(part), part[0]);
+      kinds.append(entry);
+    }
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target === filter) return;
     event.preventDefault();

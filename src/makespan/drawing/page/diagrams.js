@@ -20,8 +20,9 @@ class Diagrams {
       box.setAttribute("aria-label", title);
       box.hidden = index > 0;
       fit(box.querySelector("svg"));
-      const tab = element("button", title);
+      const tab = element("button", title.split(":")[0]);
       tab.type = "button";
+      tab.title = title;
       tab.setAttribute("role", "tab");
       tab.addEventListener("click", () => {
         boxes.forEach((other, place) => (other.hidden = place !== index));
@@ -182,6 +183,14 @@ function barOfItem(plan, item) {
   let best = -1;
   for (const activity of plan.ofItem(item) ?? []) if (best < 0 || end[activity] < end[best]) best = activity;
   return best < 0 ? -1 : barsOf(plan, best)[0];
+}
+
+// What the first look at an activity needs, made while nobody waits for it.
+function prepare(plan) {
+  barsOf(plan, 0);
+  if (!plan.links) return;
+  barOfItem(plan, 0);
+  edgesOf(plan, 0);
 }
 
 function edgesOf(plan, item) {

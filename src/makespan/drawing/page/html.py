@@ -160,7 +160,13 @@ def _groups(groups: Groups) -> dict[str, Any]:
         of = np.where(of >= 0, of * SHADES // count, -1)
         colours = [colours[shade * count // SHADES] for shade in range(SHADES)]
     inks = [ink_on(colour) for colour in colours]
-    return {"of": of, "fills": colours, "inks": inks, "legend": legend_of(groups)}
+    return {
+        "of": of,
+        "fills": colours,
+        "inks": inks,
+        "legend": legend_of(groups),
+        "ordered": groups.ordered,
+    }
 
 
 def _is_told(steps: Sequence[Step]) -> bool:

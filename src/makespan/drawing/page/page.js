@@ -122,6 +122,7 @@ listenToTools();
 listenToPlayers();
 listenToTheme();
 changed(true);
+setTimeout(() => plans.forEach(prepare), 100);
 
 // For scripts beside the page: what is seen, and where a bar is.
 globalThis.makespan = { view, panels, plans };

@@ -29,12 +29,25 @@ function appearances(plan) {
     }
     return found;
   }
-  const slack = 1e-9 * plan.horizon;
-  const decides = (step, when) => step.time >= when - slack || step.since <= when + slack;
   if (!steps.some((step) => step.time !== undefined || step.since !== undefined)) return null;
+  // what is decided after each step lasts from `since` on, or until `time`
+  const slack = 1e-9 * plan.horizon;
+  const reached = new Float64Array(steps.length);
+  const forward = steps.some((step) => step.time !== undefined);
+  let latest = -Infinity;
+  steps.forEach((step, index) => {
+    latest = Math.max(latest, forward ? step.time ?? -Infinity : -(step.since ?? Infinity));
+    reached[index] = latest;
+  });
   for (let activity = 0; activity < count; activity++) {
-    const at = steps.findIndex((step) => decides(step, start[activity]));
-    found[activity] = at < 0 ? steps.length : at + 1;
+    const when = (forward ? start[activity] : -start[activity]) - slack;
+    let [low, high] = [0, steps.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (reached[middle] >= when) high = middle;
+      else low = middle + 1;
+    }
+    found[activity] = Math.min(low + 1, steps.length);
   }
   return found;
 }

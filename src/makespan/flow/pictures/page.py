@@ -144,7 +144,7 @@ def _diagrams(result: Result) -> tuple[tuple[str, str], ...]:
     own = page_diagrams(result)
     if not any(step.items for step in result.steps):
         return own
-    return tuple(dict((*page_diagrams(result.problem), *own)).items())
+    return tuple(dict((*page_diagrams(result.problem, by=None), *own)).items())
 
 
 def _schedule(plan: Result | Schedule) -> Schedule:

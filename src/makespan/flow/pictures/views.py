@@ -72,7 +72,10 @@ def drawing(
 
 
 def page_diagrams(
-    result: Result | Schedule | Problem, problem: Problem | None = None
+    result: Result | Schedule | Problem,
+    problem: Problem | None = None,
+    *,
+    by: str | None = CHART,
 ) -> tuple[tuple[str, str], ...]:
     """Return the pictures of a plan's problem that stand beside its chart on a page.
 
@@ -84,7 +87,7 @@ def page_diagrams(
     found = []
     for view in () if stated is None else kind_of(stated).pictures.VIEWS:
         try:
-            drawn = drawing(result, view, problem=problem, by=CHART)
+            drawn = drawing(result, view, problem=problem, by=by)
         except InputError:
             continue
         assert not isinstance(drawn, Picture)
