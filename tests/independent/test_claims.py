@@ -63,7 +63,7 @@ def test_long_plans_are_those_of_the_plain_loops(preemptive, monkeypatch):
     """Compiled loops give the same schedule, row by row."""
     seconds = np.random.default_rng(0).integers(0, 40, 900) / 7
     problem = IndependentTasks(machines=13, durations=seconds, preemptive=preemptive)
-    names = ("mcnaughton",) if preemptive else ("lpt", "list-scheduling", "multifit")
+    names = ("mcnaughton",) if preemptive else ("lpt", "list-scheduling", "multifit", "interchange")
     monkeypatch.setattr(jit, "forced", False)
     plain = [solve(problem, method=name) for name in names]
     monkeypatch.setattr(jit, "forced", True)

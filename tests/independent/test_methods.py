@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import IndependentTasks, MethodError, lower_bound, methods, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
+from makespan.independent.generate import generate
 from makespan.independent.placing.greedy import longest_first
 from tests.numbers import amounts
 from tests.oracles.independent_brute import (
@@ -19,7 +20,8 @@ from tests.oracles.independent_brute import (
 )
 
 SLIDE = [4, 4, 4, 4, 3, 2]
-NAMES = ("list-scheduling", "lpt", "multifit", "exact")
+HEURISTICS = ("list-scheduling", "lpt", "multifit", "largest-differencing", "interchange")
+NAMES = (*HEURISTICS, "bin-completion", "exact")
 
 sizes = st.integers(1, 5)
 whole = st.lists(st.integers(0, 12), max_size=8)
@@ -60,6 +62,55 @@ def test_exact_is_the_least_of_all_assignments(machines, tasks, unit):
     assert result.status == "optimal"
 
 
+@given(sizes, whole, st.sampled_from([1, 10, 4]))
+@settings(max_examples=100, deadline=None)
+def test_bin_completion_is_the_least_of_all_assignments(machines, tasks, divisor):
+    """Against brute force; every plan is proved."""
+    durations = [value / divisor for value in tasks]
+    result = solve(IndependentTasks(machines, durations), method="bin-completion")
+    assert result.makespan == pytest.approx(least_makespan(machines, durations), rel=1e-12)
+    assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bin_completion_agrees_with_cp_sat(seed):
+    """Twelve tasks, too many to enumerate."""
+    rng = np.random.default_rng(seed)
+    problem = IndependentTasks(int(rng.integers(3, 6)), rng.integers(1, 10 ** (1 + seed % 3), 12))
+    found = [solve(problem, method=method) for method in ("bin-completion", "exact")]
+    assert found[0].status == found[1].status == "optimal"
+    assert found[0].makespan == found[1].makespan
+
+
+def test_bin_completion_packs_triplets():
+    """Sixty tasks that fill twenty machines exactly."""
+    rng = np.random.default_rng(1)
+    problem = generate(rng, machines=20, distribution="triplets", mean=100)
+    result = solve(problem, method="bin-completion", time_limit=30)
+    assert (result.makespan, result.status) == (300.0, "optimal")
+
+
+@pytest.mark.parametrize(
+    ("machines", "durations", "why"),
+    [
+        (2, [1.0, 1 / 3, 0.1], "no common unit"),
+        (2, [1e8, 1e8 + 1, 1], "1e\\+08 units"),
+        (300, np.ones(400), "400 tasks and 300 machines"),
+    ],
+)
+def test_bin_completion_refuses_what_its_tables_cannot_hold(machines, durations, why):
+    """Durations without a common unit, of too many units, too many machines."""
+    with pytest.raises(MethodError, match=why):
+        solve(IndependentTasks(machines, durations), method="bin-completion")
+
+
+def test_differencing_and_interchange_beat_lpt():
+    """Five tasks on two machines: LPT has 17; ten on three: swaps end at the bound."""
+    assert solve(IndependentTasks(2, [8, 7, 6, 5, 4]), method="lpt").makespan == 17
+    assert solve(IndependentTasks(2, [8, 7, 6, 5, 4]), method="largest-differencing").makespan == 16
+    assert solve(IndependentTasks(2, [8, 7, 6, 5, 4]), method="interchange").makespan == 15
+
+
 @given(sizes, st.lists(st.integers(0, 12), max_size=6))
 @settings(max_examples=60, deadline=None)
 def test_wrap_around_is_the_optimum_of_the_linear_programme(machines, durations):
@@ -93,6 +144,10 @@ def test_the_guarantees_hold(machines, durations):
         ("list-scheduling", 2 - 1 / machines),
         ("lpt", 4 / 3 - 1 / (3 * machines)),
         ("multifit", 13 / 11 + 2**-20),
+        (
+            "largest-differencing",
+            7 / 6 if machines == 2 else 4 / 3 - 1 / (3 * max(2, machines - 1)),
+        ),
     ):
         assert solve(problem, method=method).makespan <= factor * optimum * (1 + 1e-12)
 
@@ -104,12 +159,12 @@ def test_plans_are_valid_and_never_below_the_bound(machines, durations, preempti
     problem = IndependentTasks(machines, durations, preemptive=preemptive)
     bound = lower_bound(problem).value
     found = {}
-    for method in ["mcnaughton"] if preemptive else ["list-scheduling", "lpt", "multifit"]:
+    for method in ["mcnaughton"] if preemptive else HEURISTICS:
         result = solve(problem, method=method)
         assert result.makespan >= bound * (1 - 1e-12)
         found[method] = result.makespan
     if not preemptive:
-        assert found["multifit"] <= found["lpt"]
+        assert max(found["multifit"], found["interchange"]) <= found["lpt"]
     else:
         assert found["mcnaughton"] <= bound * (1 + 1e-12)
 
@@ -222,7 +277,7 @@ def test_exact_starts_from_the_incumbent():
 def test_the_same_input_gives_the_same_plan():
     """Twice the greedy rules and the bisection, twice the same rows."""
     problem = IndependentTasks(4, np.random.default_rng(6).integers(1, 9, 40))
-    for method in ("list-scheduling", "lpt", "multifit"):
+    for method in (*HEURISTICS, "bin-completion"):
         first, second = (solve(problem, method=method).schedule for _ in range(2))
         assert list(first.records()) == list(second.records())
 

@@ -14,7 +14,8 @@ AVERAGE = "McNaughton 1959"
 WHOLE = "the average load, rounded up: sums of whole durations are whole"
 LONGEST = "a task never runs on two machines at a time"
 STACKED = (
-    "of the k m + 1 longest tasks, k + 1 share a machine; for k = 1: Dell'Amico and Martello 1995"
+    "of the k m + r longest tasks, r machines run k + 1 each; for k = r = 1: Dell'Amico and "
+    "Martello 1995, lifted: Haouari, Gharbi and Jemmali 2006"
 )
 MAX_STACKED = 100
 LARGEST_WHOLE = 2.0**53
@@ -28,8 +29,8 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan.
 
     The average load and the longest task hold with preemption too, and their maximum is then
-    the optimum. Without it, the average of whole durations is rounded up, and some machine runs
-    k + 1 of the k m + 1 longest tasks.
+    the optimum. Without it, the average of whole durations is rounded up, and some r machines
+    run at least r (k + 1) of the k m + r longest tasks.
 
     Complexity: O(n log n).
     """
@@ -59,11 +60,20 @@ def total(seconds: Floats) -> float:
 
 
 def _stacked(seconds: Floats, machines: int) -> float:
-    """Return the largest sum, over k, of the k + 1 shortest of the k m + 1 longest tasks."""
+    """Return the largest mean load of r machines that share the r (k + 1) shortest of the k m + r
+    longest tasks, over k and r < m (r = 1 where there is one machine).
+
+    The best place is found by running sums, its value by a sum of its own, correctly rounded.
+    """
     wanted = min(len(seconds), MAX_STACKED * machines + 1)
     longest = np.sort(np.partition(seconds, -wanted)[-wanted:])[::-1]
-    depths = range(1, min((len(seconds) - 1) // machines, MAX_STACKED) + 1)
-    return max(float(longest[k * machines - k : k * machines + 1].sum()) for k in depths)
+    upto = np.concatenate([[0.0], np.cumsum(longest)])
+    count = np.arange(machines + 1, wanted + 1)
+    depth, share = np.divmod(count - 1, machines)
+    share += 1
+    first = count - share * (depth + 1)
+    best = int(((upto[count] - upto[first]) / share).argmax())
+    return math.fsum(longest[first[best] : count[best]]) / int(share[best])
 
 
 def grain(problem: IndependentTasks) -> float | None:

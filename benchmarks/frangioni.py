@@ -1,0 +1,71 @@
+"""Independent tasks on identical machines: the families of França and of Frangioni.
+
+``python -m benchmarks.frangioni [SECONDS]``: durations are whole numbers from 1 to 100, 1,000 or
+10,000. *Uniform* (França et al. 1994): of equal chance. *Non-uniform* (Frangioni, Necciari and
+Scutellà 2004): 98 % from 0.9 (b - a) to b, the others from a to 0.2 (b - a). The published files
+are not part of this repository; these are drawn by the same rules, from a seed of ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.table import Table
+from makespan import IndependentTasks, solve
+
+MACHINES, TASKS, LONGEST = (5, 10, 25), (50, 100, 500, 1000), (100, 1000, 10_000)
+FAMILIES = ("uniform", "non-uniform")
+EACH = 2
+LIMIT = 5.0
+
+
+def problem(family: str, machines: int, tasks: int, longest: int, seed: int) -> IndependentTasks:
+    """Return one problem of a family."""
+    rng = np.random.default_rng([FAMILIES.index(family), machines, tasks, longest, seed])
+    durations = rng.integers(1, longest, tasks, endpoint=True)
+    if family == "non-uniform":
+        width, few = longest - 1, round(0.02 * tasks)
+        durations = rng.integers(int(0.9 * width), longest, tasks, endpoint=True)
+        durations[:few] = rng.integers(1, int(0.2 * width), few, endpoint=True)
+    return IndependentTasks(machines, durations)
+
+
+def problems(each: int = EACH) -> Iterator[tuple[str, int, IndependentTasks]]:
+    """Yield the family and the number of machines of each problem, and the problem."""
+    for family, machines, tasks, longest, seed in itertools.product(
+        FAMILIES, MACHINES, TASKS, LONGEST, range(each)
+    ):
+        yield family, machines, problem(family, machines, tasks, longest, seed)
+
+
+def main(limit: float = LIMIT) -> None:
+    """Print and write the table."""
+    table = Table(
+        "frangioni",
+        "Independent tasks on identical machines: proved by `auto`",
+        f"Whole durations up to 100, 1,000 and 10,000, {TASKS[0]} to {TASKS[-1]} tasks, {EACH} "
+        f"problems of each size, {limit:g} s for each. Gap: of what is not proved, to the bound.",
+        ("family", "machines", "proved", "largest gap", "median time", "longest"),
+        clock="wall-clock time",
+    )
+    rows: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for family, machines, each in problems():
+        started = time.perf_counter()
+        found = solve(each, time_limit=limit)
+        spent = time.perf_counter() - started
+        rows.setdefault((family, machines), []).append((found.gap or 0.0, spent))
+    for (family, machines), every in rows.items():
+        gaps, times = zip(*every, strict=True)
+        proved = sum(gap == 0 for gap in gaps)
+        cells = (f"{proved} of {len(gaps)}", f"{100 * max(gaps):.4f} %")
+        table.add(family, machines, *cells, float(np.median(times)), max(times))
+    table.write()
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))

@@ -1,0 +1,100 @@
+"""Moves and swaps of tasks between two machines, until none helps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.independent.bounds import bounds
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.greedy import first_plan, greedy, longest_first
+from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import scheduled
+
+MAX_MACHINES = 10_000
+ROUNDING = 1e-13
+"""The share of a load that a swap has to gain, so that it is never one and then its reverse."""
+
+
+def _many_machines(problem: IndependentTasks) -> str | None:
+    count = problem.useful_machines
+    return f"{count} can be used" if count > MAX_MACHINES else None
+
+
+@register(
+    "independent",
+    name="interchange",
+    needs=(NO_PREEMPTION,),
+    reach=(Need(f"at most {MAX_MACHINES} machines", _many_machines),),
+    complexity="O(m log m + k m log k) for each improvement, k tasks a machine",
+    source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps)",
+)
+def interchange(problem: IndependentTasks, control: Control) -> Solution:
+    """From LPT and from a better plan: the move or swap that best evens two machines, again, again.
+
+    One of them is the longest, the other that which ends first of those where anything helps.
+    """
+    best = first_plan(problem, control)
+    bound = max(bound.value for bound in bounds(problem))
+    for start in (greedy(problem, *longest_first(problem)), best):
+        if control.expired() or best.makespan <= bound:
+            break
+        plan = _evened(problem, start, bound, control)
+        best = min(best, plan, key=lambda schedule: schedule.makespan)
+    return Solution(schedule=best)
+
+
+def _evened(problem: IndependentTasks, start: Schedule, bound: float, control: Control) -> Schedule:
+    tasks, machine = start.item, np.unique(start.machine, return_inverse=True)[1]
+    seconds = problem.durations[tasks]
+    count = problem.useful_machines
+    load: Floats = np.bincount(machine, weights=seconds, minlength=count).astype(np.float64)
+    of = np.argsort(machine, kind="stable")
+    rows = np.split(of, np.searchsorted(machine[of], np.arange(1, count)))
+    while not control.expired():
+        longest = int(load.argmax())
+        if load[longest] <= bound:
+            break
+        for other in np.argsort(load, kind="stable").tolist():
+            swap = _best_swap(seconds[rows[longest]], seconds[rows[other]], load[[longest, other]])
+            if swap is not None:
+                _exchange(rows, longest, other, swap)
+                for changed in (longest, other):
+                    load[changed] = seconds[rows[changed]].sum()
+                break
+        else:
+            break
+    of = np.concatenate(rows)
+    machine = np.repeat(np.arange(count), [len(each) for each in rows])
+    return scheduled(problem, tasks[of], seconds[of], machine)
+
+
+def _best_swap(take: Floats, give: Floats, load: Floats) -> tuple[int, int] | None:
+    """Return the places of two tasks, in ``take`` and ``give``, whose swap best evens the machines.
+
+    The second is -1 where the first is only moved. None where nothing helps by more than rounding.
+    """
+    half = (load[0] - load[1]) / 2
+    give = np.append(give, 0.0)
+    order = np.argsort(give, kind="stable")
+    near = np.searchsorted(give[order], take - half)
+    best, least = None, half - ROUNDING * load[0]
+    for place in (np.maximum(near - 1, 0), np.minimum(near, len(give) - 1)):
+        off = np.abs(take - give[order[place]] - half)
+        index = int(off.argmin())
+        if off[index] < least:
+            least, partner = float(off[index]), int(order[place[index]])
+            best = (index, partner if partner < len(give) - 1 else -1)
+    return best
+
+
+def _exchange(rows: list[Integers], longest: int, other: int, swap: tuple[int, int]) -> None:
+    given, taken = swap
+    gone, back = rows[longest][given], rows[other][taken:][:1] if taken >= 0 else rows[other][:0]
+    kept = np.delete(rows[other], taken) if taken >= 0 else rows[other]
+    rows[longest] = np.append(np.delete(rows[longest], given), back)
+    rows[other] = np.append(kept, gone)

@@ -1,0 +1,84 @@
+"""The largest differencing method of Karmarkar and Karp, for any number of machines."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.placing.greedy import first_plan, longest_first
+from makespan.independent.problem import IndependentTasks
+from makespan.independent.timing import scheduled
+
+MAX_PAIRS = 200_000
+
+
+def _many_pairs(problem: IndependentTasks) -> str | None:
+    pairs = len(problem.durations) * problem.useful_machines
+    return f"there are {pairs}" if pairs > MAX_PAIRS else None
+
+
+@register(
+    "independent",
+    name="largest-differencing",
+    needs=(NO_PREEMPTION,),
+    reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
+    complexity="O(n log n + n m log m)",
+    source="Karmarkar and Karp 1982; at most 4/3 - 1/(3 (m - 1)) times the optimum for m >= 3, 7/6 "
+    "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003)",
+)
+def largest_differencing(problem: IndependentTasks, control: Control) -> Solution:
+    """Join the two partial plans whose loads differ most, long machines with short ones, until one
+    is left.
+    """
+    machines, numbers = problem.useful_machines, count()
+    tasks, seconds = longest_first(problem)
+    some = int(np.count_nonzero(seconds))
+    # a partial plan: minus its difference, a number, its loads, the longest first, what makes them
+    partial: list[Any] = [
+        (
+            -duration,
+            next(numbers),
+            [duration] + [0.0] * (machines - 1),
+            [row] + [None] * (machines - 1),
+        )
+        for row, duration in enumerate(seconds[:some].tolist())
+    ]
+    heapq.heapify(partial)
+    while len(partial) > 1:
+        if control.expired():
+            return Solution(schedule=first_plan(problem, control))
+        _, _, loads, rows = heapq.heappop(partial)
+        _, _, others, with_rows = heapq.heappop(partial)
+        joined = [
+            (load + other, (one, two))
+            for load, other, one, two in zip(
+                loads, reversed(others), rows, reversed(with_rows), strict=True
+            )
+        ]
+        joined.sort(key=lambda each: -each[0])
+        least = joined[-1][0]
+        loads, rows = [load - least for load, _ in joined], [row for _, row in joined]
+        heapq.heappush(partial, (-loads[0], next(numbers), loads, rows))
+    machine = np.zeros(some, dtype=np.int64)
+    for index, rows in enumerate(partial[0][3] if partial else ()):
+        machine[_leaves(rows)] = index
+    return Solution(schedule=scheduled(problem, tasks[:some], seconds[:some], machine))
+
+
+def _leaves(tree: Any) -> list[int]:
+    """Return the rows in nested pairs; None stands for no row."""
+    found, left = [], [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, tuple):
+            left += node
+        elif node is not None:
+            found.append(node)
+    return found
