@@ -70,14 +70,14 @@ def test_objectives_that_are_maximised():
     assert entry.value == pytest.approx(shown.bound)
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf", ".html"])
 def test_pictures_of_several_comparisons(comparison, suffix, tmp_path):
     """Named comparisons stand below each other; odd names and failures are shown as they are."""
     path = tmp_path / f"methods{suffix}"
     write_comparisons({ODD: comparison, "other": rows(lpt=2.0, other=None)}, path)
     data = path.read_bytes()
-    if suffix == ".png":
-        assert data.startswith(b"\x89PNG")
+    if suffix in (".png", ".pdf"):
+        assert data.startswith({".png": b"\x89PNG", ".pdf": b"%PDF"}[suffix])
     else:
         text = data.decode()
         assert ODD not in text
@@ -99,7 +99,7 @@ def test_pictures_of_several_comparisons(comparison, suffix, tmp_path):
 def test_other_suffixes_are_refused(comparison, tmp_path):
     """A comparison is no plan: it has no page to zoom in and no trace."""
     with pytest.raises(FileError, match="allowed are"):
-        write_comparisons({"a": comparison}, tmp_path / "methods.pdf")
+        write_comparisons({"a": comparison}, tmp_path / "methods.gif")
 
 
 def test_summary_over_problems():
@@ -149,4 +149,4 @@ def test_command_draws_and_summarises(tmp_path, capsys):
     assert {one["method"]: one["problems"] for one in data["summary"]} == {"lpt": 2, "multifit": 2}
     assert run([*command[:2], "--json", "--methods", "lpt"]) == 0
     assert "summary" not in json.loads(capsys.readouterr().out)
-    assert run([*command, "--plot", "methods.pdf"]) == 2
+    assert run([*command, "--plot", "methods.gif"]) == 2

@@ -30,7 +30,10 @@ COMPARISON_FORMAT = "makespan.comparison/1"
 @parameters.seed
 @parameters.as_json
 @click.option(
-    *("--plot", "picture"), type=click.Path(), metavar="FILE", help="Draw it: .svg, .png or .html."
+    *("--plot", "picture"),
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw it: .svg, .png, .pdf or .html.",
 )
 def command(
     *,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from makespan.core.system.extras import optional
 from makespan.drawing.colours import PAPER
 from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.figure import FORMS, as_bytes, own_figure
 from makespan.drawing.page.tables import html_table
 from makespan.drawing.still import still_page
 from makespan.drawing.svg import Canvas
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
     from makespan.flow.comparison.table import Comparison
 
-SUFFIXES = (".svg", ".png", ".html")
+SUFFIXES = (".svg", *FORMS, ".html")
 MAX_RANKINGS = 20
 """Problems up to which a picture shows each; of more, it shows the profile alone."""
-DOTS_PER_INCH = 144
 
 
 def ranking(comparison: Comparison, title: str | None = None) -> Ranking:
@@ -90,12 +89,12 @@ def comparison_svg(comparison: Comparison) -> str:
 
 
 def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.PathLike[str]) -> None:
-    """Write named comparisons as one picture, below each other: ``.svg``, ``.png``, ``.html``.
+    """Write named comparisons as one picture, below each other.
 
     Raises
     ------
     FileError
-        If the suffix is another, or the file can't be written.
+        If the suffix is not one of ``SUFFIXES``, or the file can't be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -103,13 +102,14 @@ def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.Path
     over_all = profile_of(list(comparisons.values())) if len(comparisons) > 1 else None
     if len(comparisons) > MAX_RANKINGS and suffix != ".html":
         assert over_all is not None
-        write_whole(path, profile_svg(over_all) if suffix == ".svg" else _png([], over_all))
+        whole = profile_svg(over_all) if suffix == ".svg" else _image([], over_all, suffix)
+        write_whole(path, whole)
         return
     rankings = [ranking(comparison, name) for name, comparison in comparisons.items()]
     if suffix == ".svg":
         write_whole(path, _svg(rankings, over_all))
-    elif suffix == ".png":
-        write_whole(path, _png(rankings, over_all))
+    elif suffix in FORMS:
+        write_whole(path, _image(rankings, over_all, suffix))
     else:
         write_whole(path, _page(comparisons, rankings, over_all))
 
@@ -142,24 +142,17 @@ def _svg(rankings: Sequence[Ranking], over_all: Profile | None) -> str:
     return ranking_svg(rankings, below=below, below_height=over_all.height)
 
 
-def _png(rankings: Sequence[Ranking], over_all: Profile | None) -> bytes:
-    optional("matplotlib")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+def _image(rankings: Sequence[Ranking], over_all: Profile | None, suffix: str) -> bytes:
     heights = [1.4 + 0.32 * len(one.entries) for one in rankings]
     if over_all is not None:
         heights.append(1.6 + 0.32 * len(over_all.shares))
-    figure = Figure(figsize=(9.0, sum(heights)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = own_figure(figsize=(9.0, sum(heights)), layout="constrained")
     grid = figure.subplots(len(heights), squeeze=False, gridspec_kw={"height_ratios": heights})
     for one, ax in zip(rankings, grid[:, 0], strict=False):
         ranking_axes(one, ax)
     if over_all is not None:
         profile_axes(over_all, grid[-1, 0])
-    image = BytesIO()
-    figure.savefig(image, format="png", dpi=DOTS_PER_INCH)
-    return image.getvalue()
+    return as_bytes(figure, suffix)
 
 
 def _page(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.core.system.extras import optional
+from makespan.drawing.figure import as_bytes, own_figure
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.render import as_svg, on_axes
 from makespan.flow.pictures.views import drawing
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from makespan.flow.result import Result
-
-DOTS_PER_INCH = 144
-MOST_DOTS = 8000.0
 
 
 @suggesting
@@ -106,29 +101,17 @@ def svg(
 
 def image(
     thing: Result | Schedule | Problem,
-    form: str,
+    suffix: str,
     *,
     view: str | None = None,
     problem: Problem | None = None,
     by: str | None = None,
     fold: bool = False,
 ) -> bytes:
-    """Return a picture as a ``png`` or ``pdf``; pyplot and its backend are left alone."""
-    optional("matplotlib")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    drawn = drawing(thing, view, problem=problem, by=by, fold=fold)
-    figure = Figure()
-    FigureCanvasAgg(figure)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        on_axes(drawn, None, figure=figure)
-        content = BytesIO()
-        dots = min(DOTS_PER_INCH, MOST_DOTS / max(figure.get_size_inches()))
-        undated = {"CreationDate": None} if form == "pdf" else None
-        figure.savefig(content, format=form, dpi=dots, metadata=undated)
-    return content.getvalue()
+    """Return a picture as ``.png`` or ``.pdf``; pyplot and its backend are left alone."""
+    drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
+    on_axes(drawn, None, figure=figure)
+    return as_bytes(figure, suffix)
 
 
 def _checked_rows(max_rows: object) -> int:

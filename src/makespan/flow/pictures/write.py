@@ -12,6 +12,7 @@ from makespan.core.inputs.files import write_whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
+from makespan.drawing.figure import FORMS
 from makespan.flow.pictures.page import html, problem_page, trace_events
 from makespan.flow.pictures.plot import image, svg
 
@@ -55,8 +56,8 @@ def write_picture(
     plan = cast("Result | Schedule", thing)
     if suffix == ".svg":
         write_whole(path, svg(thing, problem=problem, view=view, by=by, fold=fold))
-    elif suffix in (".png", ".pdf"):
-        write_whole(path, image(thing, suffix[1:], problem=problem, view=view, by=by, fold=fold))
+    elif suffix in FORMS:
+        write_whole(path, image(thing, suffix, problem=problem, view=view, by=by, fold=fold))
     elif view is not None or by is not None or fold:
         raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
     elif suffix == ".html":
