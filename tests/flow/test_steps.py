@@ -1,6 +1,7 @@
 """Every constructive method logs its steps, in lines, in a table and on a page."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,10 +15,13 @@ from makespan import (
     Star,
     TaskGraph,
     Worker,
+    read_result,
+    save,
     solve,
 )
 from makespan.core.problem import Problem
 from makespan.core.steps import printed
+from makespan.flow.files.steps import step_of
 from makespan.flow.pictures.page import html
 from makespan.taskgraph.generate.graphs import layered, tree
 
@@ -85,6 +89,37 @@ def test_constructive_methods_log_their_steps(method: str, problem: Problem) -> 
             assert all(len(row) == len(table.names) for row in table.rows)
             assert -1 <= table.chosen < len(table.rows)
     assert result.log[0][:5] in html(result)
+
+
+def test_files_keep_the_steps(tmp_path) -> None:
+    """A result that was saved and read has the same page; its steps lack only the cells."""
+    result = solve(GRAPH, method="heft", log=True)
+    save(result, tmp_path / "heft.json")
+    back = read_result(tmp_path / "heft.json")
+    assert back.log == result.log
+    assert back.steps == tuple(replace(step, cells={}) for step in result.steps)
+    assert html(back) == html(result)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (3, "a step: 3 is not a table"),
+        ({"text": 3}, "text: 3 is not a text"),
+        ({"text": "a", "colour": 1}, "there is no 'colour' in a step"),
+        ({"text": "a", "items": {"ready": [1.5]}}, "items: 1.5 is not a whole number"),
+        ({"text": "a", "time": float("inf")}, "time: inf is not a finite number"),
+        ({"text": "a", "slots": [["M1", 0]]}, "not enough values to unpack"),
+        (
+            {"text": "a", "tables": [{"title": "", "names": ["x"], "rows": [[1, 2]]}]},
+            "not as long as the names",
+        ),
+    ],
+)
+def test_steps_of_files_are_checked(step, message) -> None:
+    """What is not a step is refused with its place."""
+    with pytest.raises(ValueError, match=message):
+        step_of(step)
 
 
 def test_slots_of_equal_tasks() -> None:

@@ -70,8 +70,13 @@ class Step:
     since: float | None = None
     values: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_told(self) -> bool:
+        """Whether there is more to show than the line."""
+        return len(self.as_dict()) > 1
+
     def as_dict(self) -> dict[str, Any]:
-        """Return what is not empty, as a page has it."""
+        """Return what is not empty, as a page and a file of a result have it."""
         data = {part.name: getattr(self, part.name) for part in fields(self)}
         del data["cells"]
         data["tables"] = [table._asdict() for table in self.tables]

@@ -107,6 +107,8 @@ def result_as_dict(result: Result) -> dict[str, Any]:
     data["details"] = dict(result.details)
     if result.log:
         data["log"] = list(result.log)
+    if any(step.is_told for step in result.steps):
+        data["steps"] = [step.as_dict() for step in result.steps]
     return data
 
 

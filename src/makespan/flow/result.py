@@ -50,7 +50,7 @@ class Result(Shown, Framed):
     log
         The steps of the method, a line each, where it logs them.
     steps
-        The same steps with what a page shows of them; not kept in files.
+        The same steps with what a page shows of them.
     """
 
     problem: Problem

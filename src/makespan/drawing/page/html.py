@@ -126,13 +126,14 @@ def chart_data(chart: Chart) -> dict[str, Any]:
     count = _rows_shown(picture)
     rows = picture.rows[:count]
     lane_sets: dict[tuple[str, ...], int] = {}
+    told = any(step.is_told for step in chart.steps)
     lanes = [lane_sets.setdefault(row.lanes or ("",), len(lane_sets)) for row in rows]
     return {
         "title": picture.title,
         "facts": [list(fact) for fact in chart.facts],
         "notes": list(chart.notes),
         "log": list(chart.log),
-        "steps": [step.as_dict() for step in chart.steps] if _is_told(chart.steps) else [],
+        "steps": [step.as_dict() for step in chart.steps] if told else [],
         "diagrams": [list(diagram) for diagram in chart.diagrams],
         "tables": [table.as_dict() for table in chart.tables],
         "others": [chart_data(other) for other in chart.others],
@@ -167,11 +168,6 @@ def _groups(groups: Groups) -> dict[str, Any]:
         "legend": legend_of(groups),
         "ordered": groups.ordered,
     }
-
-
-def _is_told(steps: Sequence[Step]) -> bool:
-    """Whether steps say more than their lines."""
-    return any(len(step.as_dict()) > 1 for step in steps)
 
 
 def _rows_shown(picture: Picture) -> int:

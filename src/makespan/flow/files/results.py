@@ -16,12 +16,15 @@ from makespan.core.names import index_by_name
 from makespan.core.problem import Problem
 from makespan.core.schedule import COLUMNS, WORDS, Schedule
 from makespan.core.solution import Objective, Status
+from makespan.core.steps import Step
+from makespan.flow.files.steps import step_of
 from makespan.flow.result import Result
 
 SHOWN = 20
 KEYS = (
     *("format", "kind", "method", "status", "makespan", "lower_bound", "gap", "runtime", "seed"),
     *("notes", "objective", "options", "answer", "schedule", "problem", "details", "log"),
+    "steps",
 )
 TYPES = {str: "a text", dict: "a table of keys and values", int: "a whole number or null"}
 SCHEDULE_KEYS = ("format", "machines", "activities")
@@ -64,6 +67,7 @@ def result_of(data: Mapping[str, Any], problem_of: Callable[[Any], Problem]) -> 
         "objective": _objective(mistakes, data.get("objective")),
         "details": _typed(mistakes, data, "details", dict) or {},
         "log": _texts(mistakes, data, "log"),
+        "steps": _steps(mistakes, data.get("steps", [])),
     }
     mistakes.raise_if_any(FileError)
     assert problem is not None
@@ -140,6 +144,20 @@ def _texts(mistakes: Mistakes, data: Mapping[str, Any], name: str) -> tuple[str,
         mistakes.add(name, f"{shown(value)} is not a list of texts")
         return ()
     return tuple(value)
+
+
+def _steps(mistakes: Mistakes, data: Any) -> tuple[Step, ...]:
+    if not isinstance(data, list):
+        mistakes.add("steps", f"{shown(data)} is not a list of steps")
+        return ()
+    found = []
+    for index, each in enumerate(data):
+        try:
+            found.append(step_of(each))
+        except ValueError as error:
+            mistakes.add(f"steps[{index}]", str(error))
+            break
+    return tuple(found)
 
 
 def _objective(mistakes: Mistakes, data: Any) -> Objective | None:
