@@ -72,6 +72,18 @@ def short(value: float, digits: int = 4) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def brief(value: float) -> str:
+    """Return a number in about five characters.
+
+    >>> brief(8526566.0), brief(17.987), brief(99999.0), brief(340.0)
+    ('8.5e6', '18', '99999', '340')
+    """
+    if abs(value) < 1e5:
+        return short(value, 3)
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+
+
 def percent(fraction: float) -> str:
     """Return a fraction in percent; what is not nothing is never shown as 0.
 

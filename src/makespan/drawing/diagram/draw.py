@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 
 from makespan.drawing.colours import LIGHT, fills, ink_on, legend_of
-from makespan.drawing.diagram.layout import LABEL, SIZE, SMALL, Places
+from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places
 from makespan.drawing.svg import Rectangle
 from makespan.drawing.text import elided, text_width
 
-TITLE, LEGEND, BOLD = 14.0, 10.0, 1.13
+TITLE, LEGEND = 14.0, 10.0
 LINE = 16.0
 PADDING = 14.0
 NARROWEST = 320.0

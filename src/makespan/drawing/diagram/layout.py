@@ -19,6 +19,8 @@ from makespan.drawing.diagram.straight import crossing_free, spread_out
 from makespan.drawing.text import elided, text_width
 
 SIZE, SMALL, LABEL = 11.0, 9.0, 9.0
+BOLD = 1.13
+"""How much wider bold text is."""
 WIDEST, NARROWEST = 120.0, 34.0
 LOW, HIGH, BAR = 22.0, 34.0, 10.0
 GAP, BETWEEN = 20.0, 38.0
@@ -57,9 +59,11 @@ def lay_out(diagram: Diagram) -> Places:
     or from the left, whichever is nearer to the shape of a page.
     """
     nodes = diagram.nodes
-    texts = [elided(label, SIZE, WIDEST) for label in nodes.label]
+    bold = np.zeros(len(nodes), dtype=bool) if nodes.bold is None else nodes.bold
+    wider = np.where(bold, BOLD, 1.0)
+    texts = [elided(text, SIZE, WIDEST / by) for text, by in zip(nodes.label, wider, strict=True)]
     notes = [elided(note, SMALL, WIDEST) for note in nodes.note]
-    sizes = _sizes(texts, notes)
+    sizes = _sizes(texts, notes, wider)
     if nodes.bar is not None:
         sizes[nodes.bar] = BAR
     if nodes.x is not None and nodes.y is not None:
@@ -87,12 +91,12 @@ def lay_out(diagram: Diagram) -> Places:
     )
 
 
-def _sizes(texts: Sequence[str], notes: Sequence[str]) -> Floats:
-    """Return the width and height of each box."""
+def _sizes(texts: Sequence[str], notes: Sequence[str], wider: Floats) -> Floats:
+    """Return the width and height of each box; bold texts are ``wider`` by a factor."""
     sizes = np.empty((len(texts), 2))
     for index, text in enumerate(texts):
         note = notes[index] if len(notes) else ""
-        widest = max(text_width(text, SIZE), text_width(note, SMALL))
+        widest = max(wider[index] * text_width(text, SIZE), text_width(note, SMALL))
         sizes[index] = max(NARROWEST, widest + 12.0), HIGH if note else LOW
     return sizes
 

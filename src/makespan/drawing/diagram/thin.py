@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.diagram import Diagram, Edges, Nodes
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.drawing.diagram.layers import layers_of
 
 MOST_NODES = 200
@@ -62,25 +62,29 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
     item = np.arange(count) if nodes.item is None else nodes.item
     alike = " of one colour" if told_apart else ""
     where = "in a layer" if together == 1 else f"in {together} layers"
+    height = found[:, 0].astype(np.float64)
+    if told_apart:  # types follow one another in a layer of layers
+        height = np.bincount(of, weights=layer) / np.bincount(of)
+    lines = _between(edges, of, height)
     return replace(
         diagram,
         nodes=Nodes(
             label=[label for label, _ in texts],
             note=[note for _, note in texts],
             bold=bold[first],
-            layer=found[:, 0],
+            layer=layers_of(len(found), lines.source, lines.target) if told_apart else found[:, 0],
         ),
-        edges=_between(edges, of, found[:, 0]),
+        edges=lines,
         groups=None if groups is None else groups.take(first),
         members=[item[each] for each in members],
         notes=(*diagram.notes, f"a box stands for all {what}{alike} {where}"),
     )
 
 
-def _between(edges: Edges, of: Integers, band: Integers) -> Edges:
-    """Return one line for all lines between two boxes, where it leads on to a higher layer."""
+def _between(edges: Edges, of: Integers, height: Floats) -> Edges:
+    """Return one line for all lines between two boxes, where it leads on to a higher one."""
     start, end = of[edges.source], of[edges.target]
-    onward = np.flatnonzero(band[start] < band[end])
+    onward = np.flatnonzero(height[start] < height[end])
     pairs, first, inverse = np.unique(
         np.column_stack([start[onward], end[onward]]),
         axis=0,

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.diagram import Diagram, Edges, Flags, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
-from makespan.drawing.text import short
+from makespan.drawing.text import brief, short
 from makespan.taskgraph.pictures.groups import (
     HASH,
     dominant_sequence,
@@ -46,7 +46,7 @@ def graph(
     names = [HASH.sub("", name) for name in dag.names]
     size, added = dag.size, np.empty((0, 2), dtype=np.int64)
     if schedule is None:
-        notes = [short(work, 3) for work in dag.work.tolist()]
+        notes = [brief(work) for work in dag.work.tolist()]
         path, bold_word = longest_path(problem), "longest path"
     else:
         schedule = schedule.renamed(problem.machines)
@@ -128,8 +128,8 @@ def _labels(size: Floats, more: int) -> tuple[list[str], tuple[str, ...]]:
     if not len(size) or not size.any():
         return [], ()
     if len(size) > 1 and (size == size[0]).all():
-        return [], (f"every edge carries {short(float(size[0]))}",)
+        return [], (f"every edge carries {brief(float(size[0]))}",)
     if len(size) > LABELLED:
         return [], ()
-    labels = [short(each, 3) if each or few else "" for each in size.tolist()]
+    labels = [brief(each) if each or few else "" for each in size.tolist()]
     return [*labels, *[""] * more], ()
