@@ -19,8 +19,8 @@ from campaign.relations import RELATIONS, Relation
 from campaign.version import ROOT
 from makespan import InputError, MethodError, Result, methods, solve
 from makespan.core.problem import Problem
-from makespan.flow.answer import result_as_dict
-from makespan.flow.files.files import as_dict, as_json, problem_of
+from makespan.flow.answer import as_json, result_as_dict
+from makespan.flow.files.files import as_dict, problem_of
 from makespan.flow.generate import generate
 from makespan.flow.kinds import KINDS
 

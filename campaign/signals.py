@@ -13,7 +13,8 @@ from typing import Any
 
 from campaign.part import Defect, Part, Trial
 from campaign.version import ROOT
-from makespan.flow.files.files import as_dict, as_json
+from makespan.flow.answer import as_json
+from makespan.flow.files.files import as_dict
 from makespan.flow.generate import generate
 
 GRACE = 15.0

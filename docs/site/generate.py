@@ -65,7 +65,7 @@ API = {
     "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network",
     "From a problem to a plan": "solve methods lower_bound check compare simulate Noise plot",
     "Files": "read_problem read_result save",
-    "What comes back": "Result Schedule Bound Report Violation Comparison Simulation",
+    "What comes back": "Result Schedule Bound Report Violation Comparison Comparisons Simulation",
     "Errors": (
         "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "
         "ExecutionError MissingExtra"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from makespan.flow.bound import lower_bound as lower_bound
     from makespan.flow.check import check as check
     from makespan.flow.comparison.compare import compare as compare
+    from makespan.flow.comparison.several import Comparisons as Comparisons
     from makespan.flow.comparison.table import Comparison as Comparison
     from makespan.flow.files.files import (
         read_problem as read_problem,

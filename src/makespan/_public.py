@@ -34,6 +34,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.flow.check": ("check",),
         "makespan.core.simulation.outcome": ("Simulation",),
         "makespan.flow.comparison.compare": ("compare",),
+        "makespan.flow.comparison.several": ("Comparisons",),
         "makespan.flow.comparison.table": ("Comparison",),
         "makespan.flow.files.files": ("read_problem", "read_result", "save"),
         "makespan.flow.methods": ("methods",),

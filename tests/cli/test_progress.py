@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+import time
+from collections.abc import Iterator
 
+import click
 import pytest
 
-from makespan.cli.progress import progress_bar, progress_line
+from makespan.cli import progress
+from makespan.cli.parameters import QUIET, print_text
+from makespan.cli.progress import known, working
 
 
 class Terminal(io.StringIO):
@@ -15,28 +20,68 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_there_is_no_progress_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log file or a pipe gets no progress."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress_bar() as progress:
-        assert progress is None
+def shown(terminal: Terminal, text: str) -> bool:
+    """Whether a text appears within ten seconds."""
+    end = time.monotonic() + 10
+    while text not in terminal.getvalue() and time.monotonic() < end:
+        time.sleep(0.02)
+    return text in terminal.getvalue()
 
 
-def test_progress_is_shown_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes less than half a second shows nothing; after that the best value stands there."""
+@pytest.fixture(autouse=True)
+def context() -> Iterator[click.Context]:
+    with click.Context(click.Command("solve")) as entered:
+        yield entered
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Let stderr be a terminal, inside a test: between tests pytest puts its own there."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar() as progress:
-        assert progress is not None
-        progress(10.0, 9.0, 0.1)
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    return terminal
+
+
+def test_there_is_no_progress_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log file or a pipe gets no progress."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    monkeypatch.setattr(sys, "stderr", file := io.StringIO())
+    with working("solving") as line:
+        line.progress(10.0, 9.0, 1.0)
+        time.sleep(0.2)
+    assert file.getvalue() == ""
+
+
+def test_progress_is_shown_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done at once shows nothing; after that the best value stands there, and the time."""
+    terminal = terminal_of(monkeypatch)
+    with working("solving") as line:
+        line.progress(10.0, 9.0, 0.1)
         assert terminal.getvalue() == ""
-        progress(10.0, 9.0, 1.0)
-    assert "best 10, bound 9, gap 10 %, 1 s" in terminal.getvalue()
+        assert shown(terminal, "best 10, bound 9, gap 10 %, ")
+
+
+def test_what_is_quiet_shows_none(monkeypatch: pytest.MonkeyPatch, context: click.Context) -> None:
+    """With --quiet nothing is shown, however long it takes."""
+    terminal = terminal_of(monkeypatch)
+    context.meta[QUIET] = True
+    with working("solving"):
+        time.sleep(0.2)
+    assert terminal.getvalue() == ""
+
+
+def test_the_line_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed does not run into the line."""
+    terminal = terminal_of(monkeypatch)
+    with working("solving") as line:
+        assert shown(terminal, "solving, ")
+        print_text("done")
+        assert line._status is None
 
 
 def test_the_line_says_what_is_known() -> None:
     """Without a plan, without a bound, and at zero, the line is still right."""
-    assert progress_line(None, None, 3.0) == "no plan yet, 3 s"
-    assert progress_line(None, 2.0, 3.0) == "no plan yet, bound 2, 3 s"
-    assert progress_line(0.0, 0.0, 3.0) == "best 0, bound 0, 3 s"
+    assert known(None, None) == "no plan yet"
+    assert known(None, 2.0) == "no plan yet, bound 2"
+    assert known(0.0, 0.0) == "best 0, bound 0"

@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 
 from makespan import Dag, Network, ProblemError, TaskGraph, check, solve
 from makespan.core.plain import FORMULA, STEERING, plain
-from makespan.flow.answer import result_as_dict
-from makespan.flow.files.files import as_json, schedule_as_csv
+from makespan.flow.files.files import as_text
 
 NASTY = st.text(st.sampled_from("ab=+-@\t\r\n \x00\x1b\x7f\x9b\u202e\u2066\u2028,\"'"), min_size=1)
 
@@ -23,8 +22,8 @@ def test_no_output_steers(task: str, machine: str) -> None:
     """Texts, reports, messages, tables and JSON hold no control character; JSON keeps the name."""
     problem = TaskGraph(Dag({task: 1.0}), Network([1.0], names=[machine]))
     result = solve(problem)
-    table = schedule_as_csv(result.schedule)
-    document = as_json(result_as_dict(result))
+    table = as_text(result, ".csv")
+    document = as_text(result, ".json")
     wrong = check(problem, result.schedule.take([False]))
     for text in (str(result), str(wrong), table, document):
         assert not STEERING.search(text)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from makespan.cli.parameters import with_common
+
 
 class OnMpi(click.Command):
     """A command that is another with ``--mpi``: that of its name in ``makespan.cli.mpi``."""
@@ -24,6 +26,7 @@ class OnMpi(click.Command):
         mpi.quiet_but_root()
         own = [each for each in args if each != "--mpi"]
         command: click.Command = getattr(mpi, str(self.name))
+        with_common(command)
         return command.make_context(info_name, own, parent, **extra)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

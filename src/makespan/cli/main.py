@@ -12,6 +12,7 @@ import click
 
 from makespan._version import __version__
 from makespan.cli.codes import CHECK_FAILED, DONE, INTERNAL, INTERRUPTED, USAGE
+from makespan.cli.parameters import with_common
 from makespan.cli.signals import interrupted_code, is_interrupt
 from makespan.cli.streams import forget_stdout
 from makespan.core.errors import InvalidSchedule, MakespanError
@@ -26,12 +27,13 @@ COMMANDS = {
     "simulate": "Carry out a plan many times under errors: how its makespan spreads.",
     "calibrate": "Measure a Dask cluster, and write the problem of dividing a load on it.",
     "run": "Run a plan on a Dask cluster, and measure it.",
-    "plot": "Draw a result as a Gantt chart.",
+    "plot": "Draw a result or a problem, or make a page of it.",
     "generate": "Make a random problem.",
     "convert": "Write a problem, a result or a schedule in another format.",
     "schema": "Print the JSON Schema of problem files, for editors.",
     "compile": "Compile every kernel now, so that no later use has to.",
     "methods": "List the methods, or say why each applies to a file or not.",
+    "help": "Say what a command does, and which options it has.",
 }
 
 
@@ -48,7 +50,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"makespan.cli.commands.{cmd_name}").command
-        return command
+        return with_common(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -69,10 +71,12 @@ class Commands(click.Group):
     "1 internal error, 2 bad usage or input, 3 infeasible, 4 limit reached with nothing found, "
     "5 check failed, 130 interrupted, 143 terminated.",
 )
-@click.version_option(__version__, prog_name="makespan")
-@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
-def cli(debug: bool) -> None:
+@click.version_option(__version__, "-V", "--version", prog_name="makespan")
+def cli() -> None:
     """Plan parallel work when moving data costs time."""
+
+
+with_common(cli)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -114,7 +114,7 @@ def calibrate(
 
 def _say(found: Any, columns: dict[str, Any] | None) -> None:
     if columns is None:
-        parameters.print_text(str(found))
+        parameters.say(str(found))
     else:
         parameters.print_json(columns)
 

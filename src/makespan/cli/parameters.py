@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 
 from makespan.core.plain import plain
+
+QUIET = "makespan.quiet"
+LINE = "makespan.line"
+"""What the context of a command knows: whether it is quiet, the line on a terminal."""
+NARROWEST = 20
+NARROW = 4
+COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")
+"""What stands between two columns."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -38,6 +49,57 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 seed = click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", help="Seed of random choices (default 0)."
 )
+
+
+def _be_quiet(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    if given:
+        context.find_root().meta[QUIET] = True
+
+
+COMMON = (
+    click.Option(
+        ["-q", "--quiet"],
+        is_flag=True,
+        expose_value=False,
+        callback=_be_quiet,
+        help="Print no summary, no progress, no '... written': only what --json or '-' ask for.",
+    ),
+    click.Option(
+        ["--debug"], is_flag=True, expose_value=False, help="Show a traceback when something fails."
+    ),
+)
+
+
+def with_common(command: click.Command) -> click.Command:
+    """Return a command with the options that all have."""
+    command.params += [option for option in COMMON if option not in command.params]
+    return command
+
+
+def parts(function: Function) -> Function:
+    """Add options for what a CSV file of measured costs lacks; the function gets them as ``parts``.
+
+    They also take the place of what another file of a partition says.
+    """
+
+    @click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (partition).")
+    @click.option(
+        "--objective",
+        metavar="NAME",
+        help="makespan, total, pareto, …: what is to be least (partition).",
+    )
+    @click.option(
+        "--interpolation",
+        type=click.Choice(["exact", "linear", "pchip", "step"]),
+        help="What is assumed between the measured counts of a CSV file.",
+    )
+    @wraps(function)
+    def called(tasks: Any, objective: Any, interpolation: Any, **others: Any) -> Any:
+        given = {"tasks": tasks, "objective": objective, "interpolation": interpolation}
+        found = {name: value for name, value in given.items() if value is not None}
+        return function(parts=found, **others)
+
+    return cast(Function, called)
 
 
 def file_argument(name: str, *, nargs: int = 1) -> Callable[[Function], Function]:
@@ -85,8 +147,9 @@ def _value(text: str) -> Any:
 
 def print_json(data: Any) -> None:
     """Print one JSON object on stdout."""
-    from makespan.flow.files.files import as_json as text_of
+    from makespan.flow.answer import as_json as text_of
 
+    _make_room()
     text = text_of(data) + "\n"
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
@@ -95,12 +158,76 @@ def print_json(data: Any) -> None:
         buffer.write(text.encode())
 
 
-def print_text(text: str) -> None:
-    """Print text on stdout, with what the terminal can't show replaced."""
+def print_text(text: str, *, wrap: bool = False) -> None:
+    """Print text on stdout, with what the terminal can't show replaced.
+
+    What people read is wrapped there.
+    """
+    _make_room()
     encoding = sys.stdout.encoding or "utf-8"
-    click.echo(plain(text).encode(encoding, "replace").decode(encoding))
+    text = plain(text)
+    if wrap and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(wrapped(line, width) for line in text.split("\n"))
+    click.echo(text.encode(encoding, "replace").decode(encoding))
+
+
+def _make_room() -> None:
+    """Take away the line of progress, which what is printed would run into."""
+    context = click.get_current_context(silent=True)
+    line = context.meta.get(LINE) if context is not None else None
+    if line is not None:
+        line.hide()
+
+
+def say(text: str) -> None:
+    """Print what ``--quiet`` leaves out: a summary, a table, which file was written."""
+    if not is_quiet():
+        print_text(text, wrap=True)
+
+
+def is_quiet() -> bool:
+    """Whether the command was called with ``--quiet``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().meta.get(QUIET))
+
+
+def wrapped(line: str, width: int) -> str:
+    """Return a line of a table or of text in lines of at most ``width`` characters.
+
+    A last column of words that begins in the left half is wrapped below itself; other lines are
+    broken between columns, or else between words, and what follows is indented.
+
+    >>> print(wrapped("  lpt  Longest task first, each on the machine that is free first.", 40))
+      lpt  Longest task first, each on the
+           machine that is free first.
+    >>> print(wrapped("   heft  feasible  91.5  37.1 %  0.01 s  by search", 34))
+       heft  feasible  91.5  37.1 %
+           0.01 s  by search
+    """
+    if len(line) <= width or width < NARROWEST:
+        return line
+    start = len(line) - len(line.lstrip())
+    if 2 * start > width:
+        start, line = NARROW, " " * NARROW + line.lstrip()
+    ends = [gap.end() for gap in COLUMN.finditer(line) if 2 * gap.end() <= width]
+    beside = ends and not COLUMN.search(line, ends[-1])
+    hang = ends[-1] if beside else start + NARROW
+    lines: list[str] = []
+    while len(line) > width:
+        gaps = [gap.start() for gap in COLUMN.finditer(line) if hang < gap.end() <= width]
+        inside = [place for place in gaps if place > hang or not lines]
+        place = inside[-1] if inside and not beside else line.rfind(" ", hang + 1, width + 1)
+        if place <= hang and not (inside and not beside):
+            place = line.find(" ", width)
+            if place < 0:
+                break
+        lines.append(line[:place].rstrip())
+        line = " " * hang + line[place:].lstrip()
+    return "\n".join([*lines, line])
 
 
 def print_error(text: str) -> None:
     """Print text on stderr."""
+    _make_room()
     click.echo(plain(text), err=True)

@@ -1,62 +1,115 @@
-"""Progress on stderr, on a terminal only."""
+"""Progress on stderr, on a terminal only: what is done now, and for how long already."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from threading import Timer
+from typing import TYPE_CHECKING, Any, cast
 
+import click
+
+from makespan.cli.parameters import LINE, Function, is_quiet
 from makespan.core.system import startup
 
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from makespan.core.control import Progress
 
 PATIENCE = 0.5  # seconds before anything is shown
 
 
-@contextmanager
-def progress_bar() -> Iterator[Progress | None]:
-    """Give a callback that shows the best value and bound so far; None off a terminal.
+class Line:
+    """A line that says what is done now, with the seconds since it began."""
 
-    What is compiled at the first use is shown, too.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    shown: list[Status] = []
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._compiling: str | None = None
+        self._begin = time.monotonic()
+        self._status: Status | None = None
 
-    def show(line: str) -> None:
-        if not shown:
-            from rich.console import Console
+    def __rich__(self) -> str:
+        from rich.markup import escape
 
-            shown.append(Console(stderr=True).status("solving"))
-            shown[0].start()
-        shown[0].update(line)
+        elapsed = int(time.monotonic() - self._begin)
+        return f"{escape(self._compiling or self._text)}, {elapsed} s"
 
-    def progress(incumbent: float | None, bound: float | None, elapsed: float) -> None:
-        if elapsed >= PATIENCE:
-            show(progress_line(incumbent, bound, elapsed))
+    def say(self, text: str) -> None:
+        """Change what the line says."""
+        self._text = text
 
-    try:
-        with startup.watched(lambda what: show(what or "solving")):
-            yield progress
-    finally:
-        for status in shown:
-            status.stop()
+    def progress(self, incumbent: float | None, bound: float | None, elapsed: float) -> None:
+        """Say what is known so far, as ``solve`` reports it."""
+        self.say(known(incumbent, bound))
+
+    @contextmanager
+    def shown(self) -> Iterator[Line]:
+        """Show the line while something is done that may take long; nothing off a terminal.
+
+        What is compiled at the first use is shown, too.
+        """
+        if is_quiet() or not sys.stderr.isatty():
+            yield self
+            return
+        click.get_current_context().meta[LINE] = self
+        timer = Timer(PATIENCE, self._show)
+        timer.daemon = True
+        timer.start()
+        try:
+            with startup.watched(self._compile):
+                yield self
+        finally:
+            timer.cancel()
+            timer.join()
+            self.hide()
+
+    def hide(self) -> None:
+        """Make room for what is printed."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _compile(self, what: str | None) -> None:
+        self._compiling = what
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        self._status = Console(stderr=True).status(self)
+        self._status.start()
 
 
-def progress_line(incumbent: float | None, bound: float | None, elapsed: float) -> str:
+def working(text: str) -> AbstractContextManager[Line]:
+    """Show a line of its own while something is done."""
+    return Line(text).shown()
+
+
+def meanwhile(text: str) -> Callable[[Function], Function]:
+    """Return a decorator of commands that shows a line until something is printed."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def called(**arguments: Any) -> Any:
+            with working(text):
+                return function(**arguments)
+
+        return cast(Function, called)
+
+    return decorate
+
+
+def known(incumbent: float | None, bound: float | None) -> str:
     """Return what is known so far in one line.
 
-    >>> progress_line(10.0, 9.0, 2.5)
-    'best 10, bound 9, gap 10 %, 2 s'
+    >>> known(10.0, 9.0)
+    'best 10, bound 9, gap 10 %'
     """
     parts = ["no plan yet" if incumbent is None else f"best {incumbent:.8g}"]
     if bound is not None:
         parts.append(f"bound {bound:.8g}")
         if incumbent:
             parts.append(f"gap {100 * (incumbent - bound) / incumbent:.3g} %")
-    return ", ".join([*parts, f"{int(elapsed)} s"])
+    return ", ".join(parts)

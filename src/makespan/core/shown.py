@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from typing import Any
+from io import StringIO
+from typing import Any, ClassVar
 
+from makespan.core.plain import cell
 from makespan.core.system.extras import optional
 
 NUMBER = re.compile(r"[-+<]? ?\d|inf|nan|$")
@@ -111,6 +115,34 @@ class Framed:
     def to_polars(self) -> Any:
         """Return the rows as a polars data frame."""
         return optional("polars").DataFrame(self._columns())
+
+
+class Writable:
+    """What :func:`makespan.save` writes in forms of its own."""
+
+    __slots__ = ()
+    SUFFIXES: ClassVar[tuple[str, ...]]
+
+    def _in_form(self, suffix: str) -> str | bytes:
+        """Return what stands in a file of one of the ``SUFFIXES``."""
+        raise NotImplementedError
+
+
+def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
+    r"""Return columns as a table, below their names.
+
+    Names that a spreadsheet would take for formulas begin with an apostrophe.
+
+    >>> as_csv({"machine": ["A", "=B"], "end": [2.0, None]})
+    "machine,end\nA,2.0\n'=B,\n"
+    """
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    shown = cache(cell)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([shown(value) if isinstance(value, str) else value for value in row])
+    return text.getvalue()
 
 
 def counted(number: int, one: str, several: str = "") -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from makespan.core.errors import InvalidSchedule
-from makespan.core.plain import one_line
+from makespan.core.plain import one_line, plain
 from makespan.core.schedule import Schedule
 from makespan.flow.kinds import kind_of
 
@@ -143,6 +145,14 @@ def schedule_as_dict(schedule: Schedule) -> dict[str, Any]:
         "machines": list(names),
         "activities": list(schedule.records()),
     }
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """Return ``data`` as JSON in one line, with null for what JSON can't hold."""
+    try:
+        return plain(json.dumps(data, allow_nan=False, ensure_ascii=False))
+    except (TypeError, ValueError):
+        return plain(json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False))
 
 
 def jsonable(value: Any) -> Any:

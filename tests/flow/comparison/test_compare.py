@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +18,14 @@ from makespan import (
     Worker,
     compare,
     methods,
+    save,
     solve,
 )
 from makespan.core import registry
 from makespan.core.control import Control
+from makespan.core.errors import InputError
 from makespan.core.solution import Solution
+from makespan.flow.comparison.several import Comparisons
 
 STAR = DivisibleLoad(
     load=10.0, platform=Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -114,3 +121,73 @@ def test_an_infeasible_problem_is_compared() -> None:
     (row,) = comparison.rows
     assert (row.status, row.value, row.best) == ("infeasible", None, False)
     assert "infeasible" in str(comparison)
+
+
+def test_one_name_is_a_method() -> None:
+    """A single name is a method, not its letters."""
+    assert [row.method for row in compare(STAR, methods="star").rows] == ["star"]
+
+
+def test_all_names_are_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is solved where a name is wrong; of several kinds, each has its own methods."""
+    solved: list[str] = []
+    monkeypatch.setattr(
+        "makespan.flow.comparison.compare.solve_controlled",
+        lambda problem, control, method: solved.append(method),
+    )
+    with pytest.raises(MethodError, match="did you mean 'lpt'"):
+        compare(TASKS, methods=["multifit", "ltp"])
+    with pytest.raises(MethodError, match="no method 'ltp'"):
+        compare([TASKS, STAR], methods=["star", "ltp"])
+    assert solved == []
+
+
+def test_several_problems_by_name() -> None:
+    """Lists, tables of names, and problems of several kinds; each gets the methods of its kind."""
+    told: list[str] = []
+    found = compare({"a": TASKS, "b": STAR}, methods=["lpt", "star"], progress=told.append)
+    assert list(found) == ["a", "b"]
+    assert told == ["a: lpt (1 of 1)", "b: star (1 of 1)"]
+    assert [row.method for row in found["b"].rows] == ["star"]
+    assert list(compare([TASKS, TASKS], methods="lpt")) == ["problem 1", "problem 2"]
+    frame = found.to_pandas()
+    assert frame["problem"].tolist() == ["a", "b"]
+    assert frame["kind"].tolist() == ["independent", "divisible"]
+    assert "2 problems" in str(found)
+    assert pickle.loads(pickle.dumps(found)) == found
+    with pytest.raises(InputError, match="3 is neither a problem nor a path"):
+        compare([TASKS, 3])  # type: ignore[list-item]
+
+
+def test_files_and_folders(tmp_path: Path) -> None:
+    """A folder stands for its problems; what holds none is left out and named."""
+    save(TASKS, tmp_path / "tasks.toml")
+    save(STAR, tmp_path / "star.json")
+    save(solve(TASKS), tmp_path / "result.json")
+    found = compare(tmp_path, methods=["lpt", "star"])
+    assert [Path(name).name for name in found] == ["star.json", "tasks.toml"]
+    assert "result.json" in found.left_out[0]
+    (name,) = compare(str(tmp_path / "tasks.toml"), methods="lpt")
+    assert name == str(tmp_path / "tasks.toml")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "html", "svg", "png", "pdf"])
+def test_comparisons_are_saved(tmp_path: Path, suffix: str) -> None:
+    """One, and several, as a table, as data, as a page and as a picture."""
+    one = compare(TASKS, methods=["lpt", "multifit"])
+    for thing in (one, Comparisons(by_name={"=1+2": one, "other": one})):
+        path = tmp_path / f"methods.{suffix}"
+        save(thing, path)
+        assert path.stat().st_size > 100
+        if suffix == "csv":
+            rows = list(csv.DictReader(path.read_text().splitlines()))
+            assert [row["method"] for row in rows][:2] == [row.method for row in one.rows]
+            assert all(row.get("problem", "other") in ("'=1+2", "other") for row in rows)
+        if suffix == "json":
+            data = json.loads(path.read_text())
+            assert data["comparisons"][0]["rows"][0]["method"] == one.rows[0].method
+
+
+def test_the_note_on_a_gap_is_not_repeated() -> None:
+    """Every row has a gap beside it; only other notes are shown."""
+    assert not any("a gap is left" in row.note for row in compare(TASKS).rows)

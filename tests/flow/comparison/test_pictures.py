@@ -8,12 +8,13 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
-from makespan import DivisibleLoad, IndependentTasks, Star, Worker, compare
+from makespan import DivisibleLoad, IndependentTasks, Star, Worker, compare, save
 from makespan.cli.main import run
 from makespan.core.errors import FileError
 from makespan.drawing.colours import PAPER
 from makespan.drawing.comparison.ranking import BEST, OTHERS
-from makespan.flow.comparison.pictures import ranking, write_comparisons
+from makespan.flow.comparison.pictures import ranking
+from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.summary import summarise, summary_table
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.kinds import kind_of
@@ -74,10 +75,12 @@ def test_objectives_that_are_maximised():
 def test_pictures_of_several_comparisons(comparison, suffix, tmp_path):
     """Named comparisons stand below each other; odd names and failures are shown as they are."""
     path = tmp_path / f"methods{suffix}"
-    write_comparisons({ODD: comparison, "other": rows(lpt=2.0, other=None)}, path)
+    save(Comparisons(by_name={ODD: comparison, "other": rows(lpt=2.0, other=None)}), path)
     data = path.read_bytes()
-    if suffix in (".png", ".pdf"):
-        assert data.startswith({".png": b"\x89PNG", ".pdf": b"%PDF"}[suffix])
+    if suffix == ".png":
+        assert data.startswith(b"\x89PNG")
+    elif suffix == ".pdf":
+        assert data.startswith(b"%PDF")
     else:
         text = data.decode()
         assert ODD not in text
@@ -99,7 +102,7 @@ def test_pictures_of_several_comparisons(comparison, suffix, tmp_path):
 def test_other_suffixes_are_refused(comparison, tmp_path):
     """A comparison is no plan: it has no page to zoom in and no trace."""
     with pytest.raises(FileError, match="allowed are"):
-        write_comparisons({"a": comparison}, tmp_path / "methods.gif")
+        save(comparison, tmp_path / "methods.trace.json")
 
 
 def test_summary_over_problems():
@@ -149,4 +152,4 @@ def test_command_draws_and_summarises(tmp_path, capsys):
     assert {one["method"]: one["problems"] for one in data["summary"]} == {"lpt": 2, "multifit": 2}
     assert run([*command[:2], "--json", "--methods", "lpt"]) == 0
     assert "summary" not in json.loads(capsys.readouterr().out)
-    assert run([*command, "--plot", "methods.gif"]) == 2
+    assert run([*command, "--plot", "methods.json"]) == 2

@@ -13,7 +13,8 @@ from makespan import IndependentTasks, ProblemError, save, solve
 from makespan.cli.main import run
 from makespan.core.errors import FileError
 from makespan.drawing.comparison.profile import SHADES, profile_axes
-from makespan.flow.comparison.pictures import MAX_RANKINGS, profile_of, write_comparisons
+from makespan.flow.comparison.pictures import MAX_RANKINGS, profile_of
+from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.summary import THRESHOLDS, profile, profile_table
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import problems_in
@@ -67,7 +68,7 @@ def test_svg_shows_shares(tmp_path: Path) -> None:
     """Of many problems the profile alone is drawn, its bars as long as the shares."""
     path = tmp_path / "profile.svg"
     many = {str(number): FOUR[number % 4] for number in range(MAX_RANKINGS + 4)}
-    write_comparisons(many, path)
+    save(Comparisons(by_name=many), path)
     tree = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     bars = [node for node in tree.iter() if node.tag.endswith("rect") and len(node)]
     widths = {(bar.get("fill"), bar[0].text): float(bar.get("width", 0)) for bar in bars}

@@ -32,9 +32,9 @@ from makespan import (
 )
 from makespan.core.inputs import files
 from makespan.core.inputs.files import file_beneath, read_text, write_whole
-from makespan.flow.answer import jsonable, result_as_dict
+from makespan.flow.answer import as_json, jsonable, result_as_dict
 from makespan.flow.files.documents import parsed
-from makespan.flow.files.files import as_json, problem_of, problems_in, read_schedule
+from makespan.flow.files.files import problem_of, problems_in, read_schedule
 from makespan.flow.files.results import result_of
 
 STAR = DivisibleLoad(

@@ -27,8 +27,8 @@ from makespan import (
 )
 from makespan.core.problem import Problem
 from makespan.core.schedule import WORDS
-from makespan.flow.answer import result_as_dict
-from makespan.flow.files.files import as_json, problem_of
+from makespan.flow.answer import as_json, result_as_dict
+from makespan.flow.files.files import problem_of
 from makespan.flow.files.results import result_of
 from makespan.flow.pictures.page import html, trace_events
 from makespan.flow.pictures.plot import svg

@@ -61,7 +61,9 @@ def command(
         refuse_target(output, *PLATFORMS)
     function, data = cluster.find_function(function_name), cluster.read_data(sample)
     with cluster.connected(scheduler) as client:
-        found = calibrate(function, data, client, batched=batched)
+        found = calibrate(
+            function, data, client, batched=batched, progress=not parameters.is_quiet()
+        )
     if output is not None and kind == "partition":
         save(found.partition(round(found.load if load is None else load)), output)
     elif output is not None:
@@ -69,7 +71,7 @@ def command(
     if as_json:
         parameters.print_json(found.as_dict())
     else:
-        parameters.print_text(str(found))
+        parameters.say(str(found))
         if output is not None:
-            parameters.print_text(f"{output} written")
+            parameters.say(f"{output} written")
     return DONE

@@ -8,6 +8,7 @@ import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import CHECK_FAILED, DONE
+from makespan.cli.progress import meanwhile
 
 if TYPE_CHECKING:
     from makespan.core.report import Report
@@ -23,8 +24,10 @@ REPORT_FORMAT = "makespan.report/1"
     metavar="FILE",
     help="The problem of a schedule that comes alone; takes the place of the result's own.",
 )
+@parameters.parts
 @parameters.as_json
-def command(result: str, problem: str | None, as_json: bool) -> int:
+@meanwhile("checking")
+def command(*, result: str, problem: str | None, parts: dict[str, Any], as_json: bool) -> int:
     """Put RESULT before the independent referee: is every rule of the problem kept?
 
     RESULT is what 'makespan solve -o' writes, or a file with a problem and a schedule made
@@ -35,10 +38,12 @@ def command(result: str, problem: str | None, as_json: bool) -> int:
     from makespan.flow.files.files import read_problem, read_result, read_schedule
 
     empty = ""
+    if parts and problem is None:
+        raise click.UsageError(f"--{next(iter(parts))} is for the problem in --problem FILE")
     if problem is not None:
         if problem == result == "-":
             raise click.UsageError("only one of the two files can be standard input")
-        stated = read_problem(problem)
+        stated = read_problem(problem, **parts)
         report = check(stated, read_schedule(result, stated))
     else:
         plan = read_result(result)
@@ -48,7 +53,7 @@ def command(result: str, problem: str | None, as_json: bool) -> int:
     if as_json:
         parameters.print_json(_as_dict(report))
     else:
-        parameters.print_text(empty or str(report))
+        parameters.say(empty or str(report))
     return DONE if report.ok else CHECK_FAILED
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INTERRUPTED
-
-if TYPE_CHECKING:
-    from makespan.core.problem import Problem
-
-COMPARISON_FORMAT = "makespan.comparison/1"
 
 
 @click.command("compare")
@@ -28,7 +22,14 @@ COMPARISON_FORMAT = "makespan.comparison/1"
     help="The limit for each method.",
 )
 @parameters.seed
+@parameters.parts
 @parameters.as_json
+@click.option(
+    *("-o", "--output"),
+    type=click.Path(),
+    metavar="FILE",
+    help="Write it: .csv, .json, .html, .svg, .png or .pdf.",
+)
 @click.option(
     *("--plot", "picture"),
     type=click.Path(),
@@ -41,7 +42,9 @@ def command(
     methods: str | None,
     time_limit: float,
     seed: int | None,
+    parts: dict[str, Any],
     as_json: bool,
+    output: str | None,
     picture: str | None,
 ) -> int:
     """Solve each FILE by every method that applies, and print them side by side.
@@ -51,64 +54,50 @@ def command(
     method was best, its values over the best ones (geometric mean and largest), its mean gap, its
     time in all; and a performance profile: on which share of the problems it was within x % of
     the best.
+
+    \b
+    makespan compare star.toml
+    makespan compare graphs/ --methods heft,peft --time-limit 1 -o methods.csv
+    makespan compare gpus.csv --tasks 512 --interpolation linear
     """
-    from makespan.flow.comparison.compare import compare
-    from makespan.flow.comparison.pictures import SUFFIXES, write_comparisons
-    from makespan.flow.comparison.summary import profile, profile_table, summarise, summary_table
-    from makespan.flow.files.files import refuse_target
+    from makespan.cli.progress import Line
+    from makespan.flow.comparison.compare import comparing, problems_named
+    from makespan.flow.comparison.several import Comparisons
+    from makespan.flow.files.files import refuse_target, save
 
-    if picture is not None:
-        refuse_target(picture, *SUFFIXES)
-
+    suffixes = Comparisons.SUFFIXES
+    for target, allowed in ((output, suffixes), (picture, suffixes[2:])):
+        if target is not None:
+            refuse_target(target, *allowed)
     chosen = None
     if methods is not None:
         chosen = [name.strip() for name in methods.split(",") if name.strip()]
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
-    problems = _problems(files)
-    found, comparisons = [], {}
-    interrupted = False
-    for number, (file, problem) in enumerate(problems, 1):
-        comparison = compare(problem, methods=chosen, time_limit=time_limit, rng=seed)
-        interrupted = comparison.interrupted
-        comparisons[file if file not in comparisons else f"{file} ({number})"] = comparison
-        found.append({"file": file, **comparison.as_dict()})
+    problems, left_out = problems_named(files, parts)
+    for other in left_out:
+        parameters.print_error(f"left out: {other}")
+    found, line = {}, Line("comparing")
+    comparisons = comparing(problems, chosen, time_limit, seed, line.say)
+    for number in range(1, len(problems) + 1):
+        with line.shown():
+            name, comparison = next(comparisons)
+        found[name] = comparison
         if not as_json:
-            heading = f"{file}\n" if len(problems) > 1 else ""
-            parameters.print_text(f"{heading}{comparison}" + "\n" * (number < len(problems)))
-        if interrupted:
+            heading = f"{name}\n" if len(problems) > 1 else ""
+            parameters.say(f"{heading}{comparison}" + "\n" * (number < len(problems)))
+        if comparison.interrupted:
             break
-    several = list(comparisons.values()) if len(comparisons) > 1 else []
-    summaries, shares = summarise(several), profile(several)
+    together = Comparisons(by_name=found, left_out=left_out)
     if as_json:
-        data = {"format": COMPARISON_FORMAT, "comparisons": found}
-        if summaries:
-            data["summary"] = [one.as_dict() for one in summaries]
-            data["profile"] = [row.as_dict() for row in shares]
-        parameters.print_json(data)
-    elif summaries:
-        parameters.print_text(f"\n{len(comparisons)} problems\n{summary_table(summaries)}")
-        parameters.print_text(f"\n{profile_table(shares)}")
-    if picture is not None:
-        write_comparisons(comparisons, picture)
-        if not as_json:
-            parameters.print_text(f"{picture} written")
-    if interrupted:
+        parameters.print_json(together.as_dict())
+    elif len(together) > 1:
+        parameters.say(f"\n{together.over_all()}")
+    for target in (output, picture):
+        if target is not None:
+            save(together, target)
+            if not as_json:
+                parameters.say(f"{target} written")
+    if together.interrupted:
         click.echo("interrupted: the methods that follow did not run", err=True)
-    return INTERRUPTED if interrupted else DONE
-
-
-def _problems(files: tuple[str, ...]) -> list[tuple[str, Problem]]:
-    """Read the files, and those of the folders; say which files of folders hold no problem."""
-    from makespan.flow.files.files import problems_in, read_problem
-
-    problems: list[tuple[str, Problem]] = []
-    for file in files:
-        if not Path(file).is_dir():
-            problems.append((file, read_problem(file)))
-            continue
-        found, others = problems_in(file)
-        problems += found.items()
-        for other in others:
-            parameters.print_error(f"left out: {other}")
-    return problems
+    return INTERRUPTED if together.interrupted else DONE

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INFEASIBLE
+from makespan.cli.progress import meanwhile
 
 
 @click.command("convert")
@@ -17,12 +20,16 @@ from makespan.cli.codes import DONE, INFEASIBLE
     metavar="FILE",
     help="The problem of a schedule that comes alone.",
 )
+@parameters.parts
 @click.option(
     "--to",
     type=click.Choice(["toml", "json", "csv"]),
     help="What to write where OUT is '-'.",
 )
-def command(source: str, out: str, problem: str | None, to: str | None) -> int:
+@meanwhile("converting")
+def command(
+    *, source: str, out: str, problem: str | None, parts: dict[str, Any], to: str | None
+) -> int:
     """Write what IN holds as OUT; the suffix of OUT decides.
 
     \b
@@ -31,12 +38,12 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
     """
     from makespan.flow.files.files import (
         PICTURES,
-        _suffixes as suffixes_of,
         as_text,
         read_problem,
         refuse_suffix,
         refuse_target,
         save,
+        suffixes_of,
     )
     from makespan.flow.files.reading import read_any
     from makespan.flow.pictures.write import write_picture
@@ -46,8 +53,8 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
         raise click.UsageError("--to says what to write where OUT is '-', and only there")
     if source == problem == "-":
         raise click.UsageError("only one of the two files can be standard input")
-    stated = None if problem is None else read_problem(problem)
-    thing = read_any(source, stated)
+    stated = None if problem is None else read_problem(problem, **parts)
+    thing = read_any(source, stated, **(parts if problem is None else {}))
     target = f"output.{to}" if to is not None else out
     if isinstance(thing, Result) and thing.schedule is None and not target.endswith(".json"):
         parameters.print_error(f"{out} not written: {source} is {thing.status}, without a plan")
@@ -61,5 +68,5 @@ def command(source: str, out: str, problem: str | None, to: str | None) -> int:
         write_picture(thing, out, problem=stated)
     else:
         save(thing, out)
-    parameters.print_text(f"{out} written")
+    parameters.say(f"{out} written")
     return DONE

@@ -8,6 +8,7 @@ import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE
+from makespan.cli.progress import meanwhile
 
 
 @click.command("generate")
@@ -20,6 +21,7 @@ from makespan.cli.codes import DONE
     metavar="FILE",
     help="Write the problem (.toml or .json); otherwise it is printed.",
 )
+@meanwhile("generating")
 def command(
     *, kind: str | None, options: dict[str, Any], seed: int | None, output: str | None
 ) -> int:
@@ -42,7 +44,7 @@ def command(
         parameters.print_text(as_text(problem, ".toml").rstrip("\n"))
     else:
         save(problem, output)
-        parameters.print_text(f"{output} written")
+        parameters.say(f"{output} written")
     return DONE
 
 

@@ -8,6 +8,7 @@ import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INFEASIBLE
+from makespan.cli.progress import meanwhile
 
 
 @click.command("plot")
@@ -25,13 +26,14 @@ from makespan.cli.codes import DONE, INFEASIBLE
     "transfer, in the Gantt chart of a reduction.",
 )
 @click.option("--fold", is_flag=True, help="Leave transfers out of a Gantt chart.")
-@click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (a .csv of costs).")
+@parameters.parts
 @click.option(
     "--beside",
     type=click.Path(),
     metavar="OTHER",
     help="A second result, or a schedule, drawn below on a page (.html).",
 )
+@meanwhile("drawing")
 def command(
     *,
     file: str,
@@ -39,7 +41,7 @@ def command(
     view: str | None,
     by: str | None,
     fold: bool,
-    tasks: int | None,
+    parts: dict[str, Any],
     beside: str | None,
 ) -> int:
     """Draw FILE, a result or a problem, into OUT.
@@ -64,8 +66,7 @@ def command(
     refuse_target(out, *(PICTURES if beside is None else (".html",)), source=file)
     if beside == file == "-":
         raise click.UsageError("only one of the two files can be standard input")
-    parts: dict[str, Any] = {} if tasks is None else {"tasks": tasks}
-    thing = read_any(file, **parts)
+    thing = read_any(file, None, **parts)
     if isinstance(thing, Schedule):
         raise FileError(f"{file}: is a schedule alone; 'makespan convert' draws it")
     other = None
@@ -78,5 +79,5 @@ def command(
             parameters.print_error(f"{out} not written: the result is {one.status}, without a plan")
             return INFEASIBLE
     save(thing, out, beside=other, view=view, by=by, fold=fold)
-    parameters.print_text(f"{out} written")
+    parameters.say(f"{out} written")
     return DONE

@@ -81,7 +81,7 @@ def command(
     if as_json:
         parameters.print_json(_as_dict(execution))
     else:
-        parameters.print_text("\n".join([str(execution), *written]))
+        parameters.say("\n".join([str(execution), *written]))
     return DONE
 
 
@@ -97,11 +97,12 @@ def _executed(
     if not is_graph and source is None:
         raise InputError(f"--data: is missing; a plan of kind {plan.problem.kind!r} divides it")
     data = None if source is None else cluster.read_data(source)
+    loud = not parameters.is_quiet()
     with cluster.connected(scheduler) as client:
         if is_graph:
             collection = function()  # type: ignore[call-arg]
-            return compute(collection, client, plan=plan, keep_going=True)
-        return run(plan, function, data, client, batched=batched, keep_going=True)
+            return compute(collection, client, plan=plan, keep_going=True, progress=loud)
+        return run(plan, function, data, client, batched=batched, keep_going=True, progress=loud)
 
 
 def _raise_if_failed(plan: Result, execution: Execution) -> None:

@@ -6,6 +6,7 @@ import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE
+from makespan.cli.progress import meanwhile
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma")
 
@@ -40,6 +41,7 @@ DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma")
 @click.option("--policy", metavar="NAME", help="A policy that decides while it runs.")
 @parameters.seed
 @parameters.as_json
+@meanwhile("simulating")
 def command(
     result: str,
     error: float,
@@ -66,5 +68,5 @@ def command(
     if as_json:
         parameters.print_json(simulation.as_dict())
     else:
-        parameters.print_text(str(simulation))
+        parameters.say(str(simulation))
     return DONE

@@ -28,15 +28,13 @@ OWN_OPTIONS = {
 @parameters.time_limit
 @parameters.seed
 @parameters.named_values("An option of the method; may be repeated.", refused=OWN_OPTIONS)
-@click.option("--tasks", type=click.IntRange(min=0), help="Tasks to split (partition).")
-@click.option(
-    "--interpolation",
-    type=click.Choice(["exact", "linear", "pchip", "step"]),
-    help="What is assumed between the measured counts of a CSV file.",
-)
+@parameters.parts
 @parameters.as_json
 @click.option(
-    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the result (.json, or '-')."
+    *("-o", "--output"),
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the result (.json, .csv, or '-': JSON).",
 )
 @click.option(
     *("--plot", "picture"),
@@ -52,8 +50,7 @@ def command(
     time_limit: float | None,
     seed: int | None,
     options: dict[str, Any],
-    tasks: int | None,
-    interpolation: str | None,
+    parts: dict[str, Any],
     as_json: bool,
     output: str | None,
     picture: str | None,
@@ -64,34 +61,34 @@ def command(
     \b
     makespan solve star.toml
     makespan solve star.toml --plot plan.svg -o result.json
+    makespan solve star.toml -o plan.csv
     makespan solve gpus.csv --tasks 100000 --interpolation linear
     makespan solve star.toml --method fifo --time-limit 60 -O w1=1
     """
-    from makespan.cli.progress import progress_bar
+    from makespan.cli.progress import working
     from makespan.core.control import Control
     from makespan.core.steps import printed
-    from makespan.flow.files.files import PICTURES, read_problem, refuse_target
+    from makespan.flow.files.files import PICTURES, TEXTS, read_problem, refuse_target
     from makespan.flow.solve import solve_controlled
 
     if output not in (None, "-"):
-        refuse_target(output, ".json", source=file)
+        refuse_target(output, *TEXTS["result"], source=file)
     if picture is not None:
         refuse_target(picture, *PICTURES, source=file)
-    parts: dict[str, Any] = {"tasks": tasks, "interpolation": interpolation}
-    problem = read_problem(file, **{key: part for key, part in parts.items() if part is not None})
-    with progress_bar() as progress:
-        control = Control(time_limit=time_limit, rng=seed, progress=progress, log_steps=log)
+    with working("solving") as line:
+        problem = read_problem(file, **parts)
+        control = Control(time_limit=time_limit, rng=seed, progress=line.progress, log_steps=log)
         result = solve_controlled(problem, control, method=method, **options)
-    written = _write(result, output, picture)
+        written = _write(result, output, picture)
     if as_json or output == "-":
         from makespan.flow.answer import result_as_dict
 
         parameters.print_json(result_as_dict(result))
     else:
         steps = printed(result.steps)
-        parameters.print_text("\n".join([*steps, *[""] * bool(steps), str(result)]))
-        for line in written:
-            parameters.print_text(line)
+        parameters.say("\n".join([*steps, *[""] * bool(steps), str(result)]))
+        for each in written:
+            parameters.say(each)
     if control.interrupted:
         if result.schedule is None:
             click.echo("interrupted before any plan was found", err=True)
@@ -105,8 +102,11 @@ def _write(result: Result, output: str | None, picture: str | None) -> list[str]
 
     lines = []
     if output not in (None, "-"):
-        save(result, output)
-        lines.append(f"{output} written")
+        if result.schedule is None and not output.endswith(".json"):
+            lines.append(f"{output} not written: there is no plan")
+        else:
+            save(result, output)
+            lines.append(f"{output} written")
     if picture is not None:
         if result.schedule is None:
             lines.append(f"{picture} not written: there is no plan to draw")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from makespan.core.errors import FileError
-from makespan.core.inputs.files import write_whole
 from makespan.core.system.extras import optional
 from makespan.drawing.colours import PAPER
 from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
-from makespan.drawing.figure import FORMS, as_bytes, own_figure
+from makespan.drawing.figure import as_bytes, own_figure
 from makespan.drawing.page.tables import html_table
 from makespan.drawing.still import still_page
 from makespan.drawing.svg import Canvas
@@ -31,7 +27,6 @@ if TYPE_CHECKING:
 
     from makespan.flow.comparison.table import Comparison
 
-SUFFIXES = (".svg", *FORMS, ".html")
 MAX_RANKINGS = 20
 """Problems up to which a picture shows each; of more, it shows the profile alone."""
 
@@ -83,35 +78,18 @@ def plot_comparison(
     return ranking_axes(ranking(comparison, title), ax)
 
 
-def comparison_svg(comparison: Comparison) -> str:
-    """Return a comparison as one SVG element."""
-    return ranking_svg([ranking(comparison)])
-
-
-def write_comparisons(comparisons: Mapping[str, Comparison], path: str | os.PathLike[str]) -> None:
-    """Write named comparisons as one picture, below each other.
-
-    Raises
-    ------
-    FileError
-        If the suffix is not one of ``SUFFIXES``, or the file can't be written.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise FileError(f"{path}: can't write {suffix!r} here; allowed are {', '.join(SUFFIXES)}")
+def written(comparisons: Mapping[str, Comparison], suffix: str) -> str | bytes:
+    """Return named comparisons below each other: ``.svg``, ``.png``, ``.pdf`` or ``.html``."""
     over_all = profile_of(list(comparisons.values())) if len(comparisons) > 1 else None
     if len(comparisons) > MAX_RANKINGS and suffix != ".html":
         assert over_all is not None
-        whole = profile_svg(over_all) if suffix == ".svg" else _image([], over_all, suffix)
-        write_whole(path, whole)
-        return
+        return profile_svg(over_all) if suffix == ".svg" else _image([], over_all, suffix)
     rankings = [ranking(comparison, name) for name, comparison in comparisons.items()]
     if suffix == ".svg":
-        write_whole(path, _svg(rankings, over_all))
-    elif suffix in FORMS:
-        write_whole(path, _image(rankings, over_all, suffix))
-    else:
-        write_whole(path, _page(comparisons, rankings, over_all))
+        return _svg(rankings, over_all)
+    if suffix == ".html":
+        return _page(comparisons, rankings, over_all)
+    return _image(rankings, over_all, suffix)
 
 
 def profile_of(comparisons: Sequence[Comparison]) -> Profile:
@@ -122,6 +100,18 @@ def profile_of(comparisons: Sequence[Comparison]) -> Profile:
         thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
         shares=tuple((row.method, row.shares) for row in rows),
     )
+
+
+def plot_profile(comparisons: Sequence[Comparison], ax: Axes | None = None) -> Axes:
+    """Draw a performance profile with matplotlib, and return the axes."""
+    drawn = profile_of(comparisons)
+    if ax is None:
+        plt = optional("matplotlib.pyplot")
+
+        size = (9.0, 1.6 + 0.32 * len(drawn.shares))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    profile_axes(drawn, ax)
+    return ax
 
 
 def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.problem import Problem
-from makespan.core.shown import Framed, Shown, Table, counted
+from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
 from makespan.drawing.text import shortened
+from makespan.flow.answer import as_json
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+FORMAT = "makespan.comparison/1"
 COLUMNS = ("method", "status", "value", "makespan", "gap", "runtime", "best", "note")
 
 
@@ -52,8 +54,32 @@ class Row:
     best: bool = False
 
 
+class Compared(Shown, Framed, Writable):
+    """What comparisons have in common: they are tables, frames, files and pictures."""
+
+    __slots__ = ()
+    SUFFIXES = (".csv", ".json", ".svg", ".png", ".pdf", ".html")
+
+    def _named(self) -> Mapping[str, Comparison]:
+        """Return the comparisons by what stands above them."""
+        raise NotImplementedError
+
+    def _document(self) -> dict[str, Any]:
+        """Return what stands in a JSON file."""
+        raise NotImplementedError
+
+    def _in_form(self, suffix: str) -> str | bytes:
+        if suffix == ".csv":
+            return as_csv(self._columns())
+        if suffix == ".json":
+            return as_json(self._document()) + "\n"
+        from makespan.flow.comparison.pictures import written
+
+        return written(self._named(), suffix)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Comparison(Shown, Framed):
+class Comparison(Compared):
     """Methods side by side, the best first.
 
     Parameters
@@ -106,9 +132,15 @@ class Comparison(Shown, Framed):
         return [_table(self)]
 
     def _picture(self) -> str:
-        from makespan.flow.comparison.pictures import comparison_svg
+        from makespan.flow.comparison.pictures import written
 
-        return comparison_svg(self)
+        return str(written(self._named(), ".svg"))
+
+    def _named(self) -> Mapping[str, Comparison]:
+        return {f"{self.problem.kind}: methods side by side": self}
+
+    def _document(self) -> dict[str, Any]:
+        return {"format": FORMAT, "comparisons": [self.as_dict()]}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rows as they stand in JSON."""

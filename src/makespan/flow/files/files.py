@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping
-from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +11,10 @@ from makespan.core.errors import FileError, InputError, MissingExtra, ProblemErr
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
-from makespan.core.plain import cell, plain
 from makespan.core.problem import Problem
-from makespan.core.schedule import COLUMNS, Schedule
-from makespan.flow.answer import jsonable, result_as_dict, schedule_as_dict
+from makespan.core.schedule import Schedule
+from makespan.core.shown import Writable, as_csv
+from makespan.flow.answer import as_json, result_as_dict, schedule_as_dict
 from makespan.flow.files.documents import GRAPHS, KNOWN, READABLE, format_of, parsed, parsed_text
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
@@ -190,7 +187,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
 
 @suggesting
 def save(
-    thing: Result | Problem | Schedule,
+    thing: Result | Problem | Schedule | Writable,
     path: PathLike,
     *,
     beside: Result | Schedule | None = None,
@@ -198,7 +195,7 @@ def save(
     by: str | None = None,
     fold: bool = False,
 ) -> None:
-    """Write a result, a problem or a schedule to a file, whole or not at all.
+    """Write a result, a problem, a schedule or a comparison to a file, whole or not at all.
 
     Parameters
     ----------
@@ -206,8 +203,9 @@ def save(
         What to write.
     path
         The suffix decides: ``.json``, ``.svg``, ``.png`` and ``.pdf`` (a picture) and ``.html`` (a
-        page) for all three; ``.toml`` for problems; for results and schedules ``.trace.json``
-        (trace events, for Perfetto) and ``.csv`` (the activities).
+        page) for all of them; ``.toml`` for problems; ``.csv`` for the activities of results and
+        schedules, and the rows of comparisons; ``.trace.json`` (trace events, for Perfetto) for
+        results and schedules.
     beside
         A second result or schedule, drawn below the first on a page.
     view, by, fold
@@ -221,10 +219,12 @@ def save(
     InputError
         If there is something ``beside`` what is not a page, or the schedule can't be drawn.
     """
-    suffix = refuse_suffix(path, *_suffixes(thing))
+    suffix = refuse_suffix(path, *suffixes_of(thing))
     if beside is not None and suffix != ".html":
         raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
-    if suffix in PICTURES:
+    if isinstance(thing, Writable):
+        write_whole(path, thing._in_form(suffix))
+    elif suffix in PICTURES:
         from makespan.flow.pictures.write import write_picture
 
         write_picture(thing, path, beside=beside, view=view, by=by, fold=fold)
@@ -241,27 +241,8 @@ def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-
     if suffix == ".csv":
         schedule = thing.schedule if isinstance(thing, Result) else thing
         assert isinstance(schedule, Schedule)
-        return schedule_as_csv(schedule)
+        return as_csv(schedule._columns())
     return as_json(as_dict(thing)) + "\n"
-
-
-def schedule_as_csv(schedule: Schedule) -> str:
-    r"""Return a schedule as a table: one line per activity, names in place of indices.
-
-    Names that a spreadsheet would take for formulas begin with an apostrophe.
-
-    >>> schedule_as_csv(Schedule.of_rows(["A", "B"], [("send", 0, 1, 0, 2.0, 0.0, 2.0)]))
-    'kind,machine,peer,item,amount,start,end\nsend,A,B,0,2.0,0.0,2.0\n'
-    """
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    shown = cache(cell)
-    for record in schedule.records():
-        peer = record["peer"]
-        names = {"machine": shown(record["machine"]), "peer": None if peer is None else shown(peer)}
-        writer.writerow({**record, **names})
-    return text.getvalue()
 
 
 def refuse_suffix(path: PathLike, *allowed: str) -> str:
@@ -312,16 +293,6 @@ def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
     return kind_of(thing).file.write(thing)
 
 
-def as_json(data: Mapping[str, Any]) -> str:
-    """Return ``data`` as JSON in one line, with null for what JSON can't hold."""
-    import json
-
-    try:
-        return plain(json.dumps(data, allow_nan=False, ensure_ascii=False))
-    except (TypeError, ValueError):
-        return plain(json.dumps(jsonable(data), allow_nan=False, ensure_ascii=False))
-
-
 def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
     import tomli_w
 
@@ -331,14 +302,19 @@ def _as_toml(path: PathLike, data: Mapping[str, Any]) -> str:
         raise FileError(f"{path}: can't be written as TOML ({error}); .json can hold it") from error
 
 
-def _suffixes(thing: object) -> tuple[str, ...]:
+def suffixes_of(thing: object) -> tuple[str, ...]:
+    """Return the suffixes of files that a thing can be written to."""
+    if isinstance(thing, Writable):
+        return thing.SUFFIXES
     if isinstance(thing, Result):
         return TEXTS["result"] + PICTURES if thing.schedule is not None else (".json",)
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):
         return TEXTS["problem"] + PROBLEM_PICTURES
-    raise FileError(f"{shown(thing)} can't be saved; a result, a problem or a schedule can")
+    raise FileError(
+        f"{shown(thing)} can't be saved; a result, a problem, a schedule or a comparison can"
+    )
 
 
 def _check_format(data: Mapping[str, Any], expected: str) -> None:
