@@ -35,6 +35,8 @@ BUS = Star(
 RETURNS = Star([Worker(send=2, compute=3, return_=1), Worker(send=4, compute=5, return_=2)])
 TASKS = {"machines": 3, "durations": [7, 6, 5, 4, 3.14159, 2, 2, 1, 0]}
 SAME = {"machines": 5, "segments": 4, "latency": 0.0, "transfer": 1.0}
+OPEN = {"machines": 5, "segments": "auto", "latency": 3.0, "bytes": 100.0, "message_overhead": 0.7}
+OPEN |= {"transfer_per_byte": 0.05, "reduce_per_byte": 0.02}
 GRAPH = TaskGraph(layered(20, rng=2), Network([1.0, 1.5, 2.0], rate=2.0))
 ROWS = [[0, 3, 4, 9, 12, 13], [0, 2, 5, 6, 11, 13], [0, 1, 9, 9, 10, 14]]
 RISING = [[0, 1, 2, 4, 7], [0, 2, 4, 6, 8], [0, 3, 6, 9, 12]]
@@ -61,6 +63,8 @@ CASES: list[tuple[str, Problem]] = [
     ),
     ("binomial", Reduction(**SAME, reduce=0.0, collective="broadcast")),
     ("circulant", Reduction(**SAME, reduce=0.0)),
+    ("reduce-then-broadcast", Reduction(**SAME, reduce=0.5, collective="all-reduce")),
+    ("segment-count", Reduction(**OPEN)),
     ("greedy-trees", Reduction(**SAME, reduce=0.5, order="greedy")),
 ]
 
@@ -89,6 +93,19 @@ def test_constructive_methods_log_their_steps(method: str, problem: Problem) -> 
             assert all(len(row) == len(table.names) for row in table.rows)
             assert -1 <= table.chosen < len(table.rows)
     assert result.log[0][:5] in html(result)
+
+
+def test_methods_that_try_others_log_their_own_steps() -> None:
+    """An all-reduce logs the sends of its plan, once; a choice of masters what each gave."""
+    problem = Reduction(**SAME, reduce=0.5, collective="all-reduce")
+    result = solve(problem, method="reduce-then-broadcast", log=True)
+    assert len(result.log) == 2 * 4 * 4
+    bus = Star([Worker(send=1, compute=c, return_=0.5) for c in (3, 5, 2)], master="choose")
+    log = solve(DivisibleLoad(load=10, platform=bus), method="lifo", log=True).log
+    tried = [line for line in log if "as the master: makespan" in line]
+    assert 1 <= len(tried) <= 3
+    assert log[: len(tried)] == tuple(tried)
+    assert len(log) == len(tried) + 2
 
 
 def test_files_keep_the_steps(tmp_path) -> None:

@@ -108,6 +108,18 @@ class Control:
         """Start the step log of a method."""
         self._steps = self._steps_of[method] = []
 
+    @contextmanager
+    def aside(self) -> Iterator[list[Step]]:
+        """Keep the steps that are logged inside the block apart, in the list that it gives.
+
+        For methods that try others, whose steps are not theirs.
+        """
+        before, self._steps = self._steps, []
+        try:
+            yield self._steps
+        finally:
+            self._steps = before
+
     def steps_of(self, method: str) -> tuple[Step, ...]:
         """Return the steps that a method logged; one that says so where it logged none."""
         steps = self._steps_of.get(method, ())

@@ -10,6 +10,7 @@ from typing import Any
 from makespan.core.control import Control
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 
@@ -40,18 +41,25 @@ def best_master(
     found: list[Solution] = []
     untried: list[float] = []  # the bounds of masters that were not tried for lack of time
     best: Solution | None = None
+    steps: list[Step] = []  # of the best
     for bound, each in _by_bound(problem):
         if best is not None and best.objective is None and bound >= best.rank:
             break
         if best is not None and control.expired():
             untried.append(bound)  # those behind have no lower one
             break
-        solution = solve_one(each)
+        with control.aside() as own:
+            solution = solve_one(each)
+        if control.log_steps and solution.schedule is not None:
+            end = number(solution.schedule.makespan)
+            control.step(f"{each.machines[0]} as the master: makespan {end}")
         if problem.load is None and solution.schedule is None and solution.infeasible is None:
             return solution  # there is no maximum, or no time
         found.append(solution)
         if best is None or solution.rank < best.rank:
-            best = solution
+            best, steps = solution, own
+    for step in steps:
+        control.step(step)
     assert best is not None
     if best.schedule is None:
         return _no_plan(found, untried)

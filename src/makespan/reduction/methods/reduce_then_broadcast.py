@@ -21,6 +21,7 @@ from makespan.reduction.methods.rarest_first import STYLES, Spreader
 from makespan.reduction.needs import AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 
@@ -52,8 +53,9 @@ def reduce_then_broadcast(
     the best reduction and the best broadcast, one after the other: no plan is worse than they are.
     """
     claim_sends(problem)
-    with control.reserving(SECONDS_MERGED * sends_in(problem)):
-        return _planned(problem, control, restarts)
+    with control.reserving(SECONDS_MERGED * sends_in(problem)), control.aside():
+        found = _planned(problem, control, restarts)
+    return logged(problem, control, found)
 
 
 def _planned(problem: Reduction, control: Control, restarts: int | None) -> Solution:

@@ -10,6 +10,7 @@ from makespan.core.errors import MethodError
 from makespan.core.registry import applicability, find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.core.steps import Step, number
 from makespan.reduction.needs import OPEN_COUNT
 from makespan.reduction.problem import Reduction
 
@@ -108,9 +109,22 @@ class _Curve:
         if count not in self.values:
             fixed = self.problem.with_segments(count)
             budget = {"restarts": 4, "rebuilds": 0} if self.name == "rarest-first" else {}
-            solution = find_method("reduction", self.name).run(fixed, self.control, **budget)
+            with self.control.aside():
+                solution = find_method("reduction", self.name).run(fixed, self.control, **budget)
             self.values[count] = solution.makespan
+            if self.control.log_steps:
+                self._log(count, solution.makespan)
             if solution.makespan < self.least:
                 self.least, self.count = solution.makespan, count
                 self.schedule = solution.schedule
         return self.values[count]
+
+    def _log(self, count: int, makespan: float) -> None:
+        found = {"segments": float(count), "makespan": makespan}
+        self.control.step(
+            Step(
+                text=f"{self.name}, {count} segments: makespan {number(makespan)}",
+                cells={"method": self.name, **found},
+                values=found,
+            )
+        )

@@ -79,7 +79,7 @@ def placing(
     names, machines, options = problem.dag.names, problem.machines, list(options)
     machine = machines[placed.machine]
     ends = {machines[option.machine]: option.end for option in options}
-    compared = {machines[each]: number(v) for each, v in (values or {}).items()}
+    compared = {machines[each]: v for each, v in (values or {}).items()}
     first = listed((f"{names[each]} ({number(priority[each])})" for each in queue), QUEUED)
     cells: dict[str, str | float] = {} if time is None else {"t": time}
     cells |= {"task": names[task], word: float(priority[task])}
@@ -101,7 +101,8 @@ def placing(
         shown = listed((f"{name}: {number(end)}" for name, end in ends.items()), MAX_ROWS)
         text = f"queue {first}; {names[task]} would end at {shown}"
         if compared:
-            text += f", {value} {listed((f'{n}: {v}' for n, v in compared.items()), MAX_ROWS)}"
+            shown = listed((f"{name}: {number(v)}" for name, v in compared.items()), MAX_ROWS)
+            text += f", {value} {shown}"
         text += f"; {names[task]} to {machine}, {number(placed.start)} to {number(placed.end)}"
         if gap:
             text += f", in the gap {number(gap[0])} to {number(gap[1])}"
