@@ -4,7 +4,7 @@ import numpy as np
 
 from makespan import IndependentTasks, solve
 from makespan.independent.answer import answer, lines
-from makespan.independent.pictures import picture
+from makespan.independent.pictures import picture, tasks
 
 SLIDE = [4, 4, 4, 4, 3, 2]
 
@@ -74,3 +74,18 @@ def test_the_picture_of_very_many_machines_shows_those_in_use():
     ]
     few = IndependentTasks(2, [1.0])
     assert picture(few, solve(few).schedule).rows[1].note == "idle"
+
+
+def test_durations_are_drawn_the_longest_first():
+    """A bar for each of few tasks; of many, a line of bounded length to the shortest."""
+    few = tasks(IndependentTasks(machines=2, durations=[1.0, 3.0, 2.0]))
+    (line,) = few.lines
+    assert (line.look, line.y.tolist(), list(line.labels)) == (
+        "bars",
+        [3, 2, 1],
+        ["T2", "T3", "T1"],
+    )
+    assert few.levels == (("mean load of a machine", 3.0),)
+    (line,) = tasks(IndependentTasks(machines=2, durations=np.arange(100_000.0))).lines
+    assert (line.look, line.x[0], line.x[-1]) == ("steps", 1, 100_000)
+    assert len(line.x) <= 2000

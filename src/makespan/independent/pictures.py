@@ -16,6 +16,7 @@ from makespan.independent.problem import IndependentTasks
 MAX_IDLE = 1000
 MOST_BARS = 300
 """Tasks up to which each has a bar; of more, the durations are a line."""
+MOST_POINTS = 2000
 LABELLED = 60
 NO_DETAILS: Mapping[str, Any] = {}
 LANE = "compute"
@@ -64,6 +65,7 @@ def tasks(
     order = np.argsort(-problem.durations, kind="stable")
     seconds = problem.durations[order]
     few = len(order) <= MOST_BARS
+    shown = np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).astype(np.int64))
     groups = None
     levels = [("mean load of a machine", float(seconds.sum()) / problem.machine_count)]
     if schedule is not None:
@@ -78,8 +80,8 @@ def tasks(
         lines=(
             Line(
                 name="tasks",
-                x=np.arange(1, len(order) + 1, dtype=np.float64),
-                y=seconds,
+                x=shown + 1.0,
+                y=seconds[shown],
                 look="bars" if few else "steps",
                 labels=[problem.tasks[task] for task in order.tolist()]
                 if len(order) <= LABELLED
