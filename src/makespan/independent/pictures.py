@@ -80,7 +80,7 @@ def tasks(
         lines=(
             Line(
                 name="tasks",
-                x=shown + 1.0,
+                x=(shown + 1).astype(np.float64),
                 y=seconds[shown],
                 look="bars" if few else "steps",
                 labels=[problem.tasks[task] for task in order.tolist()]
