@@ -193,3 +193,13 @@ def test_names_of_a_given_plan_are_indexed_once(monkeypatch: pytest.MonkeyPatch)
     )
     assert solve(problem).makespan == 3.0
     assert sorted(indexed) == [1, 3]
+
+
+def test_columns_of_other_lengths_and_beyond_whole_floats_are_named() -> None:
+    """Ragged durations by the lengths of their rows; an index that no integer holds as it is."""
+    network = Network([1.0, 1.0])
+    with pytest.raises(ProblemError, match="durations: has rows of 1 to 2 entries"):
+        TaskGraph(Dag.from_arrays(durations=[np.array([1.0, 2.0]), np.array([1.0])]), network)
+    far = Dag.from_arrays(work=[1.0, 2.0], source=[1e30], target=[1])
+    with pytest.raises(ProblemError, match=r"source\[0\]: .* is above 9,007,199,254,740,992"):
+        TaskGraph(far, network)

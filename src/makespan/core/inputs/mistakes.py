@@ -134,3 +134,15 @@ def refusal(value: Any, rule: Rule) -> str | None:
     """
     fault = rule.fault(value)
     return None if fault is None else f"{shown(value)} {fault}; {rule.allowed}"
+
+
+def ragged(rows: Any) -> str | None:
+    """Say that the rows of a table differ in length; None where they don't.
+
+    >>> ragged([[1.0], [2.0, 3.0]])
+    'has rows of 1 to 2 entries'
+    """
+    if not isinstance(rows, (list, tuple)):
+        return None
+    lengths = {len(row) for row in rows if isinstance(row, (list, tuple, np.ndarray))}
+    return f"has rows of {min(lengths)} to {max(lengths)} entries" if len(lengths) > 1 else None

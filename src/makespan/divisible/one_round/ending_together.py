@@ -132,6 +132,8 @@ def without_late(costs: Costs, sequence: Integers, load: float) -> tuple[float, 
     while True:
         end, amount = equal_finish(costs, sequence, load)
         empty = np.flatnonzero(amount <= 0)
+        if len(sequence) == 1 and len(empty) and costs.own is None and np.isfinite(end):
+            return end, sequence, np.array([load])  # beside its fixed cost the load is rounding
         if not len(empty):
             return end, sequence, amount
         sequence = np.delete(sequence, empty[len(empty) // 2 :])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, ragged, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
@@ -144,10 +144,9 @@ class Validation:
 
     def _array(self, name: str, value: Any, shape: tuple[int, ...], rule: Rule) -> Floats:
         expected = " × ".join(map(str, shape))
-        lengths = {len(row) for row in value if isinstance(row, (list, tuple, np.ndarray))}
-        if len(lengths) > 1:
-            found = f"{min(lengths)} to {max(lengths)}"
-            self.mistakes.add(name, f"has rows of {found} entries; {expected} are needed")
+        differ = ragged(value)
+        if differ is not None:
+            self.mistakes.add(name, f"{differ}; {expected} are needed")
             return np.ones(shape)
         try:
             entries = np.array(value)

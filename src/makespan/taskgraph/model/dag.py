@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.mistakes import Mistakes, ragged, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.taskgraph.model.loops import topological
 
+MAX_TASKS = 2**53  # beyond, floats skip whole numbers
 WORK = Rule("work is 0 or more units")
 SIZE = Rule("a size is 0 or more units of data")
 DURATION = Rule("a duration is 0 or more seconds")
-INDEX = whole("an end of an edge is the index of a task,", 0)
+INDEX = whole("an end of an edge is the index of a task,", 0, MAX_TASKS)
 SUGGESTED_FROM = 200
 
 
@@ -351,13 +352,18 @@ def _columns(
 
 def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
     kind = np.int64 if dtype is int else np.float64
+    differ = ragged(values)
+    if differ is not None:
+        mistakes.add(place, differ)
+        return np.zeros((0, 0), dtype=kind)
     try:
         array = np.array(values, dtype=np.float64 if np.size(values) == 0 else None)
         if array.dtype == bool or array.dtype.kind not in "iuf":
             raise TypeError("not numbers")
         if dtype is int:
             mistakes.column(f"{place}[{{}}]".format, np.atleast_1d(array), INDEX)
-        return array.astype(kind)
+        with np.errstate(invalid="ignore"):  # of what was refused
+            return array.astype(kind)
     except (TypeError, ValueError, OverflowError):
         mistakes.add(place, f"{shown(values)} is not an array of numbers")
         return np.zeros(0, dtype=kind)
