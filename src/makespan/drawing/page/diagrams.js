@@ -136,15 +136,19 @@ class Diagrams {
     state?.clusters.forEach((items, index) => {
       for (const item of items) colour.set(item, GROUP_FILLS[index % GROUP_FILLS.length]);
     });
-    for (const [item, boxes] of this.nodes) {
-      const states = state?.items.get(item) ?? new Set();
-      for (const box of boxes) {
-        box.dataset.state = STRONGEST.find((one) => states.has(one)) ?? "";
-        box.classList.toggle("dominant", states.has("dominant"));
-        box.classList.toggle("grouped", colour.has(item));
-        box.style.setProperty("--group", colour.get(item) ?? "");
-      }
-      for (const one of states) seen.add(one);
+    const none = new Set();
+    for (const box of this.home.querySelectorAll("[data-task]")) {
+      const items = itemsOf(box); // a box of a large graph stands for many tasks
+      const states = items.map((item) => state?.items.get(item) ?? none);
+      const has = (name) => states.some((one) => one.has(name));
+      const all = states.every((one) => one.has("placed"));
+      const placed = all ? "placed" : has("placed") ? "some" : "";
+      box.dataset.state = ["chosen", "examined", "ready"].find(has) ?? placed;
+      box.classList.toggle("dominant", has("dominant"));
+      const fill = items.length === 1 ? colour.get(items[0]) : undefined;
+      box.classList.toggle("grouped", fill !== undefined);
+      box.style.setProperty("--group", fill ?? "");
+      for (const one of states) for (const name of one) seen.add(name);
     }
     for (const [edge, lines] of this.edges) {
       const states = state?.edges.get(edge) ?? new Set();

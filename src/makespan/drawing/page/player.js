@@ -1,7 +1,6 @@
 // Steps of a method: what is known after each, the buttons, and what stands beside the chart.
 
 const LASTING = new Set(["placed", "zeroed", "refused"]);
-const STRONGEST = ["chosen", "examined", "ready", "placed"];
 const WORDS_OF_STATES = {
   ready: "ready", chosen: "chosen", examined: "examined", placed: "placed",
   dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
