@@ -18,6 +18,8 @@ def test_a_csv_is_solved_for_a_number_of_tasks(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["answer"]["counts"] == {"a": 4, "b": 8}
     assert run([*solve, "--tasks", "9", "--interpolation", "step", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["makespan"] == 2.0
+    assert run([*solve, "--tasks", "12", "--objective", "total", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["objective"]["value"] == 3.5
     assert run([*solve, "--tasks", "9"]) == 3
     assert run(solve) == 2
     assert "tasks: is missing" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def best(problem: Partition) -> Fraction | None:
         return None
     if problem.objective == "total":
         return min(map(truth.total, truth.plans))
-    if problem.objective == "energy-then-time":
+    if problem.objective in ("energy", "energy-then-time"):
         return min(map(truth.energy, truth.plans))
     return Fraction(min(map(truth.time, truth.plans)))
 
@@ -105,6 +105,10 @@ def _not_best(truth: _Truth, counts: Counts, result: Any) -> Iterator[str]:
         total = min(map(truth.total, plans))
         if truth.total(counts) > total * (1 + CLOSE):
             yield f"a total of {float(truth.total(counts))!r}; {float(total)!r} is possible"
+    elif problem.objective == "energy":
+        energy = min(map(truth.energy, plans))
+        if truth.energy(counts) > energy * (1 + CLOSE):
+            yield f"an energy of {float(truth.energy(counts))!r}; {float(energy)!r} is possible"
     elif problem.objective == "time-then-energy":
         energy = min(map(truth.energy, fastest))
         if truth.energy(counts) > energy * (1 + CLOSE):
@@ -227,7 +231,9 @@ def random_parts(rng: random.Random) -> tuple[dict[str, Any], list[Row]]:
     """Return the parts of a problem, and the cost of every count that its costs allow."""
     tasks, resources = rng.randint(0, 9), rng.randint(1, 4)
     objective = rng.choice(
-        ["makespan"] * 3 + ["total"] * 2 + ["time-then-energy", "energy-then-time", "pareto"]
+        ["makespan"] * 3
+        + ["total"] * 2
+        + ["energy", "time-then-energy", "energy-then-time", "pareto"]
     )
     with_energy = objective not in ("makespan", "total") or rng.random() < 0.1
     value, other = random_values(rng), random_values(rng)

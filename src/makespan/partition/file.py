@@ -128,9 +128,9 @@ class PartitionForm(ProblemForm):
     kind: Literal["partition"]
     tasks: Annotated[int, Value(TASKS)]
     resources: list[ResourceForm]
-    objective: Literal["makespan", "total", "time-then-energy", "energy-then-time", "pareto"] = (
-        "makespan"
-    )
+    objective: Literal[
+        "makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto"
+    ] = "makespan"
     require: Literal["all", "most"] = "all"
     prefer: Literal["lexicographic", "fewest-resources", "least-total"] = "lexicographic"
     deadline: Annotated[float, Value(DEADLINE)] | None = None

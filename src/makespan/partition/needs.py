@@ -52,6 +52,7 @@ def _falls(problem: Partition) -> str | None:
 
 LEAST_MAKESPAN = _objective("makespan")
 LEAST_TOTAL = _objective("total")
+LEAST_SUM = _objective("total", "energy")
 LEAST_MAKESPAN_OR_TOTAL = _objective("makespan", "total")
 A_PAIR = _objective("time-then-energy", "energy-then-time")
 A_FRONT = _objective("pareto")

@@ -21,6 +21,7 @@ from makespan.partition.timing import timed
 
 CURVES_SHOWN = 12
 POINTS_SHOWN = 2000
+PLAN_SHOWN = 6
 NO_DETAILS: Mapping[str, Any] = {}
 
 
@@ -127,9 +128,9 @@ def front(
     chosen = np.empty(0, dtype=np.int64)
     if schedule is not None and len(times):
         chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
-    marks = [
-        f"{short(time)} s, {short(energy)}" for time, energy in zip(times, energies, strict=True)
-    ]
+    marks = [_said(point) for point in points]
+    unknown = details.get("unknown", ())
+    searched = f"between {short(unknown[0][0])} and {short(unknown[-1][1])} s" if unknown else ""
     return Curves(
         lines=(
             Line(name="front", x=times, y=energies, look="steps"),
@@ -145,6 +146,7 @@ def front(
         across="makespan (s)",
         up="energy",
         title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}",
+        notes=(f"the search was stopped: there may be more {searched}",) if unknown else (),
     )
 
 
@@ -158,6 +160,14 @@ def alternatives(
         values = tuple((name, float(point[name])) for name in ("time", "energy"))
         found.append((values, timed(problem, amounts)))
     return found
+
+
+def _said(point: Mapping[str, Any]) -> str:
+    """Return the time and energy of a point, and its plan where few take part."""
+    counts = {name: count for name, count in point.get("counts", {}).items() if count}
+    plan = ", ".join(f"{name} {short(float(count))}" for name, count in counts.items())
+    few = f": {plan}" if 0 < len(counts) <= PLAN_SHOWN else ""
+    return f"{short(point['time'])} s, {short(point['energy'])}{few}"
 
 
 VIEWS = {"costs": costs, "front": front}

@@ -29,7 +29,7 @@ from makespan.partition.model.curves import Curves
 from makespan.partition.model.frames import is_frame, resources_of
 from makespan.partition.model.table import Table
 
-OBJECTIVES = ("makespan", "total", "time-then-energy", "energy-then-time", "pareto")
+OBJECTIVES = ("makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto")
 LARGEST_SUM = 1 << 62
 PREFERENCES = ("lexicographic", "fewest-resources", "least-total")
 
@@ -62,8 +62,9 @@ class Partition(Pictured):
     lower, upper
         The least and greatest count of each resource, numbers or one per resource.
     objective
-        ``"makespan"`` (least largest time), ``"total"`` (least sum of times),
-        ``"time-then-energy"``, ``"energy-then-time"``, ``"pareto"`` (the whole front).
+        ``"makespan"`` (least largest time), ``"total"`` (least sum of times), ``"energy"``
+        (least sum of energies), ``"time-then-energy"``, ``"energy-then-time"``, ``"pareto"`` (the
+        whole front).
     require
         ``"all"``: exactly ``tasks`` are split. ``"most"``: first as many as possible.
     prefer
@@ -96,9 +97,9 @@ class Partition(Pictured):
     first: InitVar[Any] = 0
     lower: InitVar[Any] = None
     upper: InitVar[Any] = None
-    objective: Literal["makespan", "total", "time-then-energy", "energy-then-time", "pareto"] = (
-        "makespan"
-    )
+    objective: Literal[
+        "makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto"
+    ] = "makespan"
     require: Literal["all", "most"] = "all"
     prefer: Literal["lexicographic", "fewest-resources", "least-total"] = "lexicographic"
     deadline: float | None = None

@@ -63,6 +63,7 @@ def command(
     makespan solve star.toml --plot plan.svg -o result.json
     makespan solve star.toml -o plan.csv
     makespan solve gpus.csv --tasks 100000 --interpolation linear
+    makespan solve gpus.csv --tasks 512 --objective pareto
     makespan solve star.toml --method fifo --time-limit 60 -O w1=1
     """
     from makespan.cli.progress import working

@@ -47,7 +47,7 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
         for place in line.chosen.tolist() if len(line.labels) else ():
             at = line.x[place], line.y[place]
             ax.annotate(
-                line.labels[place], at, (6, 5), textcoords="offset points", fontsize=8,
+                line.labels[place], at, (6, -12), textcoords="offset points", fontsize=8,
                 parse_math=False,
             )  # fmt: skip
     for index, (name, level) in enumerate(curves.levels):
@@ -229,7 +229,7 @@ def _line(
         canvas.rectangle(box, colour, stroke=colours["ink"], thick=1.0, radius=4.5)
         if len(line.labels):
             text = line.labels[place]
-            canvas.text((x + 7, y - 6), text, size=9.0, fill=colours["ink"])
+            canvas.text((x + 7, y + 14), text, size=9.0, fill=colours["ink"])
 
 
 def _points(frame: _Frame, x: Floats, y: Floats, *, steps: bool) -> list[tuple[float, float]]:

@@ -1,8 +1,6 @@
-"""Time and energy together: the best of one among the best of the other, and the front."""
+"""Time and energy together: the best of one among the best of the other."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from makespan.partition.least_sum.search import LeastSum, least_above, least_red
 from makespan.partition.model.choices import Choices
 from makespan.partition.plan import sum_at
 from makespan.partition.threshold.search import least_feasible
-from makespan.partition.threshold.sums import Expired, Sums
+from makespan.partition.threshold.sums import Ends, Expired, Sums
 
 SAME = 1e-12
 """Sums of energies that differ by less than this share are the same but for rounding."""
@@ -28,11 +26,22 @@ def time_then_energy(
     choices: Choices, sums: Sums, tasks: int, cap: int, control: Control
 ) -> LeastSum | None:
     """Return the plan with the least energy among those with the least makespan."""
-    assert choices.table.energies is not None
     ends = least_feasible(sums, tasks, cap, control)
-    if ends is None:
-        return None
-    return least_sum(choices, choices.table.energies, ends.limit, tasks, control)
+    return None if ends is None else energy_within(choices, sums, ends, tasks, control)
+
+
+def energy_within(
+    choices: Choices, sums: Sums, ends: Ends, tasks: int, control: Control
+) -> LeastSum | None:
+    """Return the plan with the least energy at the limit of ``ends``; where time is up, any."""
+    energies = choices.table.energies
+    assert energies is not None
+    try:
+        return least_sum(choices, energies, ends.limit, tasks, control)
+    except Expired:
+        entries = sums.trace(ends, tasks)
+        assert entries is not None
+        return LeastSum(entries=entries, value=sum_at(energies, entries), bound=0.0, proved=False)
 
 
 def energy_then_time(
@@ -79,31 +88,3 @@ def _reduced_or_none(
     except Expired:
         return None
     return None if found is None else found.entries
-
-
-def front(
-    choices: Choices, tasks: int, cap: int, control: Control
-) -> Iterator[tuple[int, LeastSum]]:
-    """Yield the plans of the Pareto front with their makespans in bits, the slowest first.
-
-    The least energy under a limit on the time is found, then the limit is set below the time
-    of the plan found (the method of ε-constraints). A plan is yielded when the next has more
-    energy, so that of plans with equal energy only the fastest is.
-    """
-    energies = choices.table.energies
-    assert energies is not None
-    kept: tuple[int, LeastSum] | None = None
-    limit = cap
-    while True:
-        found = least_sum(choices, energies, limit, tasks, control)
-        if found is None:
-            break
-        time = time_of(choices, found.entries)
-        if kept is not None and found.value > kept[1].value * (1 + SAME):
-            yield kept
-        kept = time, found
-        limit = time - 1
-        if limit < 0:
-            break
-    if kept is not None:
-        yield kept

@@ -2,63 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.partition.least_sum.late import objective_of
-from makespan.partition.least_sum.pairs import front
+from makespan.partition.answer import counts_of
+from makespan.partition.least_sum.front import Front, Step, front
+from makespan.partition.least_sum.late import late_plan, objective_of
 from makespan.partition.least_sum.plan import aimed_plan
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim
+from makespan.partition.threshold.aim import Aim, cap_of
 from makespan.partition.threshold.search import value_of
 from makespan.partition.threshold.sums import Expired, Sums
+
+SHOWN = 6
+"""Points of the front in a note."""
 
 
 @register(
     "partition",
     name="pareto",
     needs=(A_FRONT, NO_OTHER_PREFERENCE),
-    proves="every point has the least energy under a limit just below the next slower time",
-    complexity="one total per point",
+    proves="between the times of two points, no plan has less energy than the first",
+    complexity="one total per point, and up to two more for the first 64",
     source="Haimes, Lasdon and Wismer 1971 (ε-constraint); the problem of Khaleghzadeh et al. 2021",
 )
 def pareto(problem: Partition, control: Control) -> Solution:
     """Every pair of time and energy that no plan beats in both; the schedule is the fastest.
 
-    The details hold ``front``: time, energy and counts by increasing time.
+    Both ends are found first, then what is between them. The details hold ``front``: time, energy
+    and counts by increasing time; and ``unknown``: pairs of times between which there may be
+    other points, as the time was up. Outside these nothing is missing.
     """
 
-    def search(_: Sums, aim: Aim) -> Solution | None:
-        points: list[dict[str, Any]] = []
-        last, proved = None, True
+    def search(sums: Sums, aim: Aim) -> Solution | None:
         try:
-            for time, found in front(problem.choices, aim.tasks, aim.cap, control):
-                last, proved = found, proved and found.proved
-                counts = problem.choices.table.counts_at(found.entries).tolist()
-                named = dict(zip(problem.machines, counts, strict=True))
-                points.append({"time": value_of(time), "energy": found.value, "counts": named})
-                if control.expired():
-                    proved = False
-                    break
-        except Expired:
-            if last is None:
-                raise
-            proved = False
-        if last is None:
+            found = front(problem.choices, sums, aim.tasks, aim.cap, control)
+        except Expired as expired:
+            return _one_point(problem, late_plan(problem, aim, expired))
+        if found is None:
             return None
-        number = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front"
-        late = () if proved else ("the time was up: only the slower end of the front is complete",)
+        entries = found.steps[0].entries
+        proved = not found.unknown
         return plan(
             problem,
-            last.entries,
+            entries,
             optimal=proved,
-            objective=None if proved else objective_of(problem, last.entries),
-            notes=(*aim.notes, number, *late),
-            details={"front": points[::-1]},
+            objective=None if proved else objective_of(problem, entries),
+            notes=(*aim.notes, _shown(found.steps), *_cut(found)),
+            details={
+                "front": [_point(problem, step) for step in found.steps],
+                "unknown": [list(times) for times in found.unknown],
+            },
         )
 
     return aimed_plan(problem, control, search)
+
+
+def _point(problem: Partition, step: Step) -> dict[str, Any]:
+    counts = problem.choices.table.counts_at(step.entries).tolist()
+    named = dict(zip(problem.machines, counts, strict=True))
+    return {"time": value_of(step.first), "energy": step.energy, "counts": named}
+
+
+def _one_point(problem: Partition, late: Solution) -> Solution:
+    """Return a plan of which nothing is known as a front of one point."""
+    if late.schedule is None or late.objective is None:
+        return late
+    counts = dict(zip(problem.machines, counts_of(problem, late.schedule).tolist(), strict=True))
+    point = {"time": late.makespan, "energy": late.objective.value, "counts": counts}
+    bits = problem.choices.bits
+    slowest = value_of(int(bits[bits <= cap_of(problem)].max()))
+    details = {**late.details, "front": [point], "unknown": [[0.0, slowest]]}
+    return replace(late, details=details)
+
+
+def _shown(steps: Sequence[Step]) -> str:
+    """Return a few points of the front in a line, both ends among them."""
+    count = len(steps)
+    places = sorted({round(place * (count - 1) / (SHOWN - 1)) for place in range(SHOWN)})
+    points = [f"{value_of(steps[at].first):.4g} s {steps[at].energy:.4g}" for at in places]
+    left = f", {len(points)} of them" if len(points) < count else ""
+    return (
+        f"{count} point{'s' if count > 1 else ''} on the front (time and energy{left}): "
+        + "; ".join(points)
+    )
+
+
+def _cut(found: Front) -> tuple[str, ...]:
+    """Say what part of the front may lack points."""
+    if not found.unknown:
+        return ()
+    low, high = found.unknown[0][0], found.unknown[-1][1]
+    gaps = len(found.unknown)
+    where = f" in {gaps} gaps" if gaps > 1 else ""
+    return (
+        f"the time was up: other points may lie between {low:.4g} s and {high:.4g} s{where}; "
+        "elsewhere the front is complete",
+    )

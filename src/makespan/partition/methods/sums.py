@@ -11,7 +11,7 @@ from makespan.partition.least_sum.pairs import energy_then_time, time_then_energ
 from makespan.partition.least_sum.plan import aimed_plan
 from makespan.partition.least_sum.search import LATE, LeastSum, least_sum
 from makespan.partition.model.choices import Choices
-from makespan.partition.needs import A_PAIR, LEAST_TOTAL, NO_OTHER_PREFERENCE
+from makespan.partition.needs import A_PAIR, LEAST_SUM, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition
 from makespan.partition.threshold.aim import Aim
@@ -24,18 +24,21 @@ Find = Callable[[Choices, Sums, int, int, Control], LeastSum | None]
 @register(
     "partition",
     name="total",
-    needs=(LEAST_TOTAL, NO_OTHER_PREFERENCE),
+    needs=(LEAST_SUM, NO_OTHER_PREFERENCE),
     proves="no entry outside the core can improve the sum (reduced costs), to within rounding",
     complexity="O(table) for the hulls, then O(core x range of sums); O(n T^2) at worst",
     source="after Pisinger 1995; the problem of Pilla 2022 (federated learning)",
 )
 def total(problem: Partition, control: Control) -> Solution:
-    """Least sum of all resources' times, by the deadline if there is one, for any costs."""
+    """Least sum of all resources' times, or energies, by the deadline if there is one."""
 
     def find(choices: Choices, _: Sums, tasks: int, cap: int, control: Control) -> LeastSum | None:
-        return least_sum(choices, choices.table.values, cap, tasks, control)
+        table = choices.table
+        weights = table.values if problem.objective == "total" else table.energies
+        assert weights is not None
+        return least_sum(choices, weights, cap, tasks, control)
 
-    return _sum_plan(problem, control, "total", find)
+    return _sum_plan(problem, control, problem.objective, find)
 
 
 @register(

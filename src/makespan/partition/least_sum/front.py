@@ -1,0 +1,171 @@
+"""The front of time and energy: both ends, then what is between them, the widest gap first.
+
+The least energy within a time is a step function of the time, and its steps are the front. A
+search with a limit on the time (an ε-constraint) finds one step: the least energy holds from the
+time of the plan found up to the limit at least. Between two steps that are known there may be
+others, unless a search with the limit just below the later step gave the energy of the earlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count, pairwise
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.partition.least_sum.pairs import SAME, energy_then_time, energy_within, time_of
+from makespan.partition.least_sum.search import LeastSum, least_sum
+from makespan.partition.model.choices import Choices
+from makespan.partition.threshold.search import bits_of, least_feasible, value_of
+from makespan.partition.threshold.sums import Expired, Sums
+
+BISECTED_UP_TO = 64
+"""Up to so many points gaps are halved once; else they are closed from their ends."""
+SHARE_OF_AN_END = 0.4
+"""What part of the time left the search for an end may take."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Step:
+    """The least energy within all times (bits) from ``first`` to ``last``, and the plan of it.
+
+    ``closed``: no plan faster than ``first`` has this energy or less, and the step before ends
+    where this one begins. ``proved``: no plan within ``last`` has less energy.
+    """
+
+    first: int
+    last: int
+    energy: float
+    entries: Integers
+    proved: bool
+    closed: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Front:
+    """Its steps, the fastest first, and the ranges of times in which there may be others."""
+
+    steps: list[Step]
+    unknown: list[tuple[float, float]]
+
+
+def front(choices: Choices, sums: Sums, tasks: int, cap: int, control: Control) -> Front | None:
+    """Return the front of the plans whose costs are at most ``cap`` (bits), None if there is none.
+
+    Raises
+    ------
+    Expired
+        If the time is up before any plan is found.
+
+    Complexity: a search of the least sum for each point, and up to two more for the first 64.
+
+    Source: Haimes, Lasdon and Wismer 1971 (ε-constraint); the order of the limits is our own.
+    """
+    cap = int(choices.bits[choices.bits <= cap].max(initial=0))
+    ends = least_feasible(sums, tasks, cap, control)
+    if ends is None:
+        return None
+    with control.limited(_share(control)):
+        fast = energy_within(choices, sums, ends, tasks, control)
+    assert fast is not None
+    first = _step(choices, fast, time_of(choices, fast.entries))
+    first.closed = True
+    try:
+        with control.limited(_share(control)):
+            cheap = energy_then_time(choices, sums, tasks, cap, control)
+    except Expired:
+        cheap = None
+    if cheap is None:
+        return Front(steps=[first], unknown=[(value_of(first.last), value_of(cap))])
+    last = _step(choices, cheap, cap)
+    steps = [first]
+    if last.first > first.first and last.energy < first.energy * (1 - SAME):
+        steps.append(last)
+    elif last.proved:  # no plan has less energy than the fastest
+        first.last, first.energy, first.entries = cap, last.energy, last.entries
+        first.proved = True
+    _refine(choices, tasks, steps, control)
+    steps = _not_beaten(steps)
+    return Front(steps=steps, unknown=_unknown(steps, cap))
+
+
+def _not_beaten(steps: list[Step]) -> list[Step]:
+    """Return the steps by time, without those that others beat: some may not be proved."""
+    kept: list[Step] = []
+    for step in sorted(steps, key=lambda step: (step.first, step.energy)):
+        if not kept or step.energy < kept[-1].energy * (1 - SAME):
+            kept.append(step)
+    return kept
+
+
+def _share(control: Control) -> float | None:
+    return None if control.remaining is None else SHARE_OF_AN_END * control.remaining
+
+
+def _step(choices: Choices, found: LeastSum, limit: int) -> Step:
+    time = time_of(choices, found.entries)
+    return Step(
+        first=time, last=limit, energy=found.value, entries=found.entries, proved=found.proved
+    )
+
+
+def _refine(choices: Choices, tasks: int, steps: list[Step], control: Control) -> None:
+    """Add the steps between those known, as far as time allows."""
+    energies = choices.table.energies
+    assert energies is not None
+    gaps: list[tuple[float, int, Step, Step, bool]] = []
+    turn = count()
+
+    def open_gap(before: Step, after: Step, halve: bool = True) -> None:
+        if before.last + 1 >= after.first:
+            after.closed = True
+            return
+        width = value_of(after.first) - value_of(before.last)
+        heappush(gaps, (-width * (before.energy - after.energy), next(turn), before, after, halve))
+
+    for before, after in pairwise(steps):
+        open_gap(before, after)
+    while gaps and not control.expired():
+        *_, before, after, halve = heappop(gaps)
+        limit = after.first - 1
+        if halve and len(steps) < BISECTED_UP_TO:
+            middle = bits_of((value_of(before.last) + value_of(after.first)) / 2)
+            limit = min(max(middle, before.last + 1), limit)
+        try:
+            found = least_sum(choices, energies, limit, tasks, control)
+        except Expired:
+            break
+        if found is None:  # the search for the fastest plan was stopped before it was proved
+            continue
+        new = _step(choices, found, limit)
+        if new.energy >= before.energy * (1 - SAME):
+            if new.proved:
+                before.last = limit
+                open_gap(before, after, halve=False)
+        elif new.energy <= after.energy * (1 + SAME):
+            after.first, after.entries, after.energy = new.first, new.entries, new.energy
+            open_gap(before, after, halve=False)
+        else:
+            steps.append(new)
+            open_gap(before, new)
+            open_gap(new, after)
+
+
+def _unknown(steps: list[Step], cap: int) -> list[tuple[float, float]]:
+    """Return the times between which further points may lie, or the energy may be less."""
+    ranges: list[tuple[float, float]] = []
+    known = steps[0].first
+    sure = steps[0].proved
+    for step in steps:
+        if step.closed and step.proved and sure:
+            known = step.last
+            continue
+        if step.proved:
+            ranges.append((value_of(known), value_of(step.first)))
+            known, sure = step.last, True
+        else:
+            sure = False
+    if not sure:
+        ranges.append((value_of(known), value_of(cap)))
+    return ranges
