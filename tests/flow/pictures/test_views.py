@@ -4,6 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -25,8 +26,9 @@ from makespan import (
 )  # fmt: skip
 from makespan.cli.main import run
 from makespan.core.errors import InputError
+from makespan.core.schedule import Activity
 from makespan.flow.pictures.plot import svg
-from makespan.flow.pictures.views import page_diagrams, views_of
+from makespan.flow.pictures.views import drawing, page_diagrams, views_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 TREE = Tree([
@@ -168,3 +170,37 @@ def test_the_command_draws_problems_and_views(tmp_path: Path, capsys):
     assert "there are gantt, graph, platform" in capsys.readouterr().err
     assert run(["plot", str(tmp_path / "p.toml"), str(tmp_path / "x.html")]) == 0
     assert makespan.read_problem(tmp_path / "p.toml") == PROBLEMS["taskgraph"]
+
+
+def test_colours_of_gantt_charts():
+    """Tasks have types or levels; a transfer of a reduction is one colour wherever it is."""
+    chart = drawing(RESULTS["taskgraph"])
+    assert set(chart.groups.names) == {"level 2", "level 4"}
+    by_path = drawing(RESULTS["taskgraph"], by="path")
+    assert list(by_path.groups.names) == ["other tasks", "dominant sequence"]
+    result = RESULTS["sent"]
+    transfers = drawing(result, by="transfer")
+    activities, of = result.schedule, transfers.groups.of
+    for send in np.flatnonzero(activities.kind == Activity.SEND).tolist():
+        name = transfers.groups.names[of[send]]
+        segment, goal = int(activities.item[send]), int(activities.peer[send])
+        assert name == f"S{segment + 1}→{activities.machines[goal]}"
+        combined = np.flatnonzero(
+            (activities.kind == Activity.REDUCE) & (of == of[send]) & (activities.machine == goal)
+        )
+        assert len(combined) == 1
+    sends = words(svg(result))
+    assert any("→" in word for word in sends)
+    assert any("←" in word for word in sends)
+
+
+def test_transfers_fold_away():
+    """Only what machines compute is left; pictures without transfers have nothing to fold."""
+    folded = drawing(RESULTS["star"], fold=True)
+    assert {lane for row in folded.rows for lane in row.lanes} == {"compute", ""}
+    with pytest.raises(InputError, match="fold: only Gantt charts"):
+        drawing(RESULTS["star"], "platform", fold=True)
+    with pytest.raises(InputError, match="divisible problems have one way of colours"):
+        drawing(RESULTS["star"], by="level")
+    with pytest.raises(InputError, match="it is transfer"):
+        drawing(RESULTS["sent"], by="level")

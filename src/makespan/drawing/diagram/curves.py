@@ -63,7 +63,8 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
     if curves.title:
         ax.set_title(curves.title, loc="left", fontsize=11, parse_math=False)
     if len({line.name for line in curves.lines}) > 1:
-        ax.legend(frameon=False, fontsize=8)
+        for entry in ax.legend(frameon=False, fontsize=8).get_texts():
+            entry.set_parse_math(False)
     for border in ("top", "right"):
         ax.spines[border].set_visible(False)
     ax.set_ylim(0.0, 1.04 * ax.get_ylim()[1])
