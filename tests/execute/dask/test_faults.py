@@ -20,7 +20,7 @@ from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed, run
 from makespan.execute.dask.cluster import crew
-from makespan.execute.dask.maps import runner
+from makespan.execute.dask.maps import backlog, runner
 from tests.execute import functions
 from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import NO_LIMIT, ROOT, SOURCES, Cluster, Link, star_of
@@ -110,6 +110,20 @@ def test_a_worker_that_stops_is_not_waited_for(cluster: Cluster, killable: Any) 
     stopped.send_signal(signal.SIGCONT)
     assert tasks_left(killable) == []
     assert held(killable) == []
+
+
+def test_what_is_done_twice_comes_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much of it was given to others too early."""
+    monkeypatch.setattr(backlog, "LATE", 0.3)
+    monkeypatch.setattr(backlog, "MIN_LATE", 0.0)
+    late = 0
+    for _ in range(5):
+        execution = dask.map(functions.slow_square, range(100), client, progress=False)
+        assert execution.results == [item * item for item in range(100)]
+        late += len(execution.events)
+    assert late > 0
+    with pytest.raises(ItemsFailed, match="failed on 1 of 100"):
+        dask.map(functions.fails_on_seven, range(100), client, progress=False)
 
 
 def test_an_item_that_kills_workers_is_given_up(

@@ -203,6 +203,14 @@ class Costs:
         alone = 1.0 / sum(1.0 / (seconds + PAUSE) for seconds in each)
         return max(PER_TASK, alone), 1.0 / sum(1.0 / seconds for seconds in each)
 
+    def in_time(self, name: str, left: float) -> float:
+        """Return the units that arrive before a worker has computed what it has ``left``.
+
+        At least twice that: where the link is what limits, it waits in any case.
+        """
+        send, compute, _ = self[name].lines
+        return left * max(2.0, compute.cost.per_unit / max(MIN_COST, send.cost.per_unit))
+
     def star(self, names: Iterable[str]) -> Star:
         """Return the platform of these workers as it was learnt."""
         workers = []

@@ -43,9 +43,10 @@ class Pool:
         return sum(self.items.load_of(one.low, one.high) for one in self._ranges)
 
     def put(self, one: Range) -> None:
-        """Add a range; neighbours that were lost as often become one."""
+        """Add a range, once; neighbours that were lost as often become one."""
         if not len(one):
             return
+        self.discard(one.low, one.high)
         merged: list[Range] = []
         for other in sorted([*self._ranges, one], key=lambda range_: range_.low):
             if merged and merged[-1].high == other.low and merged[-1].losses == other.losses:

@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from makespan.core.errors import ExecutionError
@@ -162,7 +163,7 @@ class Run:
             following = 0.0
             for chunk in chunks:
                 chunk.again = True
-                self.pool.put(chunk.range)
+                self._give_back(chunk, chunk.range.losses)
             units = sum(chunk.units for chunk in chunks)
             self.events.append(f"worker {name} is late; its {units:g} units go to others, too")
         return following
@@ -185,7 +186,8 @@ class Run:
         self.planning += time.perf_counter() - begun
         if found is not None:
             name, amount = found
-            self._start(self._chunk(name, min(amount, self._most(name))))
+            most = max(least[name], costs.in_time(name, left[name]))
+            self._start(self._chunk(name, min(amount, most, self._most(name))))
         return found is not None
 
     def _units(self, name: str) -> float:
@@ -261,44 +263,60 @@ class Run:
         self._take(chunk, outcomes)
 
     def _take(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
-        """Put results where they belong, unless others were faster."""
-        low, high, count = chunk.range.low, chunk.range.high, len(chunk.range)
-        if any(self._here[low:high]):
-            return
+        """Put results where they belong, but for those that others have brought before."""
+        low, count, parts = chunk.range.low, len(chunk.range), len(outcomes)
         for part, outcome in enumerate(outcomes):
-            if len(outcome.values):
-                self.keep(low + part * count // len(outcomes), outcome.values)
-            self.failures += outcome.failures
-        self._arrived(chunk.range)
-        self.job.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
-
-    def _arrived(self, one: Range) -> None:
-        self._here[one.low : one.high] = bytes([1]) * len(one)
-        self._missing -= len(one)
-        self.pool.discard(one.low, one.high)
-        if isinstance(self.items, Stream):
-            self.items.drop(one.low, one.high)
+            first, last = low + part * count // parts, low + (part + 1) * count // parts
+            for start, end in self._gaps(first, last):
+                self.failures += [
+                    replace(one, first=max(one.first, start), last=min(one.last, end - 1))
+                    for one in outcome.failures
+                    if one.first < end and one.last >= start
+                ]
+                self._arrived(start, outcome.values[start - first : end - first])
         if self.learning is None and all(map(self._knows, self.crew.members.values())):
             self.learning = time.time()
+        self.job.tell(self._share, f"chunk {chunk.item} of {chunk.worker}")
+
+    def _gaps(self, low: int, high: int) -> list[tuple[int, int]]:
+        """Return where results are missing from ``low`` up to ``high``."""
+        gaps = []
+        while (start := self._here.find(0, low, high)) >= 0:
+            low = self._here.find(1, start, high)
+            gaps.append((start, high if low < 0 else low))
+            if low < 0:
+                break
+        return gaps
+
+    def _arrived(self, low: int, values: Any) -> None:
+        """Keep results that were missing."""
+        high = low + len(values)
+        self.keep(low, values)
+        self._here[low:high] = bytes([1]) * len(values)
+        self._missing -= len(values)
+        self.pool.discard(low, high)
+        if isinstance(self.items, Stream):
+            self.items.drop(low, high)
 
     @property
     def _share(self) -> float:
         return 1.0 - self._missing / max(1, len(self._here))
 
     def _lost(self, chunk: Chunk) -> None:
-        """Give a lost chunk back, or give it up."""
-        one = chunk.range
-        losses = one.losses + chunk.sent
+        """Give what is missing of a lost chunk back, or give it up."""
+        losses = chunk.range.losses + chunk.sent
         log.info("chunk %d is lost with worker %s", chunk.item, chunk.worker)
-        if chunk.again or any(self._here[one.low : one.high]):
-            return
-        if losses < MAX_LOSSES:
-            self.pool.put(Range(one.low, one.high, losses))
-            return
-        error = ExecutionError(f"{losses} workers died while they had it")
-        self.failures.append(Failure(one.low, one.high - 1, error, str(error)))
-        self.keep(one.low, [None] * len(one))
-        self._arrived(one)
+        if not chunk.again:
+            self._give_back(chunk, losses)
+
+    def _give_back(self, chunk: Chunk, losses: int) -> None:
+        for low, high in self._gaps(chunk.range.low, chunk.range.high):
+            if losses < MAX_LOSSES:
+                self.pool.put(Range(low, high, losses))
+                continue
+            error = ExecutionError(f"{losses} workers died while they had it")
+            self.failures.append(Failure(low, high - 1, error, str(error)))
+            self._arrived(low, [None] * (high - low))
 
     def _joined(self, member: Member) -> None:
         self.events.append(f"worker {member.name} joined")
