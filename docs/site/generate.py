@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -13,6 +14,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import makespan
+from makespan._public import PUBLIC, names_of
 from makespan.core.inputs.rules import GREATEST, LEAST
 from makespan.flow.kinds import KINDS, kind_named
 
@@ -84,14 +86,26 @@ def api() -> str:
     for title, names in API.items():
         parts.append(f"\n## {title}\n\n")
         parts += [_entry(getattr(makespan, name), name) for name in names.split()]
-    for title, module in ENGINES.items():
-        engine = import_module(module)
-        parts.append(f"\n## {title}\n\n`from {module.rpartition('.')[0]} import {module[17:]}`\n\n")
-        parts += [_entry(getattr(engine, name), name) for name in engine.__all__]
+    for place in PUBLIC:
+        if place != "makespan":
+            parts += _place(f"In `{place}`", place, names_of(place))
+    for title, place in ENGINES.items():
+        parts += _place(title, place, import_module(place).__all__)
     return "".join(parts)
 
 
+def _place(title: str, place: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield what is imported from a place beside ``makespan`` itself."""
+    home = import_module(place)
+    above, _, own = place.rpartition(".")
+    yield f"\n## {title}\n\n`from {above} import {own}`\n\n"
+    for name in names:
+        yield _entry(getattr(home, name), name)
+
+
 def _entry(thing: Any, name: str) -> str:
+    if isinstance(thing, ModuleType):
+        return f"::: {thing.__name__}\n\n"
     return f"::: {thing.__module__}.{getattr(thing, '__qualname__', name)}\n\n"
 
 

@@ -119,3 +119,34 @@ def test_wrapping_keeps_the_words(line: str, width: int) -> None:
     assert " ".join(lines).split() == line.split()
     for each in lines:
         assert len(each) <= width or max(map(len, line.split())) > width // 2 - 8
+
+
+def test_all_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Long tables end in a count; with --all they are whole, of every kind."""
+    for kind, options, more in (
+        ("divisible", ["workers=50"], "more machines"),
+        ("independent", ["machines=40", "tasks=90"], "more machines"),
+        ("partition", ["resources=40", "tasks=60"], "more resources"),
+        ("reduction", ["machines=40"], "more machines"),
+        ("taskgraph", ["size=60"], "more tasks"),
+    ):
+        path = str(tmp_path / f"{kind}.json")
+        chosen = [word for option in options for word in ("-O", option)]
+        assert run(["generate", kind, *chosen, "-o", path]) == 0
+        capsys.readouterr()
+        assert run(["solve", path, "--time-limit", "1"]) == 0
+        assert more in capsys.readouterr().out
+        assert run(["solve", path, "--time-limit", "1", "--all"]) == 0
+        assert more not in capsys.readouterr().out
+
+
+def test_an_infeasible_table_names_the_interpolation(
+    measured: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Counts between the measured ones are a matter of one option."""
+    assert run(["solve", measured, "--tasks", "25"]) == 3
+    assert "--interpolation linear" in capsys.readouterr().out
+    assert run(["compare", measured, "--tasks", "25", "--methods", "threshold"]) == 0
+    assert "--interpolation linear" in capsys.readouterr().out
+    assert run(["solve", measured, "--tasks", "99", "--interpolation", "linear"]) == 3
+    assert "--interpolation" not in capsys.readouterr().out

@@ -102,6 +102,15 @@ def parts(function: Function) -> Function:
     return cast(Function, called)
 
 
+def say_between(file: str, given: Mapping[str, Any]) -> None:
+    """Say how counts may be split that were not measured, where a CSV file allows no plan."""
+    if file.lower().endswith(".csv") and "interpolation" not in given:
+        say(
+            "note: only the measured counts are allowed; with --interpolation linear, pchip or "
+            "step those between them are, too"
+        )
+
+
 def file_argument(name: str, *, nargs: int = 1) -> Callable[[Function], Function]:
     """Return an argument that is a file's path, or '-'; several with ``nargs=-1``."""
     return click.argument(name, type=click.Path(), nargs=nargs, required=True)

@@ -85,8 +85,8 @@ class Answer(Protocol[Of_contra]):
     def answer(self, problem: Of_contra, schedule: Schedule) -> dict[str, Any]:
         """Return what people read, as data."""
 
-    def lines(self, problem: Of_contra, schedule: Schedule) -> list[str]:
-        """Return the answer as lines of text."""
+    def lines(self, problem: Of_contra, schedule: Schedule, *, most: int = ...) -> list[str]:
+        """Return the answer as lines of text, of ``most`` machines or tasks."""
 
 
 class Pictures(Protocol[Of_contra]):

@@ -87,7 +87,7 @@ def rounds_of(workers: np.ndarray) -> np.ndarray:
     return rounds
 
 
-def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
+def lines(problem: DivisibleLoad, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the loads as a table: name, load, share, and when the machine is done."""
     problem, schedule = matched(problem, schedule)
     names, root, computing = problem.machines, _root(problem), _computing(problem)
@@ -95,7 +95,7 @@ def lines(problem: DivisibleLoad, schedule: Schedule) -> list[str]:
     ends = np.zeros(len(names))
     np.maximum.at(ends, schedule.machine, schedule.end)
     total = loads.sum() or 1.0
-    shown = _served(schedule)[:SHOWN].tolist()
+    shown = _served(schedule)[:most].tolist()
     if loads[root] > 0:
         shown = [root, *shown]
     width = max([7, *(len(names[index]) for index in shown)])

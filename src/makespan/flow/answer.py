@@ -47,13 +47,17 @@ def answer(result: Result) -> dict[str, Any]:
         raise InvalidSchedule(MISFIT) from error
 
 
-def summary(result: Result) -> str:
-    """Return the result as text: status, makespan, bound and gap, the answer, the notes."""
+def summary(result: Result, **most: int) -> str:
+    """Return the result as text: status, makespan, bound and gap, the answer, the notes.
+
+    ``most`` is how many machines or tasks are shown, those of the kind if omitted.
+    """
     lines = [f"{result.status} ({result.method})", *_values(result)]
     if result.schedule is not None:
         try:
             with unwarned():
-                table = kind_of(result.problem).answer.lines(result.problem, result.schedule)
+                answers = kind_of(result.problem).answer
+                table = answers.lines(result.problem, result.schedule, **most)
         except (LookupError, ValueError):
             table = [MISFIT]
         lines += ["", *table] if table else []

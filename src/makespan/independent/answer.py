@@ -14,7 +14,7 @@ import numpy as np
 from makespan.core.schedule import Schedule
 from makespan.independent.problem import IndependentTasks
 
-SHOWN_MACHINES = 20
+SHOWN = 20
 SHOWN_TASKS = 12
 
 
@@ -53,11 +53,11 @@ def _rows(schedule: Schedule, order: Any) -> Iterator[tuple[int, int, float, flo
     return zip(*(column[order].tolist() for column in columns), strict=True)
 
 
-def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
+def lines(problem: IndependentTasks, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the plan as a table: machine, number of tasks, when it is done, which tasks."""
     schedule = schedule.renamed(problem.machines)
     used = np.unique(schedule.machine)
-    shown = used[:SHOWN_MACHINES].tolist()
+    shown, few = used[:most].tolist(), max(SHOWN_TASKS, most - SHOWN)
     order = np.lexsort((schedule.start, schedule.machine))
     begin = np.searchsorted(schedule.machine[order], shown)
     stop = np.searchsorted(schedule.machine[order], shown, side="right")
@@ -66,10 +66,10 @@ def lines(problem: IndependentTasks, schedule: Schedule) -> list[str]:
     table = [f"{'machine':<{width}}  {'tasks':>8}  {'done':>14}  order"]
     for name, low, high in zip(names, begin.tolist(), stop.tolist(), strict=True):
         rows = order[low:high]
-        few = " ".join(problem.tasks[task] for task in schedule.item[rows[:SHOWN_TASKS]].tolist())
-        more = " …" if len(rows) > SHOWN_TASKS else ""
+        names_of = " ".join(problem.tasks[task] for task in schedule.item[rows[:few]].tolist())
+        more = " …" if len(rows) > few else ""
         done = float(schedule.end[rows].max())
-        table.append(f"{name:<{width}}  {len(rows):>8}  {done:>14.8g}  {few}{more}")
+        table.append(f"{name:<{width}}  {len(rows):>8}  {done:>14.8g}  {names_of}{more}")
     if len(used) > len(shown):
         table.append(f"… and {len(used) - len(shown)} more machines")
     if len(used) < problem.machine_count:

@@ -34,13 +34,13 @@ def answer(problem: Partition, schedule: Schedule) -> dict[str, Any]:
     return found
 
 
-def lines(problem: Partition, schedule: Schedule) -> list[str]:
+def lines(problem: Partition, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the counts as a table: name, tasks, share, time, and energy where there is one."""
     counts = counts_of(problem, schedule)
     costs = problem.costs_of(counts)
     energies = problem.energies_of(counts) if problem.has_energy else None
     names = problem.machines
-    shown = range(min(len(names), SHOWN))
+    shown = range(min(len(names), most))
     width = max([8, *(len(names[index]) for index in shown)])
     total = int(counts.sum())
     heading = f"{'resource':<{width}}  {'tasks':>12}  {'share':>7}  {'time':>14}"

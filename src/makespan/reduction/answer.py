@@ -47,24 +47,24 @@ def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
     return found
 
 
-def lines(problem: Reduction, schedule: Schedule) -> list[str]:
+def lines(problem: Reduction, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the answer as lines of text: per machine, its sends in order."""
     schedule = schedule.renamed(problem.machines)
     segments = segment_count(problem, schedule)
     sends, rows = sends_of(problem, schedule)
     names = problem.machines
     text = [f"{problem.collective} of {segments} segments over {len(names)} machines"]
-    for machine in range(min(len(names), SHOWN)):
+    for machine in range(min(len(names), most)):
         mine = np.flatnonzero(sends.sender == machine)
         if not len(mine):
             continue
         steps = [
             f"{segment_name(int(sends.segment[row]))}→{names[int(sends.receiver[row])]}"
             f" at {schedule.start[rows[row]]:.6g}"
-            for row in mine[:SHOWN].tolist()
+            for row in mine[:most].tolist()
         ]
-        more = f", and {len(mine) - SHOWN} more" if len(mine) > SHOWN else ""
+        more = f", and {len(mine) - most} more" if len(mine) > most else ""
         text.append(f"  {names[machine]} sends {', '.join(steps)}{more}")
-    if len(names) > SHOWN:
-        text.append(f"  and {len(names) - SHOWN} more machines")
+    if len(names) > most:
+        text.append(f"  and {len(names) - most} more machines")
     return text

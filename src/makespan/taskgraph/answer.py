@@ -59,10 +59,10 @@ def _rows(schedule: Schedule) -> np.ndarray:
     return rows[np.argsort(schedule.item[rows], kind="stable")]
 
 
-def lines(problem: TaskGraph, schedule: Schedule) -> list[str]:
+def lines(problem: TaskGraph, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the tasks as a table in the order of their starts."""
     rows = schedule.rows_of(Activity.COMPUTE)
-    shown = rows[:SHOWN].tolist()
+    shown = rows[:most].tolist()
     names = problem.named(schedule.item[shown].tolist()) if shown else []
     machines = [schedule.machines[each] for each in schedule.machine[shown]] if shown else []
     first, second = _width("task", names), _width("machine", machines)
@@ -72,8 +72,8 @@ def lines(problem: TaskGraph, schedule: Schedule) -> list[str]:
             f"{name:<{first}}  {machine:<{second}}  "
             f"{schedule.start[row]:>14.8g}  {schedule.end[row]:>14.8g}"
         )
-    if len(rows) > SHOWN:
-        table.append(f"… and {len(rows) - SHOWN} more tasks")
+    if len(rows) > most:
+        table.append(f"… and {len(rows) - most} more tasks")
     transfers = schedule.kind == Activity.TRANSFER
     busy = len(np.unique(schedule.machine[rows])) if len(rows) else 0
     copies = len(rows) - len(problem.dag)

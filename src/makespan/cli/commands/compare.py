@@ -86,6 +86,8 @@ def command(
         if not as_json:
             heading = f"{name}\n" if len(problems) > 1 else ""
             parameters.say(f"{heading}{comparison}" + "\n" * (number < len(problems)))
+            if any(row.status == "infeasible" for row in comparison.rows):
+                parameters.say_between(name, parts)
         if comparison.interrupted:
             break
     together = Comparisons(by_name=found, left_out=left_out)

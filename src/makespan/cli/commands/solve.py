@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,6 +43,7 @@ OWN_OPTIONS = {
     metavar="FILE",
     help="Draw it: .svg, .png, .pdf, .html or .trace.json.",
 )
+@click.option("--all", "all_rows", is_flag=True, help="Print all rows, however many there are.")
 @click.option("--log", is_flag=True, help="Print the steps of the method, where it logs them.")
 def command(
     *,
@@ -54,6 +56,7 @@ def command(
     as_json: bool,
     output: str | None,
     picture: str | None,
+    all_rows: bool,
     log: bool,
 ) -> int:
     """Plan the problem in FILE; print a summary, or the result with --json.
@@ -69,6 +72,7 @@ def command(
     from makespan.cli.progress import working
     from makespan.core.control import Control
     from makespan.core.steps import printed
+    from makespan.flow.answer import summary
     from makespan.flow.files.files import PICTURES, TEXTS, read_problem, refuse_target
     from makespan.flow.solve import solve_controlled
 
@@ -87,7 +91,10 @@ def command(
         parameters.print_json(result_as_dict(result))
     else:
         steps = printed(result.steps)
-        parameters.say("\n".join([*steps, *[""] * bool(steps), str(result)]))
+        text = summary(result, **({"most": sys.maxsize} if all_rows else {}))
+        parameters.say("\n".join([*steps, *[""] * bool(steps), text]))
+        if result.status == "infeasible":
+            parameters.say_between(file, parts)
         for each in written:
             parameters.say(each)
     if control.interrupted:

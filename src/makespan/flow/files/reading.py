@@ -20,8 +20,8 @@ def read_any(
 ) -> Result | Problem | Schedule:
     """Read a problem, a result or a schedule, whichever the file holds.
 
-    A schedule alone is matched with ``problem``, where there is one; ``parts`` are those that a
-    file of measured costs (.csv) lacks.
+    A schedule alone is matched with ``problem``, where there is one; ``parts`` are those of a
+    problem that its file lacks, see ``read_problem``.
 
     Raises
     ------
@@ -35,6 +35,8 @@ def read_any(
     text = read_text(path, pipes=True)
     suffix = format_of(path, text)
     data = parsed_text(text, path, suffix) if suffix == ".json" else {}
+    if parts and ("activities" in data or "problem" in data or "schedule" in data):
+        raise FileError(f"{path}: {', '.join(parts)}: are for problems; this is a plan")
     try:
         if "activities" in data:
             return schedule_of(data, "", problem)
@@ -42,7 +44,7 @@ def read_any(
             return result_of(data, problem_of)
     except InputError as error:
         raise type(error)(error.mistakes, heading=shown_path(path)) from None
-    return problem_in(text, path, {})
+    return problem_in(text, path, parts)
 
 
 def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:
