@@ -8,13 +8,13 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.core.steps import listed, number
+from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import levels, weights
 from makespan.taskgraph.placing.ready import Ready
-from makespan.taskgraph.placing.steps import Steps, placing
+from makespan.taskgraph.placing.steps import QUEUED, Steps, placing
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -43,6 +43,8 @@ def mapping_heuristic(
     board, steps = Board(problem), Steps(control)
     ready = Ready(dag, level, successors)
     machines = range(len(problem.network))
+    if steps.wanted:
+        _log_routes(problem, control)
     while ready or ready.advance():
         if control.expired():
             return Solution(schedule=in_time(problem, control))
@@ -57,6 +59,29 @@ def mapping_heuristic(
         if steps.wanted:
             _log(problem, board, steps, ready.time, queue, task, level, options, placed)
     return Solution(schedule=board.schedule(), details=steps.details())
+
+
+def _log_routes(problem: TaskGraph, control: Control) -> None:
+    """Log the routing table, where data take more than one hop."""
+    network = problem.network
+    if len(network) > MAX_ROWS or int(network.routing.hops.max(initial=0)) < 2:
+        return
+    for machine in problem.machines:
+        routes = {route.destination: route for route in network.routing_table(machine)}
+        control.step(
+            Step(
+                text=f"routes from {machine}: {listed(map(str, routes.values()))}",
+                cells={
+                    "routes from": machine,
+                    **{
+                        f"to {other}": f"{routes[other].hops} by {routes[other].via}"
+                        if other in routes
+                        else "–"
+                        for other in problem.machines
+                    },
+                },
+            )
+        )
 
 
 def _log(
@@ -91,8 +116,9 @@ def _log(
         f"hop{'s' if way['hops'] != 1 else ''} by {way['link']}"
         for way in routes
     )
+    waiting = listed((f"{names[each]} ({number(levels[each])})" for each in queue), QUEUED)
     text = (
-        f"t = {number(time)}; {names[task]} (level {number(level)}) would complete at "
+        f"t = {number(time)}; queue {waiting}; {names[task]} would complete at "
         f"{candidates}; {names[task]} to {machines[placed.machine]}, data {ways}, contention "
         f"delay {number(placed.waited)}, executes {number(placed.start)} to {number(placed.end)}"
     )
