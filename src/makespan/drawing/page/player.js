@@ -6,7 +6,7 @@ const WORDS_OF_STATES = {
   dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
 };
 const GROUP_FILLS = [
-  "#56B4E9", "#E69F00", "#F0E442", "#3DB88F", "#CC79A7", "#C9CDD3", "#99C7E0", "#F7D599", "#B1E2D2", "#EBC9DC",
+  "#56B4E9", "#F0E442", "#3DB88F", "#CC79A7", "#C9CDD3", "#99C7E0", "#F7D599", "#B1E2D2", "#EBC9DC",
 ];
 
 // The step from which on each activity is seen: that which places its task, that of its time, or
