@@ -193,3 +193,19 @@ def test_boxes_that_stand_for_many_tasks(browser, tmp_path):
     page.key("End")
     assert count(page, "placed") + count(page, "chosen") == boxes
     assert page.errors == []
+
+
+def test_hovering_links_sends_and_who_sends_to_whom(browser, tmp_path):
+    """The line of a send lights up with its bar, and the other way."""
+    problem = Reduction(machines=4, segments=1, latency=0.0, transfer=1.0, reduce=0.5)
+    page = opened(browser, solve(problem, method="binomial"), tmp_path)
+    lit = "[...document.querySelectorAll('.edge.lit')].map(edge => edge.dataset.activity)"
+    page.move(*page.value(BAR % 1))
+    assert page.value(lit) == ["1"]
+    page.move(5, 5)
+    assert page.value(lit) == []
+    line = "document.querySelector('[data-activity=\"1\"] path')"
+    page.value(f"{line}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
+    page.settle()
+    assert page.value("makespan.plans[0].bars.activity[makespan.view.over.bar]") == 1
+    assert page.errors == []

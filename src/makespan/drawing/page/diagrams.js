@@ -8,6 +8,7 @@ class Diagrams {
     this.home = null;
     this.nodes = new Map(); // item -> its boxes
     this.edges = new Map(); // edge -> its lines
+    this.lines = new Map(); // activity -> its lines
     if (!plan.diagrams.length) return;
     this.home = element("div", undefined, "diagrams");
     const tabs = element("div", undefined, "tabs");
@@ -40,6 +41,7 @@ class Diagrams {
     for (const node of this.home.querySelectorAll("[data-task]"))
       for (const item of itemsOf(node)) keep(this.nodes, item, node);
     for (const line of this.home.querySelectorAll("[data-edge]")) keep(this.edges, Number(line.dataset.edge), line);
+    for (const line of this.home.querySelectorAll("[data-activity]")) keep(this.lines, Number(line.dataset.activity), line);
     this.listen();
     this.offerOthers();
   }
@@ -78,10 +80,17 @@ class Diagrams {
     });
   }
 
+  // The bar of what a box or a line at an event stands for, -1 for none.
+  barOf(event) {
+    const node = event.target.closest("[data-task], [data-activity]");
+    if (!node) return -1;
+    if (node.dataset.activity === undefined) return barOfItem(this.plan, itemsOf(node)[0]);
+    return barsOf(this.plan, Number(node.dataset.activity))[0] ?? -1;
+  }
+
   listen() {
     this.home.addEventListener("pointerover", (event) => {
-      const node = event.target.closest("[data-task]");
-      const bar = node ? barOfItem(this.plan, itemsOf(node)[0]) : -1;
+      const bar = this.barOf(event);
       view.over = bar < 0 ? null : { plan: this.plan, bar, near: 0 };
       if (view.over) showTip(view.over, event.clientX, event.clientY);
       else showHeld();
@@ -93,8 +102,7 @@ class Diagrams {
       changed();
     });
     this.home.addEventListener("click", (event) => {
-      const node = event.target.closest("[data-task]");
-      const bar = node ? barOfItem(this.plan, itemsOf(node)[0]) : -1;
+      const bar = this.barOf(event);
       view.held = bar < 0 ? null : { plan: this.plan, bar, near: 0 };
       if (view.held) speak(view.held);
       changed();
@@ -109,6 +117,7 @@ class Diagrams {
       if (!chosen || chosen.plan !== this.plan) continue;
       const activity = activityOf(chosen);
       const item = this.plan.activities.item[activity];
+      for (const line of this.lines.get(activity) ?? []) line.classList.add("lit");
       const isTask = this.plan.activities.kind[activity] === COMPUTE;
       if (isTask) for (const node of this.nodes.get(item) ?? []) node.classList.add("lit");
       const edges = isTask ? edgesOf(this.plan, item) : [item];
