@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from makespan.core.plain import cell
 from makespan.core.system.extras import optional
 
-NUMBER = re.compile(r"[-+<]? ?\d|inf|nan|$")
-"""What a cell begins with that holds a number, or nothing."""
+NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
+"""What a cell holds that is a number, perhaps with its unit, or nothing."""
 
 Cell = str | int | float | bool | None
 
@@ -56,16 +56,26 @@ class Table:
         a        1.5 s
         bc      12.5 s
         """
-        shown = [["" if cell is None else str(cell) for cell in column] for column in self.columns]
         padded = []
-        for name, column in zip(self.names, shown, strict=True):
+        for name, cells in zip(self.names, self.columns, strict=True):
+            column = ["" if cell is None else str(cell) for cell in cells]
             width = max(map(len, (name, *column)))
-            pad = str.rjust if all(NUMBER.match(cell) for cell in column) else str.ljust
+            pad = str.rjust if is_numeric(cells) else str.ljust
             padded.append([pad(cell, width) for cell in (name, *column)])
         return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         return {"caption": self.caption, "names": self.names, "columns": self.columns}
+
+
+def is_numeric(column: Sequence[Cell]) -> bool:
+    """Whether a column holds numbers, also with their units: it then stands to the right.
+
+    >>> is_numeric([1, None, 2.5]), is_numeric(["1.5 s", ""]), is_numeric(["1.0, 2.5, 3.0"])
+    (True, True, False)
+    """
+    texts = ["" if cell is None else str(cell) for cell in column]
+    return any(texts) and all(NUMBER.match(text) for text in texts)
 
 
 class Shown:

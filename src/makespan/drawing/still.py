@@ -14,8 +14,7 @@ svg { max-width: 100%; height: auto; border-radius: 8px; }
 .wide { overflow-x: auto; }
 @media (max-width: 700px) { .wide svg { max-width: none; } }
 table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 12px; text-align: right; border-bottom: 1px solid var(--grid); }
-th:first-child, td:first-child, td:last-child { text-align: left; }
+th, td { padding: 3px 12px; border-bottom: 1px solid var(--grid); }
 """
 
 

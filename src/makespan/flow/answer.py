@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RESULT_FORMAT = "makespan.result/1"
 SCHEDULE_FORMAT = "makespan.schedule/1"
 MAX_IDLE_NAMES = 100_000
+FEW = 4  # values that stand in one cell
 MISFIT = "the schedule does not fit its problem; check says why"
 
 
@@ -133,6 +134,8 @@ def _flat(data: dict[str, Any]) -> dict[str, Any]:
     for key, value in data.items():
         if isinstance(value, dict) and any(isinstance(v, (dict, list)) for v in value.values()):
             found.update(_flat(value))
+        elif isinstance(value, dict) and len(value) <= FEW:
+            found[key] = ", ".join(f"{name} {part}" for name, part in value.items())
         else:
             found[key] = value
     return found

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from makespan.core.shown import Cell, Table
+from makespan.core.shown import Cell, Table, is_numeric
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import short
 
 MAX_WORDS = 12  # in one cell
-SHOWN = 20  # rows of a table in a notebook
+SHOWN = 50  # rows of a table in a notebook
 LONGEST = 200  # characters in a cell of HTML
 
 
@@ -86,22 +86,30 @@ def html_table(table: Table, *, most: int | None = None) -> str:
 
     >>> print(html_table(Table(names=("a",), columns=((1, 2),)), most=1))
     <table>
-    <thead><tr><th>a</th></tr></thead>
+    <thead><tr><th style="text-align:right">a</th></tr></thead>
     <tbody>
-    <tr><td>1</td></tr>
+    <tr><td style="text-align:right">1</td></tr>
     </tbody>
     </table>
     <p>… and 1 more</p>
     """
     caption = f"<caption>{escaped(table.caption)}</caption>\n" if table.caption else ""
-    heads = "".join(f"<th>{escaped(name.replace('_', ' '))}</th>" for name in table.names)
-    rows = list(zip(*(column[:most] for column in table.columns), strict=True))
-    cells = ("".join(f"<td>{escaped(_written(cell))}</td>" for cell in row) for row in rows)
-    lines = "".join(f"<tr>{row}</tr>\n" for row in cells)
+    sides = ["right" if is_numeric(column) else "left" for column in table.columns]
+    heads = _row("th", sides, [name.replace("_", " ") for name in table.names])
+    rows = list(zip(*(map(_written, column[:most]) for column in table.columns), strict=True))
+    lines = "".join(f"{_row('td', sides, row)}\n" for row in rows)
     length = len(table.columns[0]) if table.length is None else table.length
     rest = f"\n<p>… and {length - len(rows):,} more</p>" if length > len(rows) else ""
-    head = f"<thead><tr>{heads}</tr></thead>\n" if any(table.names) else ""
+    head = f"<thead>{heads}</thead>\n" if any(table.names) else ""
     return f"<table>\n{caption}{head}<tbody>\n{lines}</tbody>\n</table>{rest}"
+
+
+def _row(tag: str, sides: Sequence[str], texts: Sequence[str]) -> str:
+    cells = (
+        f'<{tag} style="text-align:{side}">{escaped(text)}</{tag}>'
+        for side, text in zip(sides, texts, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _written(cell: Cell) -> str:
