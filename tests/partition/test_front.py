@@ -100,7 +100,7 @@ def test_both_ends_are_found_first(monkeypatch):
     note = next(note for note in cut.notes if "on the front" in note)
     assert note.startswith("2 points on the front (time and energy): 4.8 s 252; 24 s 60")
     drawn = drawn_front(problem, cut.schedule, details=cut.details)
-    assert "may be more between 4.8 and 24 s" in drawn.notes[0]
+    assert drawn.title == "Pareto front: 2 points; others may lie between 4.8 and 24 s"
     assert drawn.lines[1].labels[1] == "24 s, 60: R2 60"
 
 

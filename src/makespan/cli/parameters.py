@@ -86,7 +86,7 @@ def parts(function: Function) -> Function:
     @click.option(
         "--objective",
         metavar="NAME",
-        help="makespan, total, pareto, …: what is to be least (partition).",
+        help="makespan, total, energy, pareto, …: what is to be least (partition).",
     )
     @click.option(
         "--interpolation",

@@ -130,7 +130,11 @@ def front(
         chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
     marks = [_said(point) for point in points]
     unknown = details.get("unknown", ())
-    searched = f"between {short(unknown[0][0])} and {short(unknown[-1][1])} s" if unknown else ""
+    cut = (
+        f"; others may lie between {short(unknown[0][0])} and {short(unknown[-1][1])} s"
+        if unknown
+        else ""
+    )
     return Curves(
         lines=(
             Line(name="front", x=times, y=energies, look="steps"),
@@ -145,8 +149,7 @@ def front(
         ),
         across="makespan (s)",
         up="energy",
-        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}",
-        notes=(f"the search was stopped: there may be more {searched}",) if unknown else (),
+        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
     )
 
 

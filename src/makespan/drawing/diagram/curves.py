@@ -47,7 +47,7 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
         for place in line.chosen.tolist() if len(line.labels) else ():
             at = line.x[place], line.y[place]
             ax.annotate(
-                line.labels[place], at, (6, -12), textcoords="offset points", fontsize=8,
+                line.labels[place], at, (6, 5), textcoords="offset points", fontsize=8,
                 parse_math=False,
             )  # fmt: skip
     for index, (name, level) in enumerate(curves.levels):
@@ -61,7 +61,8 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
     ax.set_xlabel(curves.across)
     ax.set_ylabel(curves.up)
     if curves.title:
-        ax.set_title(curves.title, loc="left", fontsize=11, parse_math=False)
+        pad = 18 if _labels_points(curves) else None
+        ax.set_title(curves.title, loc="left", fontsize=11, parse_math=False, pad=pad)
     if len({line.name for line in curves.lines}) > 1:
         for entry in ax.legend(frameon=False, fontsize=8).get_texts():
             entry.set_parse_math(False)
@@ -120,6 +121,7 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
     """Return curves as an SVG element; each line is a group ``line`` with ``data-line``."""
     colours = ON_PAGE if on_page else LIGHT
     top = PADDING + (LINE + 10) * (bool(curves.title) and not on_page)
+    top += 10 * _labels_points(curves)
     frame = _Frame(curves, top)
     canvas = Canvas(curves.title)
     names = [line.name for line in curves.lines]
@@ -199,6 +201,11 @@ def _across(frame: _Frame, curves: Curves) -> list[tuple[float, str]]:
     ]
 
 
+def _labels_points(curves: Curves) -> bool:
+    """Whether a chosen point has a label, which stands above it."""
+    return any(len(line.chosen) and len(line.labels) for line in curves.lines)
+
+
 def _line(
     canvas: Canvas,
     frame: _Frame,
@@ -230,7 +237,7 @@ def _line(
         canvas.rectangle(box, colour, stroke=colours["ink"], thick=1.0, radius=4.5)
         if len(line.labels):
             text = line.labels[place]
-            canvas.text((x + 7, y + 14), text, size=9.0, fill=colours["ink"])
+            canvas.text((x + 7, y - 6), text, size=9.0, fill=colours["ink"])
 
 
 def _points(frame: _Frame, x: Floats, y: Floats, *, steps: bool) -> list[tuple[float, float]]:
