@@ -20,8 +20,8 @@ from makespan.flow.kinds import KINDS, kind_named
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "https://github.com/makespan/makespan/blob/main/"
-OUTSIDE = re.compile(r"\]\((?:\.\./)+([\w./-]+)\)")
-"""Links of a page to what is not on the site."""
+UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
+"""Links of a page to what is above it."""
 FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
 
@@ -44,7 +44,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links that leave the folder of pages to the source, those to tables to their page."""
-    return FIGURE.sub(r"](figures.md#\1)", OUTSIDE.sub(rf"]({SOURCE}\1)", markdown))
+    depth = page.file.src_uri.count("/")
+
+    def pointed(link: re.Match[str]) -> str:
+        outside = link[1].count("../") > depth
+        return f"]({SOURCE}{link[2]})" if outside else link[0]
+
+    return FIGURE.sub(r"](figures.md#\1)", UPWARDS.sub(pointed, markdown))
 
 
 def _of_the_root(name: str) -> str:
