@@ -130,7 +130,11 @@ def one_more_machine(document: Document, rng: random.Random) -> float | None:
     """A machine more, which need not be used."""
     kind = document["kind"]
     if kind == "independent":
+        if any(isinstance(each, list) for each in document["durations"]):
+            return None
         document["machines"] += 1
+        if document.get("speeds") is not None:
+            document["speeds"].append(rng.choice((0.5, 1.0, 4.0)))
         return 1.0
     if kind == "partition" and document.get("objective", "makespan") == "makespan":
         document["resources"].append({"name": "one more", "cost": rng.choice((0.5, 1.0, 4.0))})

@@ -22,6 +22,9 @@ from tests.oracles.independent_brute import (
 SLIDE = [4, 4, 4, 4, 3, 2]
 HEURISTICS = ("list-scheduling", "lpt", "multifit", "largest-differencing", "interchange")
 NAMES = (*HEURISTICS, "bin-completion", "exact")
+UNLIKE = (
+    "mct", "uniform-lpt", "min-min", "max-min", "sufferage", "lenstra-shmoys-tardos", "milp",
+)  # fmt: skip
 
 sizes = st.integers(1, 5)
 whole = st.lists(st.integers(0, 12), max_size=8)
@@ -49,6 +52,7 @@ def test_each_method_says_what_it_needs():
         assert {v.name: v.applies for v in verdicts} == {
             **dict.fromkeys(NAMES, not preemptive),
             "mcnaughton": preemptive,
+            **dict.fromkeys(UNLIKE, False),
         }
 
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from makespan import IndependentTasks, lower_bound
 from makespan.independent.bounds import grain
+from tests.oracles import independent_unlike
 
 MAX_TASKS = 7
+MAX_ASSIGNMENTS = 5_000
 CLOSE = Fraction(1, 10**9)
 """Makespans, which are sums, are claimed to be least to within this share."""
 ROUNDING = Fraction(1, 10**12)
@@ -18,7 +20,12 @@ ROUNDING = Fraction(1, 10**12)
 
 
 def random_problem(rng: random.Random) -> IndependentTasks:
-    """Return a few tasks: ties, zeros, near ties, decimals, or of very different magnitudes."""
+    """Return a few tasks: ties, zeros, near ties, decimals, or of very different magnitudes.
+
+    A third is on machines that differ.
+    """
+    if rng.random() < 1 / 3:
+        return independent_unlike.unlike_problem(rng)
     count, size = rng.randint(0, MAX_TASKS), 10.0 ** rng.randint(-80, 80)
     draw = rng.choice(
         [
@@ -44,11 +51,16 @@ def random_problem(rng: random.Random) -> IndependentTasks:
 
 def covers(problem: Any) -> bool:
     """Whether the problem is small enough to be enumerated."""
-    return isinstance(problem, IndependentTasks) and len(problem.durations) <= MAX_TASKS
+    if not isinstance(problem, IndependentTasks) or len(problem.durations) > MAX_TASKS:
+        return False
+    plans = problem.machine_count ** len(problem.durations)
+    return problem.identical or plans <= MAX_ASSIGNMENTS
 
 
 def best(problem: IndependentTasks) -> Fraction:
     """Return the least makespan, exactly: all assignments, or McNaughton's theorem."""
+    if not problem.identical:
+        return independent_unlike.least_makespan(problem)
     seconds = [Fraction(value) for value in problem.durations.tolist()]
     if problem.preemptive:
         return max(sum(seconds, Fraction(0)) / problem.machine_count, max(seconds, default=0))
@@ -85,5 +97,5 @@ def false_claims(problem: IndependentTasks, result: Any) -> Iterator[str]:
         if bound is not None and Fraction(bound) > least * (1 + slack):
             yield f"a bound of {bound!r}, but the least makespan is {float(least)!r}"
     unit = grain(problem)
-    if unit is not None and least % Fraction(unit):
+    if unit is not None and problem.speeds is None and least % Fraction(unit):
         yield f"a grain of {unit!r}, but the least makespan is {float(least)!r}"

@@ -1,7 +1,7 @@
 """Schedule → which task runs where and when.
 
-A task of duration 0 has no row in a schedule: it is shown on the first machine, from 0 to 0. With
-preemption it has no piece.
+A task of duration 0 has no row in a schedule: it is shown on the first machine where it takes no
+time, from 0 to 0. With preemption it has no piece.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ def answer(problem: IndependentTasks, schedule: Schedule) -> dict[str, Any]:
         return {"pieces": _pieces(problem, schedule)}
     names, first = list(problem.tasks), problem.machines[0]
     machine_of, start, end = (dict.fromkeys(names, value) for value in (first, 0.0, 0.0))
+    if problem.durations.ndim == 2:
+        quickest = problem.durations.argmin(axis=1).tolist()
+        machine_of = {
+            task: problem.machines[machine] for task, machine in zip(names, quickest, strict=True)
+        }
     for item, machine, begin, until in _rows(schedule, slice(None)):
         task = names[item]
         machine_of[task], start[task], end[task] = problem.machines[machine], begin, until

@@ -17,11 +17,18 @@ STACKED = (
     "of the k m + r longest tasks, r machines run k + 1 each; for k = r = 1: Dell'Amico and "
     "Martello 1995, lifted: Haouari, Gharbi and Jemmali 2006"
 )
+FASTEST = (
+    "k tasks run on k machines at a time: Liu and Yang 1974; Horvath, Lam and Sethi 1977: "
+    "the optimum with preemption"
+)
+ROUNDING = 1e-13
 MAX_STACKED = 100
 LARGEST_WHOLE = 2.0**53
 FINEST = 20
 """Halvings of a second that are tried as a unit."""
 FEW = 1000
+MAX_PARTS = 1_000_000
+"""Parts of a unit that loads of machines with whole speeds are multiples of."""
 MANY = 1_000_000
 
 
@@ -32,8 +39,13 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
     the optimum. Without it, the average of whole durations is rounded up, and some r machines
     run at least r (k + 1) of the k m + r longest tasks.
 
-    Complexity: O(n log n).
+    Of machines that differ: the sum and the longest of the tasks, each where it is fastest; of
+    uniform ones also the k longest tasks on the k fastest machines, and all tasks on all.
+
+    Complexity: O(n log n), of a table O(n m).
     """
+    if not problem.identical:
+        return _of_unlike(problem)
     seconds = problem.durations
     work = total(seconds)
     average = work / problem.machine_count
@@ -48,6 +60,25 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
         if len(seconds) > problem.machine_count:
             stacked = _stacked(seconds, problem.machine_count)
             found.append(Bound(value=stacked, name="stacked tasks", source=STACKED))
+    return tuple(found)
+
+
+def _of_unlike(problem: IndependentTasks) -> tuple[Bound, ...]:
+    if problem.speeds is None:
+        least = problem.durations.min(axis=1)
+        average = total(least) / problem.machine_count
+    else:
+        speeds = np.sort(problem.speeds)[::-1]
+        least, average = problem.durations / speeds[0], total(problem.durations) / total(speeds)
+    found = [
+        Bound(value=average, name="average load", source=AVERAGE),
+        Bound(value=float(least.max(initial=0.0)), name="longest task", source=LONGEST),
+    ]
+    few = min(problem.machine_count, len(problem.durations))
+    if problem.speeds is not None and few:
+        longest = np.sort(np.partition(problem.durations, -few)[-few:])[::-1]
+        value = float((np.cumsum(longest) / np.cumsum(speeds[:few])).max()) * (1 - ROUNDING)
+        found.append(Bound(value=value, name="longest on fastest", source=FASTEST))
     return tuple(found)
 
 
@@ -79,12 +110,13 @@ def _stacked(seconds: Floats, machines: int) -> float:
 def grain(problem: IndependentTasks) -> float | None:
     """Return the greatest common divisor of the durations, where tasks run in one piece.
 
-    It is exact: the durations are whole multiples of a power of two, and their sum has no more
-    of them than floats tell apart. None where there is no such unit.
+    Of uniform machines with whole speeds, that over their least common multiple. Else it is
+    exact: the durations are whole multiples of a power of two, and their sum has no more of them
+    than floats tell apart. None where there is no such unit.
     """
-    seconds = problem.durations
-    work = total(seconds)
-    if problem.preemptive or not 0 < work < LARGEST_WHOLE:
+    seconds = problem.durations[np.isfinite(problem.durations)]
+    work, parts = total(seconds), _parts(problem)
+    if parts is None or problem.preemptive or not 0 < work < LARGEST_WHOLE:
         return None
     few = seconds[:FEW]  # mostly enough to see that a unit is none
     for halvings in range(FINEST + 1):
@@ -94,8 +126,18 @@ def grain(problem: IndependentTasks) -> float | None:
             continue
         units = seconds * 2.0**halvings
         if _whole(units):
-            return float(np.gcd.reduce(units.astype(np.int64))) / 2.0**halvings
+            return float(np.gcd.reduce(units.astype(np.int64))) / 2.0**halvings / parts
     return None
+
+
+def _parts(problem: IndependentTasks) -> int | None:
+    """Return the least common multiple of the speeds; None where they are not small and whole."""
+    if problem.speeds is None:
+        return 1
+    if len(problem.speeds) > FEW or not _whole(problem.speeds):
+        return None
+    parts = math.lcm(*map(int, problem.speeds.tolist()))
+    return parts if parts <= MAX_PARTS else None
 
 
 def _whole(values: Floats) -> bool:

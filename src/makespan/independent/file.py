@@ -9,19 +9,35 @@ from makespan.core.inputs.forms import (
     PROBLEM_FORMAT,
     Column,
     ProblemForm,
+    Table,
     Value,
     schema_of,
     validated,
 )
-from makespan.independent.problem import DURATION, MACHINES, IndependentTasks
+from makespan.independent.problem import DURATION, ENTRY, MACHINES, SPEED, IndependentTasks
+
+
+class Durations(Column):
+    """A list of numbers, or rows of them: a number for each machine."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        entry = Column(ENTRY, one_for_all=False).__get_pydantic_json_schema__(schema, handler)
+        listed = Column(DURATION, one_for_all=False).__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [listed, {"type": "array", "items": entry}]}
+
+    def checked(self, values: Any) -> Any:
+        """Return an array, or an array a row; or raise the first few mistakes."""
+        rows = isinstance(values, list) and any(isinstance(each, list) for each in values)
+        return Table(DURATION, ENTRY).checked(values) if rows else Column.checked(self, values)
 
 
 class IndependentForm(ProblemForm):
-    """Independent tasks on identical machines."""
+    """Independent tasks on machines: identical, uniform (speeds) or unrelated (a table)."""
 
     kind: Literal["independent"]
     machines: Annotated[int, Value(MACHINES)]
-    durations: Annotated[Any, Column(DURATION, one_for_all=False)]
+    durations: Annotated[Any, Durations(DURATION, one_for_all=False)]
+    speeds: Annotated[Any, Column(SPEED, one_for_all=False)] = None
     preemptive: bool = False
 
 
@@ -40,6 +56,7 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
     return IndependentTasks(
         machines=form.machines,
         durations=form.durations,
+        speeds=form.speeds,
         preemptive=form.preemptive,
         options=form.options,
     )
@@ -58,6 +75,8 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
         "durations": problem.durations.tolist(),
         "preemptive": problem.preemptive,
     }
+    if problem.speeds is not None:
+        data["speeds"] = problem.speeds.tolist()
     if problem.options:
         data["options"] = dict(problem.options)
     return data

@@ -5,6 +5,9 @@ from __future__ import annotations
 from makespan.core.registry import Need
 from makespan.independent.problem import IndependentTasks
 
+MAX_PAIRS = 100_000
+"""Variables of a programme."""
+
 
 def _preemptive(problem: IndependentTasks) -> str | None:
     return "preemptive is true" if problem.preemptive else None
@@ -14,5 +17,28 @@ def _not_preemptive(problem: IndependentTasks) -> str | None:
     return None if problem.preemptive else "preemptive is false"
 
 
+def _unlike(problem: IndependentTasks) -> str | None:
+    if problem.identical:
+        return None
+    return "speeds are given" if problem.speeds is not None else "durations depend on the machine"
+
+
+def _identical(problem: IndependentTasks) -> str | None:
+    return "they are identical" if problem.identical else None
+
+
+def _no_speeds(problem: IndependentTasks) -> str | None:
+    return "there are none" if problem.speeds is None else None
+
+
+def _many_pairs(problem: IndependentTasks) -> str | None:
+    pairs = len(problem.durations) * problem.machine_count
+    return f"there are {pairs}" if pairs > MAX_PAIRS else None
+
+
+PROGRAMMES = Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs)
+IDENTICAL = Need("identical machines", _unlike, decisive=True)
+UNLIKE = Need("machines that differ (speeds, or durations on each)", _identical, decisive=True)
+SPEEDS = Need("speeds", _no_speeds, decisive=True)
 NO_PREEMPTION = Need("tasks that run in one piece", _preemptive)
 PREEMPTION = Need("tasks that may be cut (preemptive = true)", _not_preemptive)

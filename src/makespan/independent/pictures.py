@@ -62,8 +62,9 @@ def tasks(
 
     Of a plan, the bars have the colours of their machines.
     """
-    order = np.argsort(-problem.durations, kind="stable")
-    seconds = problem.durations[order]
+    least = problem.durations if problem.identical else problem.table.min(axis=1, initial=np.inf)
+    order = np.argsort(-least, kind="stable")
+    seconds = least[order]
     few = len(order) <= MOST_BARS
     shown = np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).astype(np.int64))
     groups = None
@@ -89,7 +90,7 @@ def tasks(
             ),
         ),
         across="tasks, the longest first",
-        up="seconds",
+        up="seconds" if problem.identical else "seconds where fastest",
         title=f"{count} on {problem.machine_count:,} machines: {work}",
         levels=tuple(levels),
         groups=groups,

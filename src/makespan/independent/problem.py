@@ -19,11 +19,15 @@ from makespan.core.problem import Pictured
 MAX_MACHINES = 10**9
 MACHINES = whole("machines are", high=MAX_MACHINES)
 DURATION = Rule("a duration is 0 or more seconds")
+ENTRY = Rule(
+    "a duration on a machine is 0 or more seconds, inf where the task can't run", infinite=True
+)
+SPEED = Rule("a speed is above 0", strictly=True)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class IndependentTasks(Pictured):
-    """Tasks of given durations on identical machines, to be finished as early as possible.
+    """Tasks of given durations on parallel machines, to be finished as early as possible.
 
     Every task runs on one machine from start to end; with ``preemptive``, it may be cut into
     pieces that run on any machines, one after another. A machine runs one task at a time.
@@ -31,12 +35,18 @@ class IndependentTasks(Pictured):
     Parameters
     ----------
     machines
-        The number of identical machines, 1 or more. The attribute ``machines`` holds their
-        names, ``M1``, ``M2``, …; ``machine_count`` their number.
+        The number of machines, 1 or more. The attribute ``machines`` holds their names, ``M1``,
+        ``M2``, …; ``machine_count`` their number.
     durations
-        Seconds of each task, 0 or more; any number of tasks. Kept as a read-only array.
+        Seconds of each task, 0 or more; any number of tasks. Or a table, where they depend on
+        the machine: a row for each task, a column for each machine, ``inf`` where a task can't
+        run. Kept as a read-only array.
+    speeds
+        Of uniform machines: a task of d seconds takes d / speed. None: all are alike, or the
+        table says how they differ.
     preemptive
-        Whether a task may be interrupted and continued later, on any machine.
+        Whether a task may be interrupted and continued later, on any machine; for identical
+        machines.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -45,11 +55,14 @@ class IndependentTasks(Pictured):
     ProblemError
         With every mistake found, each with its place.
 
-    Source: Benoit 2016, ``P || C_max`` and ``P | pmtn | C_max``.
+    Source: Graham et al. 1979, ``P || C_max``, ``P | pmtn | C_max``, ``Q || C_max`` with speeds,
+    ``R || C_max`` with a table.
 
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count
     (['M1', 'M2', 'M3'], 3)
+    >>> IndependentTasks(2, [4, 3], speeds=[1, 2]).table.tolist()
+    [[4.0, 2.0], [3.0, 1.5]]
     """
 
     kind: ClassVar[str] = "independent"
@@ -57,6 +70,7 @@ class IndependentTasks(Pictured):
     machines: Sequence[str]
     durations: Floats
     preemptive: bool = False
+    speeds: Floats | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
@@ -64,21 +78,32 @@ class IndependentTasks(Pictured):
         machines: int,
         durations: ArrayLike,
         *,
+        speeds: ArrayLike | None = None,
         preemptive: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         mistakes = Mistakes()
         mistakes.number("machines", machines, MACHINES)
-        seconds = _checked_durations(mistakes, durations)
+        seconds = _checked_durations(mistakes, durations, machines)
+        rates = None if speeds is None else _checked_column(mistakes, "speeds", speeds, SPEED)
+        if rates is not None and not mistakes and len(rates) != machines:
+            mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
         preemptive = bool(preemptive) if isinstance(preemptive, np.bool_) else preemptive
         mistakes.flag("preemptive", preemptive)
+        if rates is not None and seconds.ndim == 2:
+            mistakes.add("speeds", "can't be given beside durations on each machine")
+        if preemptive is True and (rates is not None or seconds.ndim == 2):
+            mistakes.add("preemptive", "is for identical machines; here they differ")
         if options is not None and not isinstance(options, Mapping):
             mistakes.add("options", f"{shown(options)} is not a table of name = value")
         mistakes.raise_if_any()
-        seconds.flags.writeable = False
+        for kept in (seconds, rates):
+            if kept is not None:
+                kept.flags.writeable = False
         object.__setattr__(self, "machines", Numbered("M", operator.index(machines), first=1))
         object.__setattr__(self, "durations", seconds)
         object.__setattr__(self, "preemptive", preemptive)
+        object.__setattr__(self, "speeds", rates)
         object.__setattr__(self, "options", dict(options or {}))
 
     @property
@@ -96,6 +121,19 @@ class IndependentTasks(Pictured):
         """The number of machines that a plan can use: no more than there are tasks."""
         return min(len(self.machines), len(self.durations))
 
+    @property
+    def identical(self) -> bool:
+        """Whether every task takes the same time on all machines."""
+        return self.speeds is None and self.durations.ndim == 1
+
+    @property
+    def table(self) -> Floats:
+        """The seconds of each task (row) on each machine (column), infinite where it can't run."""
+        if self.durations.ndim == 2:
+            return self.durations
+        speeds = np.ones(self.machine_count) if self.speeds is None else self.speeds
+        return self.durations[:, None] / speeds
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndependentTasks):
             return NotImplemented
@@ -103,6 +141,7 @@ class IndependentTasks(Pictured):
             self.machine_count == other.machine_count
             and self.preemptive == other.preemptive
             and np.array_equal(self.durations, other.durations)
+            and _listed(self.speeds) == _listed(other.speeds)
             and self.options == other.options
         )
 
@@ -112,14 +151,43 @@ class IndependentTasks(Pictured):
         return {"task": len(self.durations), "machine": self.machine_count}
 
 
-def _checked_durations(mistakes: Mistakes, durations: Any) -> Floats:
-    """Return the durations as an array of their own; note every mistake."""
-    if isinstance(durations, (str, bytes, Mapping)) or not np.iterable(durations):
-        text = f"{shown(durations)} is not a list of numbers; {DURATION.allowed}"
-        mistakes.add("durations", text)
+def _listed(values: Floats | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Floats:
+    """Return the durations as an array of their own, a table where they are; note every mistake."""
+    if not _has_rows(durations):
+        return _checked_column(mistakes, "durations", durations, DURATION)
+    rows = []
+    for index, row in enumerate(durations):
+        place, before = f"durations[{index}]", len(mistakes.found)
+        entries = _checked_column(mistakes, place, row, ENTRY)
+        if len(mistakes.found) == before:
+            if len(entries) != machines:
+                text = f"has {len(entries)} entries; there are {shown(machines)} machines"
+                mistakes.add(place, text)
+            elif not np.isfinite(entries).any():
+                mistakes.add(place, "is infinite on every machine; a task can run on one at least")
+        rows.append(entries)
+    return np.empty((0, 0)) if mistakes else np.array(rows)
+
+
+def _has_rows(durations: Any) -> bool:
+    if isinstance(durations, np.ndarray):
+        return durations.ndim == 2
+    return isinstance(durations, (list, tuple)) and any(
+        isinstance(each, (list, tuple, np.ndarray)) for each in durations
+    )
+
+
+def _checked_column(mistakes: Mistakes, place: str, values: Any, rule: Rule) -> Floats:
+    """Return a list of numbers as an array of its own; note every mistake."""
+    if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
+        mistakes.add(place, f"{shown(values)} is not a list of numbers; {rule.allowed}")
         return np.empty(0)
-    if isinstance(durations, np.ndarray) and durations.ndim != 1:
-        mistakes.add("durations", f"has {durations.ndim} dimensions; it is one list of numbers")
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        mistakes.add(place, f"has {values.ndim} dimensions; it is one list of numbers")
         return np.empty(0)
-    values = durations if isinstance(durations, np.ndarray) else list(durations)
-    return np.array(mistakes.column(lambda index: f"durations[{index}]", values, DURATION))
+    values = values if isinstance(values, np.ndarray) else list(values)
+    return np.array(mistakes.column(lambda index: f"{place}[{index}]", values, rule))

@@ -48,7 +48,10 @@ DOCUMENTS = {
         {"load": 9.0}
         | {"platform": {"topology": "tree", "nodes": [{"send": 1.0, "compute": COST}]}},
     ],
-    "independent": [{"machines": 2, "durations": [1.0, 2.0]}],
+    "independent": [
+        {"machines": 2, "durations": [1.0, 2.0], "speeds": [1.0, 2.0]},
+        {"machines": 2, "durations": [[1.0, 2.0], [2.0, 3.0]]},
+    ],
     "partition": [
         {"tasks": 1, "deadline": 9.0, "resources": [TABLE | {"first": 0, "lower": 0, "upper": 1}]},
         {"tasks": 1, "resources": [{"counts": [0, 1], "time": [0.5, 1.5]}]},

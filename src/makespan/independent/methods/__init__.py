@@ -1,7 +1,14 @@
-"""Methods for independent tasks, one a file, named as in the literature."""
+"""Methods for independent tasks, named as in the literature: a file each, but for ``SHARED``."""
 
 AUTO = (
     "mcnaughton",
+    "mct",
+    "uniform-lpt",
+    "min-min",
+    "max-min",
+    "sufferage",
+    "lenstra-shmoys-tardos",
+    "milp",
     "lpt",
     "multifit",
     "largest-differencing",
@@ -10,3 +17,6 @@ AUTO = (
     "exact",
 )
 """What ``auto`` tries in turn."""
+
+SHARED = {"completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage")}
+"""Files of methods that are alike."""

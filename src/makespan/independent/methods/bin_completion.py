@@ -11,7 +11,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.completion import Completion, Group, Unfinished
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
@@ -53,6 +53,7 @@ def _few(problem: IndependentTasks) -> str | None:
     "independent",
     name="bin-completion",
     needs=(
+        IDENTICAL,
         NO_PREEMPTION,
         Need(f"at most {MAX_TASKS} tasks and {MAX_MACHINES} machines", _few, decisive=True),
         Need(f"machines that end within {MAX_UNITS} units of the durations", _units),

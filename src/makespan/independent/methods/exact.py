@@ -14,7 +14,7 @@ from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -42,6 +42,7 @@ def _too_many(problem: IndependentTasks) -> str | None:
     name="exact",
     needs=(
         CP_SAT,
+        IDENTICAL,
         NO_PREEMPTION,
         Need(f"at most {MAX_VARIABLES} pairs of a distinct duration and a machine", _too_many),
     ),

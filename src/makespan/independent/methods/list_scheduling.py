@@ -7,7 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.greedy import greedy
 from makespan.independent.placing.steps import log_greedy
 from makespan.independent.problem import IndependentTasks
@@ -16,7 +16,10 @@ from makespan.independent.problem import IndependentTasks
 @register(
     "independent",
     name="list-scheduling",
-    needs=(NO_PREEMPTION,),
+    needs=(
+        IDENTICAL,
+        NO_PREEMPTION,
+    ),
     published=True,
     complexity="O(n log m)",
     source="Graham 1966: at most 2 - 1/m times the optimum",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.greedy import greedy, longest_first
 from makespan.independent.placing.steps import log_greedy
 from makespan.independent.problem import IndependentTasks
@@ -14,7 +14,10 @@ from makespan.independent.problem import IndependentTasks
 @register(
     "independent",
     name="lpt",
-    needs=(NO_PREEMPTION,),
+    needs=(
+        IDENTICAL,
+        NO_PREEMPTION,
+    ),
     complexity="O(n log n)",
     source="Graham 1969: at most 4/3 - 1/(3m) times the optimum",
 )

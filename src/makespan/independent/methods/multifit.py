@@ -10,7 +10,7 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.first_fit import first_fit
 from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.placing.steps import log_capacity
@@ -23,7 +23,10 @@ CLOSE = 1e-12
 @register(
     "independent",
     name="multifit",
-    needs=(NO_PREEMPTION,),
+    needs=(
+        IDENTICAL,
+        NO_PREEMPTION,
+    ),
     complexity="O(n log n + n log m) for each of k iterations",
     source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "
     "started from LPT (Lee and Massey 1988)",

@@ -80,7 +80,7 @@ def _durations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
 
 def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
-    wanted = problem.durations
+    wanted = _least_seconds(problem)
     rows, done = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted))
     if not pays(len(schedule), MANY):
         np.add.at(rows, schedule.item, 1)
@@ -106,6 +106,9 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
                 times=tuple(schedule.start[pieces].tolist()),
             )
     tolerance = TOLERANCE * _least_makespan(problem)
+    if not problem.identical:
+        yield from _on_their_machines(problem, schedule, tolerance)
+        return
     for task in np.flatnonzero((np.abs(done - wanted) > tolerance) & (rows > 0)).tolist():
         yield Violation(
             rule="work",
@@ -118,9 +121,41 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
         )
 
 
+def _on_their_machines(
+    problem: IndependentTasks, schedule: Schedule, tolerance: float
+) -> Iterator[Violation]:
+    """Yield the rows of tasks that can't run there, or that are not done whole."""
+    task, machine = schedule.item, schedule.machine
+    if problem.speeds is not None:
+        wanted = problem.durations[task] / problem.speeds[machine]
+    else:
+        wanted = problem.durations[task, machine]
+    missed = np.abs(schedule.amount - wanted)
+    for row in np.flatnonzero(missed > tolerance).tolist():
+        name, place = problem.tasks[task[row]], problem.machines[machine[row]]
+        seconds, amount = float(wanted[row]), float(schedule.amount[row])
+        can = np.isfinite(seconds)
+        yield Violation(
+            rule="work" if can else "eligibility",
+            message=f"{amount!r} s of task {name} are processed; it takes {seconds!r} s on {place}"
+            if can
+            else f"task {name} can't run on {place}",
+            activities=(row,),
+            excess=float(missed[row]) if can else amount,
+        )
+
+
+def _least_seconds(problem: IndependentTasks) -> Floats:
+    """Return what each task takes where it is fastest."""
+    if problem.speeds is not None:
+        return problem.durations / float(problem.speeds.max())
+    least: Floats = problem.durations if problem.identical else problem.durations.min(axis=1)
+    return least
+
+
 def _least_makespan(problem: IndependentTasks) -> float:
-    """Return what no plan can beat: the average load and the longest task."""
-    seconds: Floats = problem.durations
+    """Return what no plan can beat: the average load and the longest task, where fastest."""
+    seconds = _least_seconds(problem)
     average = float(seconds.sum()) / problem.machine_count
     return max(average, float(seconds.max(initial=0.0)))
 

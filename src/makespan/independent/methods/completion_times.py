@@ -1,0 +1,127 @@
+"""Rules that look at when each machine would end a task: MCT, LPT by speeds, MinMin and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.independent.needs import SPEEDS, UNLIKE
+from makespan.independent.placing.assigned import assigned
+from makespan.independent.problem import IndependentTasks
+
+MAX_STEPS = 10**9
+
+
+def _many_steps(problem: IndependentTasks) -> str | None:
+    steps = len(problem.durations) ** 2 * problem.machine_count
+    return f"there are {steps:.3g}" if steps > MAX_STEPS else None
+
+
+REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_steps),)
+
+
+@register(
+    "independent",
+    name="mct",
+    needs=(UNLIKE,),
+    complexity="O(n m)",
+    source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",
+)
+def mct(problem: IndependentTasks, control: Control) -> Solution:
+    """Tasks in the given order, each on the machine that ends it first."""
+    return Solution(schedule=_in_order(problem, np.arange(len(problem.durations))))
+
+
+@register(
+    "independent",
+    name="uniform-lpt",
+    needs=(SPEEDS,),
+    complexity="O(n log n + n m)",
+    source="Gonzalez, Ibarra and Sahni 1977: at most 2 - 2/(m + 1) times the optimum",
+)
+def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
+    """Longest task first, each on the machine that ends it first, by speeds."""
+    return Solution(schedule=_in_order(problem, np.argsort(-problem.durations, kind="stable")))
+
+
+@register(
+    "independent",
+    name="min-min",
+    needs=(UNLIKE,),
+    reach=REACH,
+    complexity="O(n² m)",
+    source="Ibarra and Kim 1977; Maheswaran et al. 1999",
+)
+def min_min(problem: IndependentTasks, control: Control) -> Solution:
+    """Of all tasks, next the one that can end first, on the machine that ends it first."""
+    return Solution(schedule=_chosen(problem, control, lambda ends: ends.min(axis=1).argmin()))
+
+
+@register(
+    "independent",
+    name="max-min",
+    needs=(UNLIKE,),
+    reach=REACH,
+    complexity="O(n² m)",
+    source="Ibarra and Kim 1977; Maheswaran et al. 1999",
+)
+def max_min(problem: IndependentTasks, control: Control) -> Solution:
+    """Of all tasks, next the one whose earliest end is latest, on the machine where that is."""
+    return Solution(schedule=_chosen(problem, control, lambda ends: ends.min(axis=1).argmax()))
+
+
+@register(
+    "independent",
+    name="sufferage",
+    needs=(UNLIKE,),
+    reach=REACH,
+    complexity="O(n² m)",
+    source="Maheswaran et al. 1999, one task at a time",
+)
+def sufferage(problem: IndependentTasks, control: Control) -> Solution:
+    """Next the task that would lose most by its second-best machine, on its best."""
+
+    def suffers_most(ends: Floats) -> int:
+        if ends.shape[1] == 1:
+            return 0
+        best = np.partition(ends, 1, axis=1)
+        return int((best[:, 1] - best[:, 0]).argmax())
+
+    return Solution(schedule=_chosen(problem, control, suffers_most))
+
+
+def _in_order(problem: IndependentTasks, order: Integers) -> Schedule:
+    load, machine = np.zeros(problem.machine_count), np.zeros(len(order), dtype=np.int64)
+    table = problem.durations if problem.durations.ndim == 2 else None
+    for task in order.tolist():
+        own = table[task] if table is not None else problem.durations[task] / problem.speeds
+        ends = load + own
+        machine[task] = ends.argmin()
+        load[machine[task]] = ends[machine[task]]
+    return assigned(problem, machine, order)
+
+
+def _chosen(
+    problem: IndependentTasks, control: Control, choose: Callable[[Floats], np.intp | int]
+) -> Schedule:
+    """Place the task that ``choose`` picks from the ends of those left; without time, in order."""
+    table, load = problem.table, np.zeros(problem.machine_count)
+    left = np.arange(len(table))
+    machine, order = np.zeros(len(table), dtype=np.int64), []
+    while len(left) and not control.expired():
+        at = int(choose(table[left] + load))
+        task = int(left[at])
+        ends = table[task] + load
+        machine[task] = ends.argmin()
+        load[machine[task]] = ends[machine[task]]
+        order.append(task)
+        left = np.delete(left, at)
+    if len(left):
+        return _in_order(problem, np.arange(len(table)))
+    return assigned(problem, machine, np.array(order, dtype=np.int64))

@@ -1,0 +1,82 @@
+"""Rounding a linear programme, with a plan of at most twice the optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.registry import register
+from makespan.core.solution import Solution
+from makespan.independent.bounds import bounds
+from makespan.independent.needs import PROGRAMMES, UNLIKE
+from makespan.independent.placing.assigned import assigned, assignments, first_machines
+from makespan.independent.problem import IndependentTasks
+
+CLOSE = 0.01
+WHOLE = 1e-7
+
+
+@register(
+    "independent",
+    name="lenstra-shmoys-tardos",
+    needs=(UNLIKE,),
+    reach=(PROGRAMMES,),
+    complexity="a linear programme of n m variables for each of a few deadlines",
+    source="Lenstra, Shmoys and Tardos 1990: at most twice the optimum, and 1 % of it",
+)
+def lenstra_shmoys_tardos(problem: IndependentTasks, control: Control) -> Solution:
+    """Bisect for the least deadline that shares of tasks can keep, no task longer; then round.
+
+    A vertex of the programme cuts at most as many tasks as there are machines, and each machine
+    can take one of those that it has a share of.
+    """
+    start = assigned(problem, first_machines(problem, control))
+    lower, upper = max(bound.value for bound in bounds(problem)), start.makespan
+    if lower >= upper:
+        return Solution(schedule=start, lower_bound=lower)
+    table, best, longest = problem.table / upper, None, upper
+    lower, upper = lower / longest, 1.0
+    while upper - lower > CLOSE and not control.expired():
+        deadline = (lower + upper) / 2 if best is not None else 1.0
+        programme, task, machine = assignments(table, deadline, integer=False)
+        answer = programme.solve(control)
+        if not answer.found:
+            break
+        if answer.bound > deadline:
+            lower = deadline
+        else:
+            upper = deadline
+            best = _rounded(table.shape, task, machine, answer.values[:-1])
+            lower = max(lower, answer.bound) if deadline == 1.0 else lower
+    if best is None:
+        return Solution(schedule=start, lower_bound=lower * longest)
+    plan = assigned(problem, best)
+    return Solution(
+        schedule=plan if plan.makespan < start.makespan else start, lower_bound=lower * longest
+    )
+
+
+def _rounded(shape: tuple[int, ...], task: Integers, machine: Integers, share: Floats) -> Integers:
+    """Return the machine of each task: of those that are cut, one goes to each machine."""
+    shares = np.zeros(shape)
+    shares[task, machine] = share
+    chosen: Integers = shares.argmax(axis=1)
+    cut = np.flatnonzero(shares.max(axis=1) < 1 - WHOLE)
+    taken: dict[int, int] = {}
+
+    def finds(one: int, seen: set[int]) -> bool:
+        """Whether ``one`` gets a machine, others moving on (an augmenting path)."""
+        for place in np.flatnonzero(shares[one] > WHOLE).tolist():
+            if place not in seen:
+                seen.add(place)
+                if place not in taken or finds(taken[place], seen):
+                    taken[place] = one
+                    return True
+        return False
+
+    for one in cut.tolist():
+        finds(one, set())
+    for place, one in taken.items():
+        chosen[one] = place
+    return chosen
