@@ -91,7 +91,7 @@ def compare(names: list[str]) -> None:
         "with 20, 30 and 50 % of a core (B the other way round), that compress "
         f"{ROWS * BYTES_OF_A_ROW // 1_000_000} MB. {REPEATS} repeats, strategies in turn. "
         "`seconds`: median until all results are at the client. `against map`: median over the "
-        "repeats of its seconds divided by those of `map`, calibrated before, in the same "
+        "repeats of its seconds divided by those of `map`, on a known cluster, in the same "
         "repeat; above 1, `map` is faster. `bound`: the bytes divided by what links and measured "
         "processors can take at most; no strategy can be faster.",
         ("platform", "strategy", "seconds", "range", "against map"),

@@ -83,7 +83,7 @@ def measured(platform: Platform) -> dict[str, list[float]]:
         Client(cluster.address, set_as_default=False) as client,
     ):
         client.wait_for_workers(len(links))
-        known_map(client, function, data)  # opens connections, and calibrates
+        known_map(client, function, data)  # opens connections, and learns
         return in_turn(client, function, data, function.result(data), REPEATS)
 
 
@@ -96,8 +96,8 @@ def compare(names: list[str]) -> None:
         "(330, 220 and 140 ns per byte; B the other way round; L 60, 40 and 30). "
         f"{REPEATS} repeats, strategies in "
         "turn. `seconds`: median until all results are at the client. `against map`: median over "
-        "the repeats of its seconds divided by those of `map`, calibrated before, in the same "
-        "repeat; above 1, `map` is faster. `map, with calibration` measures the cluster anew.",
+        "the repeats of its seconds divided by those of `map`, on a known cluster, in the same "
+        "repeat; above 1, `map` is faster. With `nothing known`, what was learnt is forgotten before.",
         ("platform", "strategy", "seconds", "range", "against map"),
         clock="wall-clock time",
     )

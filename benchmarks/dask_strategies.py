@@ -29,13 +29,13 @@ def split(data: np.ndarray, count: int) -> list[np.ndarray]:
 
 
 def fresh_map(client: Any, function: Function, data: np.ndarray) -> np.ndarray:
-    """``map`` that measures the cluster first."""
+    """``map`` on a cluster of which nothing is known."""
     dask.forget(client)
     return known_map(client, function, data)
 
 
 def known_map(client: Any, function: Function, data: np.ndarray) -> np.ndarray:
-    """``map`` on a cluster that was measured before."""
+    """``map`` on a cluster that it has worked on before."""
     result: np.ndarray = dask.map(function, data, client, batched=True, progress=False).results
     return result
 
@@ -90,8 +90,8 @@ def self_scheduled(client: Any, function: Function, data: np.ndarray) -> np.ndar
 
 
 STRATEGIES: dict[str, Callable[..., np.ndarray]] = {
-    "map, calibrated before": known_map,
-    "map, with calibration": fresh_map,
+    "map, known cluster": known_map,
+    "map, nothing known": fresh_map,
     "equal split": equal_split,
     "self-scheduling, 64 chunks": self_scheduled,
     **{f"client.map, {count} chunks": client_map(count) for count in MAPPED},
