@@ -30,7 +30,11 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"workers": 3, "latency": 1.0, "returns": 0.5, "master_computes": True},
         {"workers": 4, "topology": "tree"},
     ],
-    "independent": [{"tasks": 6, "machines": 2}],
+    "independent": [
+        {"tasks": 6, "machines": 2},
+        {"tasks": 5, "machines": 3, "environment": "uniform"},
+        {"tasks": 5, "machines": 3, "environment": "unrelated"},
+    ],
     "partition": [{"resources": 3, "tasks": 10}, {"resources": 2, "tasks": 8, "energy": True}],
     "reduction": [{"machines": 4, "segments": 2, "spread": 0.5}],
     "taskgraph": [{"size": 2, "machines": 2}, {"graph": "fork-join", "size": 3, "machines": 3}],

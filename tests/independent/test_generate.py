@@ -62,3 +62,30 @@ def test_all_mistakes_together():
     assert "did you mean 'uniform'" in str(error.value)
     with pytest.raises(ProblemError, match="too small for triplets"):
         generate(rng(), distribution="triplets", mean=2)
+
+
+def test_machines_differ_where_asked():
+    """Speeds for uniform machines, a table for unrelated ones; both are planned."""
+    source = rng(1)
+    uniform = generate(source, machines=3, tasks=5, distribution="whole", environment="uniform")
+    assert uniform.speeds is not None
+    assert set(uniform.speeds.tolist()) <= {1.0, 2.0, 3.0, 4.0}
+    unrelated = generate(source, machines=3, tasks=5, environment="unrelated")
+    assert unrelated.durations.shape == (5, 3)
+    for problem in (uniform, unrelated):
+        assert solve(problem).makespan > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"environment": "alike"}, "environment"),
+        ({"environment": "uniform", "distribution": "triplets"}, "environment"),
+        ({"environment": "uniform", "preemptive": True}, "preemptive"),
+        ({"environment": "unrelated", "tasks": 10**6, "machines": 10**6}, "tasks"),
+    ],
+)
+def test_what_machines_cannot_be_is_refused(options, place):
+    """With its place."""
+    with pytest.raises(ProblemError, match=place):
+        generate(rng(1), **options)

@@ -41,6 +41,8 @@ DISTRIBUTIONS: dict[str, Draw] = {
     "pareto": lambda rng, count, mean, _: 0.5 * mean * (1.0 + rng.pareto(2.0, count)),
 }
 TRIPLETS = "triplets"
+ENVIRONMENTS = ("identical", "uniform", "unrelated")
+FASTEST = 4
 
 
 def generate(
@@ -51,6 +53,7 @@ def generate(
     distribution: str = "uniform",
     mean: float = 10.0,
     spread: float = 1.0,
+    environment: str = "identical",
     preemptive: bool = False,
 ) -> IndependentTasks:
     """Return tasks with random durations.
@@ -72,6 +75,9 @@ def generate(
     spread
         Uniform: half the width as a share of the mean, up to 1. Lognormal: the standard deviation
         as a share of the mean. Others don't use it.
+    environment
+        What the machines are: ``"identical"``, ``"uniform"`` (with whole speeds from 1 to 4), or
+        ``"unrelated"``: a duration of its own on each machine. Triplets are for identical ones.
     preemptive
         Whether the tasks may be cut.
 
@@ -89,6 +95,11 @@ def generate(
     mistakes.number("tasks", tasks, whole("tasks are", 0, MAX_TASKS))
     mistakes.number("mean", mean, Rule("a mean duration is above 0 seconds", strictly=True))
     mistakes.number("spread", spread, Rule("a spread is 0 or more"))
+    mistakes.choice("environment", environment, ENVIRONMENTS)
+    if environment != "identical" and distribution == TRIPLETS:
+        mistakes.add("environment", f"{shown(environment)} is not for triplets; it is 'identical'")
+    if environment == "unrelated" and not mistakes and tasks * machines > MAX_TASKS:
+        mistakes.add("tasks", f"{tasks} on {machines} machines are more than {MAX_TASKS} durations")
     known = (*DISTRIBUTIONS, TRIPLETS)
     if distribution not in known:
         hint = did_you_mean(distribution, known)
@@ -102,8 +113,12 @@ def generate(
     if distribution == TRIPLETS:
         durations = _triplets(rng, machines, round(3 * mean))
     else:
-        durations = DISTRIBUTIONS[distribution](rng, tasks, float(mean), float(spread))
-    return IndependentTasks(machines=machines, durations=durations, preemptive=preemptive)
+        count = tasks * machines if environment == "unrelated" else tasks
+        durations = DISTRIBUTIONS[distribution](rng, count, float(mean), float(spread))
+    speeds = rng.integers(1, FASTEST, machines, endpoint=True) if environment == "uniform" else None
+    if environment == "unrelated" and tasks:
+        durations = durations.reshape(tasks, machines)
+    return IndependentTasks(machines, durations, speeds=speeds, preemptive=preemptive)
 
 
 def _triplets(rng: np.random.Generator, machines: int, total: int) -> Floats:
