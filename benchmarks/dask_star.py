@@ -97,7 +97,7 @@ def compare(names: list[str]) -> None:
         f"{REPEATS} repeats, strategies in "
         "turn. `seconds`: median until all results are at the client. `against map`: median over "
         "the repeats of its seconds divided by those of `map`, on a known cluster, in the same "
-        "repeat; above 1, `map` is faster. With `nothing known`, what was learnt is forgotten before.",
+        "repeat; above 1, `map` is faster. `nothing known`: all is forgotten before.",
         ("platform", "strategy", "seconds", "range", "against map"),
         clock="wall-clock time",
     )
