@@ -4,6 +4,11 @@
 async function packedBytes() {
   const text = document.getElementById("packed").textContent;
   if (!text) return new Uint8Array();
+  if (typeof DecompressionStream === "undefined") {
+    const old = "This browser is too old to unpack the plan; Chromium 80, Firefox 113 and Safari 16.4 can.";
+    document.getElementById("charts").textContent = old;
+    throw new Error(old);
+  }
   const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
