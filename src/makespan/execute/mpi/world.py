@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from makespan.core.errors import MakespanError
 from makespan.core.system.extras import optional
 
 ROOT = 0
+SECONDS_TO_TELL = 0.3  # for mpiexec to pass on what a rank wrote, before it ends them all
 POLL = 2e-4
 
 Value = TypeVar("Value")
@@ -65,6 +67,7 @@ def all_or_none(comm: Any) -> Iterator[None]:
         stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other is silent
         stderr.write(f"rank {comm.rank} failed; all ranks end\n{traceback.format_exc()}")
         stderr.flush()
+        time.sleep(SECONDS_TO_TELL)
         comm.Abort(1)
         raise
 
