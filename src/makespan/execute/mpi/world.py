@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
