@@ -28,9 +28,6 @@ class Groups:
     names: Sequence[str]
     ordered: bool = False
 
-    def take(self, index: Integers) -> Groups:
-        return Groups(self.of[index], self.names, self.ordered)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nodes:

@@ -187,6 +187,16 @@ def test_large_diagrams_are_thinned():
     assert overlapping(lay_out(few).boxes, 4.0) == 0
 
 
+def test_boxes_of_many_have_the_middle_of_their_levels():
+    """Where colours have an order, a box has the middle one of its tasks."""
+    count = 900
+    layers = Nodes(label=[f"T{i}" for i in range(count)], layer=np.arange(count) // 300)
+    none = np.empty(0, dtype=np.int64)
+    levels = Groups(np.arange(count), [str(level) for level in range(count)], ordered=True)
+    few = thinned(Diagram(nodes=layers, edges=Edges(source=none, target=none), groups=levels))
+    assert few.groups.of.tolist() == [149, 449, 749]
+
+
 def test_many_lines_are_thinned_to_some_for_each_box():
     """Of 200 tasks with all edges, every task keeps one that leads to it."""
     source, target = np.triu_indices(200, 1)

@@ -65,6 +65,9 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
     height = found[:, 0].astype(np.float64)
     if told_apart:  # types follow one another in a layer of layers
         height = np.bincount(of, weights=layer) / np.bincount(of)
+    if groups is not None:
+        middle = [int(np.median(groups.of[each])) for each in members]
+        groups = replace(groups, of=np.array(middle, dtype=np.int64))
     lines = _between(edges, of, height)
     return replace(
         diagram,
@@ -75,7 +78,7 @@ def _grouped(diagram: Diagram, most: int) -> Diagram:
             layer=layers_of(len(found), lines.source, lines.target) if told_apart else found[:, 0],
         ),
         edges=lines,
-        groups=None if groups is None else groups.take(first),
+        groups=groups,
         members=[item[each] for each in members],
         notes=(*diagram.notes, f"a box stands for all {what}{alike} {where}"),
     )
