@@ -41,6 +41,7 @@ GRAPH = TaskGraph(layered(20, rng=2), Network([1.0, 1.5, 2.0], rate=2.0))
 ROWS = [[0, 3, 4, 9, 12, 13], [0, 2, 5, 6, 11, 13], [0, 1, 9, 9, 10, 14]]
 RISING = [[0, 1, 2, 4, 7], [0, 2, 4, 6, 8], [0, 3, 6, 9, 12]]
 
+UNLIKE = ("mct", "uniform-lpt", "min-min", "max-min", "sufferage")
 CASES: list[tuple[str, Problem]] = [
     *((name, GRAPH) for name in ("heft", "cpop", "peft", "mcp", "lookahead", "etf", "dls")),
     *((name, GRAPH) for name in ("list-scheduling", "mapping-heuristic", "edge-zeroing")),
@@ -49,6 +50,7 @@ CASES: list[tuple[str, Problem]] = [
     ("lpt", IndependentTasks(**TASKS)),
     ("list-scheduling", IndependentTasks(**TASKS)),
     ("multifit", IndependentTasks(**TASKS)),
+    *((name, IndependentTasks(2, [7, 6, 5, 4, 3], speeds=[1, 2])) for name in UNLIKE),
     ("mcnaughton", IndependentTasks(**TASKS, preemptive=True)),
     ("star", DivisibleLoad(load=10, platform=LINEAR)),
     ("bus-exchange", DivisibleLoad(load=10, platform=BUS)),

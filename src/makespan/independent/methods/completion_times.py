@@ -13,6 +13,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.needs import SPEEDS, UNLIKE
 from makespan.independent.placing.assigned import assigned
+from makespan.independent.placing.steps import log_end
 from makespan.independent.problem import IndependentTasks
 
 MAX_STEPS = 10**9
@@ -35,7 +36,7 @@ REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_st
 )
 def mct(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, each on the machine that ends it first."""
-    return Solution(schedule=_in_order(problem, np.arange(len(problem.durations))))
+    return Solution(schedule=_in_order(problem, control, np.arange(len(problem.durations))))
 
 
 @register(
@@ -47,7 +48,9 @@ def mct(problem: IndependentTasks, control: Control) -> Solution:
 )
 def uniform_lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that ends it first, by speeds."""
-    return Solution(schedule=_in_order(problem, np.argsort(-problem.durations, kind="stable")))
+    return Solution(
+        schedule=_in_order(problem, control, np.argsort(-problem.durations, kind="stable"))
+    )
 
 
 @register(
@@ -96,13 +99,14 @@ def sufferage(problem: IndependentTasks, control: Control) -> Solution:
     return Solution(schedule=_chosen(problem, control, suffers_most))
 
 
-def _in_order(problem: IndependentTasks, order: Integers) -> Schedule:
+def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> Schedule:
     load, machine = np.zeros(problem.machine_count), np.zeros(len(order), dtype=np.int64)
     table = problem.durations if problem.durations.ndim == 2 else None
     for task in order.tolist():
         own = table[task] if table is not None else problem.durations[task] / problem.speeds
         ends = load + own
         machine[task] = ends.argmin()
+        log_end(problem, control, task, ends, float(load[machine[task]]))
         load[machine[task]] = ends[machine[task]]
     return assigned(problem, machine, order)
 
@@ -119,9 +123,10 @@ def _chosen(
         task = int(left[at])
         ends = table[task] + load
         machine[task] = ends.argmin()
+        log_end(problem, control, task, ends, float(load[machine[task]]))
         load[machine[task]] = ends[machine[task]]
         order.append(task)
         left = np.delete(left, at)
     if len(left):
-        return _in_order(problem, np.arange(len(table)))
+        return _in_order(problem, control, np.arange(len(table)))
     return assigned(problem, machine, np.array(order, dtype=np.int64))

@@ -7,6 +7,7 @@ import heapq
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.independent.problem import IndependentTasks
@@ -62,6 +63,32 @@ def log_greedy(
             )
         )
         free = [(end if each == machine else time, each) for time, each in free]
+
+
+def log_end(
+    problem: IndependentTasks, control: Control, task: int, ends: Floats, start: float
+) -> None:
+    """Log a task that goes where it ends first, given its end on every machine."""
+    if not control.log_steps:
+        return
+    name, machines, machine = problem.tasks[task], problem.machines, int(ends.argmin())
+    best, end = np.argsort(ends, kind="stable")[:MAX_ROWS].tolist(), float(ends[machine])
+    rows = tuple((machines[each], float(ends[each])) for each in best)
+    cells: dict[str, str | float] = {"task": name}
+    if len(machines) <= MAX_COLUMNS:
+        cells |= {f"on {machines[each]}": float(value) for each, value in enumerate(ends)}
+    cells |= {"to": machines[machine], "start": start, "end": end}
+    shown = listed((f"{each}: {number(value)}" for each, value in rows), SHOWN)
+    control.step(
+        Step(
+            text=f"{name} would end at {shown}; {name} to {machines[machine]}, "
+            f"{number(start)} to {number(end)}",
+            cells=cells,
+            items={"chosen": (task,), "placed": (task,)},
+            slots=(Slot(machines[machine], start, end, "chosen"),),
+            tables=(Table(f"{name} on the machines", ("machine", "end"), rows, 0),),
+        )
+    )
 
 
 def _machine(pair: tuple[float, int]) -> int:
