@@ -15,6 +15,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from makespan.core.diagram import Groups
 from makespan.core.numeric.arrays import Floats
@@ -209,7 +210,7 @@ def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
     index = index - int(len(used) > 0 and used[0] < 0)
     exact = len(schedule) <= EXACT
     texts, labels = _labels(picture, schedule)
-    amount: Any = schedule.amount.astype(np.float64 if exact else np.float32)
+    amount: Any = schedule.amount if exact else _in_four_digits(schedule.amount)
     if not np.isfinite(amount).all():
         amount = [value if math.isfinite(value) else None for value in amount.tolist()]
     return {
@@ -226,6 +227,12 @@ def _activity_columns(picture: Picture, schedule: Schedule) -> dict[str, Any]:
         "texts": texts,
         "links": None if picture.links is None else asdict(picture.links),
     }
+
+
+def _in_four_digits(amount: Floats) -> NDArray[np.float32]:
+    """Return amounts to within 6e-5, the last ten bits zero: they take no room in a page."""
+    bits = amount.astype(np.float32).view(np.int32)
+    return ((bits + 0x200) & ~0x3FF).view(np.float32)
 
 
 def _labels(picture: Picture, schedule: Schedule) -> tuple[list[str], list[int]]:
