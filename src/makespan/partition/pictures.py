@@ -124,7 +124,9 @@ def front(
     if "front" not in details:
         raise InputError("view: 'front' needs a result with objective 'pareto'")
     points = sorted(details["front"], key=lambda point: point["time"])
-    times, energies = (np.array([point[name] for point in points]) for name in ("time", "energy"))
+    times, energies = (
+        np.array([point[name] for point in points], dtype=np.float64) for name in ("time", "energy")
+    )
     chosen = np.empty(0, dtype=np.int64)
     if schedule is not None and len(times):
         chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])

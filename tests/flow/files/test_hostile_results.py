@@ -32,6 +32,7 @@ from makespan.flow.files.files import problem_of
 from makespan.flow.files.results import result_of
 from makespan.flow.pictures.page import html, trace_events
 from makespan.flow.pictures.plot import svg
+from makespan.flow.pictures.views import drawing
 from makespan.flow.result import Result
 
 WORKERS = [Worker(send=1.0, compute=3.0, return_=0.5), Worker(send=2.0, compute=5.0)]
@@ -130,3 +131,30 @@ def test_the_method_of_a_result_does_not_steer_a_terminal() -> None:
     written = result_as_dict(solve(PROBLEMS[0]))
     result = result_of({**written, "method": "a\rb"}, problem_of)
     assert str(result).splitlines()[0].endswith("(a\\u000db)")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"unknown": 1e15},
+        {"unknown": [[1]]},
+        {"front": 5},
+        {"front": [{}]},
+        {"front": [{"time": "a", "energy": 1, "counts": {}}]},
+        {"front": [{"time": 1, "energy": 1, "counts": {"R9": 5}}]},
+        {"front": [{"time": 1, "energy": 1, "counts": 5}]},
+    ],
+    ids=str,
+)
+def test_fronts_made_elsewhere_are_drawn_or_refused(changed: dict[str, Any]) -> None:
+    """The page leaves out what it can't read; the view of the front says so."""
+    costs, energy = [[0.0, 1.0, 2.0]] * 2, [[0.0, 3.0, 4.0], [0.0, 1.0, 9.0]]
+    found = solve(Partition(2, costs, energy=energy, objective="pareto"))
+    data = json.loads(as_json(result_as_dict(found)))
+    data["details"] |= changed
+    result = result_of(data, problem_of)
+    assert "<html" in html(result)
+    try:
+        assert drawing(result, "front")
+    except MakespanError as error:
+        assert "can't be drawn" in str(error)

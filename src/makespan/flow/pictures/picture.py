@@ -81,7 +81,7 @@ def misfits_refused() -> Iterator[None]:
     try:
         with unwarned():
             yield
-    except (LookupError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"the schedule can't be drawn: {MISFIT}") from error
