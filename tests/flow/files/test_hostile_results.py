@@ -149,12 +149,14 @@ def test_the_method_of_a_result_does_not_steer_a_terminal() -> None:
 def test_fronts_made_elsewhere_are_drawn_or_refused(changed: dict[str, Any]) -> None:
     """The page leaves out what it can't read; the view of the front says so."""
     costs, energy = [[0.0, 1.0, 2.0]] * 2, [[0.0, 3.0, 4.0], [0.0, 1.0, 9.0]]
-    found = solve(Partition(2, costs, energy=energy, objective="pareto"))
+    found = solve(Partition(tasks=2, costs=costs, energy=energy, objective="pareto"))
     data = json.loads(as_json(result_as_dict(found)))
     data["details"] |= changed
     result = result_of(data, problem_of)
     assert "<html" in html(result)
+    said = ""
     try:
         assert drawing(result, "front")
     except MakespanError as error:
-        assert "can't be drawn" in str(error)
+        said = str(error)
+    assert not said or "can't be drawn" in said
