@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Affine, Worker
-from makespan.execute.dask.maps.costs import GROWTH, Costs, Line
+from makespan.execute.dask.maps.costs import FIRST_TIME, GROWTH, Costs, Line
 
 SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
 
@@ -59,6 +59,17 @@ def test_a_worker_nobody_knows_is_as_the_others() -> None:
     assert costs.speed("new") < 0.5
     assert Costs().speed("any") == 1.0
     assert Costs().due("any", 1.0) == math.inf
+
+
+def test_a_worker_that_returns_nothing_is_late_once_others_returned_something() -> None:
+    """Also where it was there before anything was known of anybody."""
+    costs = Costs()
+    assert costs.due("mute", 2.0) == costs.due("slow", 2.0) == math.inf
+    for name, each in (("fast", 1.0), ("slow", 5.0)):
+        for units in (1.0, 4.0):
+            costs.sent(name, units, 100, 0.0)
+            costs.done(name, units, each * units, 0.0)
+    assert costs.due("mute", 2.0) == pytest.approx(FIRST_TIME * costs.due("slow", 2.0))
 
 
 def test_chunks_grow_step_by_step_and_are_worth_a_message() -> None:

@@ -18,6 +18,7 @@ PER_CHUNK = 0.004  # seconds of client and scheduler
 PER_TASK = 0.001  # seconds of the scheduler for a task of ``client.map``
 PAUSE = 0.0005  # seconds of a worker between two of them
 BUSY = 0.4  # share of its time that the client may spend so
+FIRST_TIME = 4.0  # times as long as the slowest known worker takes the first chunk of another
 HIDDEN = 2  # chunks ahead of a worker, in whose computation latencies hide
 GROWTH = 32.0  # how much larger than any that came back a chunk may be
 FIRST = 4.0  # how much larger than the very first its second chunk is, to tell more
@@ -168,11 +169,16 @@ class Costs:
         return 1.0 / self.seconds(name) if self[name].compute else 1.0
 
     def due(self, name: str, units: float) -> float:
-        """Return the seconds of a chunk alone, from its sending until its results are here."""
+        """Return the seconds of a chunk alone, from its sending until its results are here.
+
+        Of a worker that has returned nothing yet, they are guessed from those that have; infinite
+        where there are none.
+        """
         known = self[name]
-        if not known.compute:
-            return math.inf
-        return sum(line.cost.of(units) for line in known.lines)
+        if known.compute:
+            return sum(line.cost.of(units) for line in known.lines)
+        others = (other for other, costs in self.known.items() if costs.compute)
+        return FIRST_TIME * max((self.due(other, units) for other in others), default=math.inf)
 
     def least(self, name: str, workers: int) -> float:
         """Return the units that are worth a message.
