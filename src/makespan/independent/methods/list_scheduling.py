@@ -28,5 +28,5 @@ def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
     """Tasks in the given order, each on the machine that is free first."""
     tasks = np.arange(len(problem.durations))
     schedule = greedy(problem, tasks, problem.durations)
-    log_greedy(problem, control, tasks.tolist(), schedule)
+    log_greedy(problem, control, tasks, schedule)
     return Solution(schedule=schedule)

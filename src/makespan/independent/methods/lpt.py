@@ -25,5 +25,5 @@ def lpt(problem: IndependentTasks, control: Control) -> Solution:
     """Longest task first, each on the machine that is free first."""
     tasks, seconds = longest_first(problem)
     schedule = greedy(problem, tasks, seconds)
-    log_greedy(problem, control, tasks.tolist(), schedule)
+    log_greedy(problem, control, tasks, schedule)
     return Solution(schedule=schedule)

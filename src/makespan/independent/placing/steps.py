@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.independent.problem import IndependentTasks
@@ -17,15 +17,15 @@ SHOWN = 6
 
 
 def log_greedy(
-    problem: IndependentTasks, control: Control, order: list[int], schedule: Schedule
+    problem: IndependentTasks, control: Control, tasks: Integers, schedule: Schedule
 ) -> None:
-    """Log which machines are free when, as each task of ``order`` goes to the first of them."""
+    """Log which machines are free when, as each of the ``tasks`` goes to the first of them."""
     if not control.log_steps:
         return
     used = problem.useful_machines
     names, machines = problem.tasks, problem.machines
     row_of = {item: row for row, item in enumerate(schedule.item.tolist())}
-    order = [task for task in order if task in row_of]
+    order = [task for task in tasks.tolist() if task in row_of]
     free = [(0.0, machine) for machine in range(used)]
     for place, task in enumerate(order):
         row = row_of[task]
