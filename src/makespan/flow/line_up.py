@@ -151,7 +151,8 @@ def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
     verdicts = (
         applicability(method, problem)
         for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.methods.AUTO))
-        if any(need.library for need in method.needs) and within_reach(method, problem)
+        if any(need.library and need.unmet(problem) is not None for need in method.needs)
+        and within_reach(method, problem)
     )
     return [f"{each.name} was left out: {each.reasons[0]}" for each in verdicts if each.uninstalled]
 

@@ -19,6 +19,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.independent.problem import IndependentTasks
 
 TOLERANCE = 1e-9
+BLOCK = 100_000  # rows
 MANY = 100_000
 """From so many rows on, compiled loops are worth loading."""
 
@@ -63,18 +64,23 @@ def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
 
 def _durations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the rows that last longer or shorter than the seconds of the task they process."""
-    length = schedule.end - schedule.start
-    excess = np.abs(length - schedule.amount)
-    for row in np.flatnonzero(excess > TOLERANCE * schedule.makespan).tolist():
+    wrong: list[int] = []
+    tolerance = TOLERANCE * schedule.makespan
+    for first in range(0, len(schedule), BLOCK):  # memory of one block, again and again
+        rows = slice(first, first + BLOCK)
+        off = np.abs(schedule.end[rows] - schedule.start[rows] - schedule.amount[rows])
+        wrong += (first + np.flatnonzero(off > tolerance)).tolist()
+    for row in wrong:
+        length = float(schedule.end[row] - schedule.start[row])
         yield Violation(
             rule="duration",
             message=(
                 f"activity {row} processes {float(schedule.amount[row])!r} s of task "
-                f"{problem.tasks[schedule.item[row]]} but lasts {float(length[row])!r} s"
+                f"{problem.tasks[schedule.item[row]]} but lasts {length!r} s"
             ),
             activities=(row,),
             times=(float(schedule.start[row]), float(schedule.end[row])),
-            excess=float(excess[row]),
+            excess=abs(length - float(schedule.amount[row])),
         )
 
 
