@@ -148,7 +148,7 @@ def test_independent() -> None:
 
     enter(
         problem.IndependentTasks, answer, bounds, file, generate, methods, pictures, referee,
-        timing, grained=bounds, replayed=timing,
+        timing, grained=bounds, replayed=timing, weighty=timing,
     )  # fmt: skip
 
 
