@@ -6,7 +6,7 @@ the least makespan that any plan can have. Idle time is legal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -62,15 +62,23 @@ def _misplaced(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
             yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
 
 
+def _found(count: int, test: Callable[[slice], NDArray[np.bool_]]) -> list[int]:
+    """Return where a test holds, block by block: memory for one block is taken again and again."""
+    found: list[int] = []
+    for first in range(0, count, BLOCK):
+        found += (first + np.flatnonzero(test(slice(first, first + BLOCK)))).tolist()
+    return found
+
+
 def _durations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the rows that last longer or shorter than the seconds of the task they process."""
-    wrong: list[int] = []
     tolerance = TOLERANCE * schedule.makespan
-    for first in range(0, len(schedule), BLOCK):  # memory of one block, again and again
-        rows = slice(first, first + BLOCK)
-        off = np.abs(schedule.end[rows] - schedule.start[rows] - schedule.amount[rows])
-        wrong += (first + np.flatnonzero(off > tolerance)).tolist()
-    for row in wrong:
+
+    def wrong(rows: slice) -> NDArray[np.bool_]:
+        length = schedule.end[rows] - schedule.start[rows]
+        return np.abs(length - schedule.amount[rows]) > tolerance
+
+    for row in _found(len(schedule), wrong):
         length = float(schedule.end[row] - schedule.start[row])
         yield Violation(
             rule="duration",
@@ -95,14 +103,14 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
         from makespan.independent.referee.kernels import tally
 
         tally(*readonly(schedule.item, schedule.amount), rows, done)  # type: ignore[call-arg]
-    for task in np.flatnonzero((wanted > 0) & (rows == 0)).tolist():
+    for task in _found(len(wanted), lambda some: (wanted[some] > 0) & (rows[some] == 0)):
         yield Violation(
             rule="missing-task",
             message=f"task {problem.tasks[task]} ({float(wanted[task])!r} s) is never run",
             excess=float(wanted[task]),
         )
     if not problem.preemptive:
-        for task in np.flatnonzero(rows > 1).tolist():
+        for task in _found(len(wanted), lambda some: rows[some] > 1):
             pieces = np.flatnonzero(schedule.item == task).tolist()
             yield Violation(
                 rule="preemption",
@@ -115,7 +123,11 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     if not problem.identical:
         yield from _on_their_machines(problem, schedule, tolerance)
         return
-    for task in np.flatnonzero((np.abs(done - wanted) > tolerance) & (rows > 0)).tolist():
+
+    def undone(some: slice) -> NDArray[np.bool_]:
+        return (np.abs(done[some] - wanted[some]) > tolerance) & (rows[some] > 0)
+
+    for task in _found(len(wanted), undone):
         yield Violation(
             rule="work",
             message=(
