@@ -9,6 +9,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import SPLIT_ONE_ROUND
 from makespan.divisible.one_round.split import one_round
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -28,4 +29,5 @@ def equal_split(problem: DivisibleLoad, control: Control) -> Solution:
     if workers + with_master == 0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     share = problem.load / (workers + with_master)
-    return one_round(problem, np.full(workers, share), share if with_master else 0.0)
+    plan = one_round(problem, np.full(workers, share), share if with_master else 0.0)
+    return logged(problem, control, plan, problem.star.send_per_unit, "send cost")

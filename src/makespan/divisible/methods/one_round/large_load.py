@@ -16,6 +16,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.one_round.ending_together import Costs, without_late
 from makespan.divisible.one_round.split import in_turn, one_round, service_order
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -38,4 +39,5 @@ def large_load(problem: DivisibleLoad, control: Control) -> Solution:
     end, workers, amount = without_late(costs, service_order(problem), problem.load)
     if np.isinf(end):
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    return in_turn(problem, workers, amount, costs.own_load(end))
+    plan = in_turn(problem, workers, amount, costs.own_load(end))
+    return logged(problem, control, plan, problem.star.send_per_unit, "send cost")

@@ -7,6 +7,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import FINITE_SPEED, SPLIT_ONE_ROUND
 from makespan.divisible.one_round.split import one_round
+from makespan.divisible.one_round.steps import logged
 from makespan.divisible.problem import DivisibleLoad
 
 
@@ -29,4 +30,5 @@ def proportional_split(problem: DivisibleLoad, control: Control) -> Solution:
     if total == 0.0:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     speed *= problem.load / total
-    return one_round(problem, speed, own / total * problem.load)
+    plan = one_round(problem, speed, own / total * problem.load)
+    return logged(problem, control, plan, problem.star.send_per_unit, "send cost")
