@@ -9,19 +9,36 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from playwright.sync_api import ConsoleMessage, Page, Playwright, sync_playwright
+import pytest
+from playwright.sync_api import ConsoleMessage, Error, Page, Playwright, sync_playwright
 
 Found = TypeVar("Found")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TURNING = "turned = new Promise(done => addEventListener('wheel', done, {once: true})); 0"
 PATIENCE = 60.0
+LAUNCHES = 4
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
 def chromium() -> str | None:
     """Return the path of a Chromium, or None where there is none."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def _launched(playwright: Playwright) -> Any:
+    """Start Chromium, which on a busy machine may take more than one try."""
+    for tries in range(LAUNCHES):
+        try:
+            return playwright.chromium.launch(
+                executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+            )
+        except Error:
+            if tries + 1 == LAUNCHES:
+                playwright.stop()
+                raise
+            time.sleep(1.0)
+    return None
 
 
 class Browser:
@@ -39,7 +56,7 @@ class Browser:
 
     def _start(self, size: tuple[int, int], dark: bool) -> tuple[Playwright, Page]:
         playwright = sync_playwright().start()
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = _launched(playwright)
         width, height = size
         page = browser.new_page(
             viewport={"width": width, "height": height},
@@ -128,3 +145,11 @@ class Browser:
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """Write what is seen, or the whole page, as a PNG image."""
         self._do(lambda: self.page.screenshot(path=path, full_page=whole))
+
+
+def started(**options: Any) -> Browser:
+    """Return a browser, or skip where the machine's Chromium does not start."""
+    try:
+        return Browser(**options)
+    except Error as error:
+        pytest.skip(f"Chromium does not start: {error.message.splitlines()[0]}")

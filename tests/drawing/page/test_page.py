@@ -16,7 +16,7 @@ from makespan import (
     save,
     solve,
 )
-from tests.browser import Browser, chromium
+from tests.browser import Browser, chromium, started
 
 pytestmark = pytest.mark.skipif(
     chromium() is None, reason="no Chromium found; install one to test pages (chromium)"
@@ -37,7 +37,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with Browser() as opened:
+    with started() as opened:
         yield opened
 
 
