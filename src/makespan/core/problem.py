@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
@@ -48,9 +49,9 @@ class Pictured(Shown):
         drawn: Axes = import_module("makespan.flow.pictures.plot").plot(self, ax=ax, **options)
         return drawn
 
+    @abstractmethod
     def _counts(self) -> Mapping[str, int]:
         """Return how many there are of what the problem consists of, by its word."""
-        raise NotImplementedError
 
     def _facts(self) -> Sequence[str]:
         return [counted(number, word) for word, number in self._counts().items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -78,14 +79,14 @@ def is_numeric(column: Sequence[Cell]) -> bool:
     return any(texts) and all(NUMBER.match(text) for text in texts)
 
 
-class Shown:
+class Shown(ABC):
     """Shown as a line by ``repr``, as tables and a picture by a notebook."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _facts(self) -> Sequence[str]:
         """Return what tells the object from others, a few words each."""
-        raise NotImplementedError
 
     def _notes(self) -> Sequence[str]:
         """Return sentences that stand below the line."""
@@ -109,14 +110,14 @@ class Shown:
         return fragment
 
 
-class Framed:
+class Framed(ABC):
     """Rows that become a data frame."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         """Return the columns of the frame by their names."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame."""
@@ -127,15 +128,15 @@ class Framed:
         return optional("polars").DataFrame(self._columns())
 
 
-class Writable:
+class Writable(ABC):
     """What :func:`makespan.save` writes in forms of its own."""
 
     __slots__ = ()
     SUFFIXES: ClassVar[tuple[str, ...]]
 
+    @abstractmethod
     def _in_form(self, suffix: str) -> str | bytes:
         """Return what stands in a file of one of the ``SUFFIXES``."""
-        raise NotImplementedError
 
 
 def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:

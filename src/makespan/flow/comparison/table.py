@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,13 +61,13 @@ class Compared(Shown, Framed, Writable):
     __slots__ = ()
     SUFFIXES = (".csv", ".json", ".svg", ".png", ".pdf", ".html")
 
+    @abstractmethod
     def _named(self) -> Mapping[str, Comparison]:
         """Return the comparisons by what stands above them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _document(self) -> dict[str, Any]:
         """Return what stands in a JSON file."""
-        raise NotImplementedError
 
     def _in_form(self, suffix: str) -> str | bytes:
         if suffix == ".csv":
