@@ -83,14 +83,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applicability:
-    """A method, and why it does not apply to a problem (empty where it does).
-
-    ``uninstalled`` says that nothing but a library is in the way.
-    """
+    """A method, and why it does not apply to a problem (empty where it does)."""
 
     method: Method
     reasons: tuple[str, ...] = ()
-    uninstalled: bool = False
 
     @property
     def applies(self) -> bool:
@@ -262,17 +258,14 @@ def _below(folder: str, package: ModuleType) -> Iterator[tuple[str, str]]:
 
 def applicability(method: Method, problem: Any) -> Applicability:
     """Return whether ``method`` applies to ``problem``, and if not, why."""
-    reasons, uninstalled = [], True
+    reasons = []
     for need in method.needs:
         obstacle = need.unmet(problem)
         if obstacle is not None:
             reasons.append(f"needs {need.text}, but {obstacle}")
-            uninstalled = uninstalled and need.library
             if need.decisive:
                 break
-    return Applicability(
-        method=method, reasons=tuple(reasons), uninstalled=bool(reasons) and uninstalled
-    )
+    return Applicability(method=method, reasons=tuple(reasons))
 
 
 def within_reach(method: Method, problem: Any) -> bool:

@@ -148,13 +148,14 @@ def _with_bound(solution: Solution, bound: float | None) -> Solution:
 
 def _uninstalled(kind: Kind, problem: Problem) -> list[str]:
     """Say which methods nothing but a library keeps from the problem."""
-    verdicts = (
-        applicability(method, problem)
-        for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.methods.AUTO))
-        if any(need.library and need.unmet(problem) is not None for need in method.needs)
-        and within_reach(method, problem)
-    )
-    return [f"{each.name} was left out: {each.reasons[0]}" for each in verdicts if each.uninstalled]
+    said = []
+    for method in (find_method(kind.name, name) for name in dict.fromkeys(kind.methods.AUTO)):
+        lacking = [n for n in method.needs if n.library and n.unmet(problem) is not None]
+        if lacking and within_reach(method, problem):
+            reasons = applicability(method, problem).reasons
+            if len(reasons) == len(lacking):
+                said.append(f"{method.name} was left out: {reasons[0]}")
+    return said
 
 
 def _nothing_applies(kind: Kind, problem: Problem, refused: list[str]) -> str:
