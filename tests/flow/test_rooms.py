@@ -12,6 +12,8 @@ from makespan.core.kind import (
     Answer,
     Beside,
     Bounds,
+    Choosing,
+    Coloured,
     File,
     Generate,
     Grained,
@@ -53,6 +55,8 @@ def enter(
     replayed: Replayed[Own] | None = None,
     weighty: Weighty[Own] | None = None,
     lasting: Lasting[Own] | None = None,
+    coloured: Coloured[Own] | None = None,
+    choosing: Choosing[Own] | None = None,
 ) -> None:
     """Make a problem, write and read it, plan it, and take the plan through every room."""
     kind = KINDS[own.kind]
@@ -79,6 +83,9 @@ def enter(
     assert answer.lines(problem, schedule)
     assert len(pictures.picture(problem, schedule).bars) > 0
     assert methods.AUTO
+    assert (coloured is not None) == isinstance(kind.pictures, Coloured)
+    assert (choosing is not None) == isinstance(kind.pictures, Choosing)
+    assert choosing is None or choosing.alternatives(problem, {}) == []
     optional(kind, problem, schedule, data, beside, grained, replayed, weighty, lasting)
 
 
@@ -168,7 +175,7 @@ def test_partition() -> None:
 
     enter(
         problem.Partition, answer, bounds, file, generate, methods, pictures, referee, timing,
-        beside=file, grained=bounds,
+        beside=file, grained=bounds, choosing=pictures,
     )  # fmt: skip
 
 
@@ -188,7 +195,7 @@ def test_reduction() -> None:
 
     enter(
         problem.Reduction, answer, bounds, file, generate, methods, pictures, referee, timing,
-        grained=bounds, replayed=timing, weighty=timing, lasting=timing,
+        grained=bounds, replayed=timing, weighty=timing, lasting=timing, coloured=pictures,
     )  # fmt: skip
 
 
@@ -208,5 +215,5 @@ def test_taskgraph() -> None:
 
     enter(
         problem.TaskGraph, answer, bounds, file, generate, methods, pictures, referee, timing,
-        grained=bounds, replayed=timing, weighty=timing,
+        grained=bounds, replayed=timing, weighty=timing, coloured=pictures,
     )  # fmt: skip

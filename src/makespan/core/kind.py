@@ -110,6 +110,14 @@ class Coloured(Protocol[Of_contra]):
         """Return what colours of activities tell apart, in the way called ``by``."""
 
 
+@runtime_checkable
+class Choosing(Protocol[Of_contra]):
+    def alternatives(
+        self, problem: Of_contra, details: Mapping[str, Any]
+    ) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+        """Return the plans to choose from in the details of a result, with what each reaches."""
+
+
 class File(Protocol[Own]):
     def read(self, data: Mapping[str, Any]) -> Own:
         """Build the problem from the contents of a file, or raise every mistake found."""

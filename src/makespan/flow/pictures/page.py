@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
+from makespan.core.kind import Choosing
 from makespan.core.picture import Picture
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.shown import Table
 from makespan.drawing.page.html import Chart, page
 from makespan.drawing.page.tables import answer_tables
-from makespan.drawing.render import as_svg
 from makespan.drawing.still import still_page
 from makespan.drawing.svg import escaped
 from makespan.drawing.text import percent, short
 from makespan.drawing.trace import trace
 from makespan.flow.kinds import kind_of
 from makespan.flow.pictures.picture import misfits_refused, picture
-from makespan.flow.pictures.views import drawing, page_diagrams, views_of
+from makespan.flow.pictures.views import page_diagrams
 
 if TYPE_CHECKING:
     from makespan.flow.result import Result
@@ -68,14 +68,10 @@ def html(
 
 def problem_page(problem: Problem) -> str:
     """Return the pictures of a problem as one page without scripts."""
-    parts = []
-    for view in views_of(problem):
-        try:
-            drawn = drawing(problem, view)
-        except InputError:  # a picture that only a plan has
-            continue
-        picture_of = f'<div class="wide">{as_svg(drawn, on_page=True)}</div>'
-        parts.append(f"<h2>{escaped(drawn.title)}</h2>\n{picture_of}")
+    parts = [
+        f'<h2>{escaped(title)}</h2>\n<div class="wide">{drawn}</div>'
+        for title, drawn in page_diagrams(problem, by=None)
+    ]
     return still_page(f"A {problem.kind} problem", parts)
 
 
@@ -121,12 +117,12 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
 
 def _others(result: Result) -> tuple[Chart, ...]:
     """Return the plans that a result offers beside its own, such as those of a Pareto front."""
-    plans = getattr(kind_of(result.problem).pictures, "alternatives", None)
-    if plans is None:
+    room = kind_of(result.problem).pictures
+    if not isinstance(room, Choosing):
         return ()
     try:
         with misfits_refused():
-            found = plans(result.problem, result.details)[:MOST_OTHERS]
+            found = room.alternatives(result.problem, result.details)[:MOST_OTHERS]
     except InputError:  # details of a file that are not what this version writes
         return ()
     return tuple(
