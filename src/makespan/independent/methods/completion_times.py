@@ -104,11 +104,19 @@ def _in_order(problem: IndependentTasks, control: Control, order: Integers) -> S
     table = problem.durations if problem.durations.ndim == 2 else None
     for task in order.tolist():
         own = table[task] if table is not None else problem.durations[task] / problem.speeds
-        ends = load + own
-        machine[task] = ends.argmin()
-        log_end(problem, control, task, ends, float(load[machine[task]]))
-        load[machine[task]] = ends[machine[task]]
+        machine[task] = _placed(problem, control, task, load, own)
     return assigned(problem, machine, order)
+
+
+def _placed(
+    problem: IndependentTasks, control: Control, task: int, load: Floats, own: Floats
+) -> int:
+    """Put a task, given its seconds everywhere, on the machine that ends it first; return that."""
+    ends = load + own
+    machine = int(ends.argmin())
+    log_end(problem, control, task, ends, float(load[machine]))
+    load[machine] = ends[machine]
+    return machine
 
 
 def _chosen(
@@ -121,10 +129,7 @@ def _chosen(
     while len(left) and not control.expired():
         at = int(choose(table[left] + load))
         task = int(left[at])
-        ends = table[task] + load
-        machine[task] = ends.argmin()
-        log_end(problem, control, task, ends, float(load[machine[task]]))
-        load[machine[task]] = ends[machine[task]]
+        machine[task] = _placed(problem, control, task, load, table[task])
         order.append(task)
         left = np.delete(left, at)
     if len(left):
