@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -28,17 +29,21 @@ def chromium() -> str | None:
 
 def _launched(playwright: Playwright) -> Any:
     """Start Chromium, which on a busy machine may take more than one try."""
-    for tries in range(LAUNCHES):
-        try:
-            return playwright.chromium.launch(
-                executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"]
-            )
-        except Error:
-            if tries + 1 == LAUNCHES:
-                playwright.stop()
-                raise
-            time.sleep(1.0)
-    return None
+
+    def launch() -> Any:
+        return playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+
+    for _ in range(LAUNCHES - 1):
+        with suppress(Error):
+            return launch()
+        time.sleep(1.0)
+    try:
+        return launch()
+    except Error:
+        playwright.stop()
+        raise
 
 
 class Browser:
