@@ -211,7 +211,10 @@ def test_twenty_thousand_activities(browser, tmp_path):
 
 
 def test_sixty_thousand_activities_in_a_megabyte(browser, tmp_path):
-    """A very large plan is packed: times to a two-thousand-millionth of the plan, names too."""
+    """A very large plan is packed: times to a two-thousand-millionth of the plan, names too.
+
+    Amounts are kept, and shown, to four digits.
+    """
     durations = [1.0 + (index * 7919 % 101) / 50 for index in range(60_000)]
     plan = solve(IndependentTasks(machines=100, durations=durations), method="lpt")
     save(plan, tmp_path / "large.html")
@@ -222,6 +225,15 @@ def test_sixty_thousand_activities_in_a_megabyte(browser, tmp_path):
         found = np.array(browser.value(f"[...makespan.plans[0].activities.{column}]"))
         assert np.abs(found - getattr(plan.schedule, column)).max() < 1e-9 * plan.makespan
     assert browser.value("[...makespan.plans[0].activities.item]") == plan.schedule.item.tolist()
+    amounts = np.array(browser.value("[...makespan.plans[0].activities.amount]"))
+    assert amounts == pytest.approx(plan.schedule.amount, rel=6.2e-5)
+    x, y = browser.value(PLACE % (0, 3))
+    for _ in range(6):
+        browser.wheel(x, y, -300)
+    browser.move(x, y)
+    facts = dict(line.split("\t") for line in tip(browser).splitlines() if "\t" in line)
+    said = [f"{amount:.4g}" for amount in set(plan.schedule.amount.tolist())]
+    assert facts["amount"] in said
     assert browser.errors == []
 
 

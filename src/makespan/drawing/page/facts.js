@@ -52,7 +52,7 @@ function factsOf(chosen) {
   if (columns.peer[activity] >= 0) facts.push(["to", plan.machines[columns.peer[activity]]]);
   if (columns.item[activity] >= 0) facts.push(["item", String(columns.item[activity])]);
   facts.push(
-    ["amount", written(amount instanceof Float32Array ? Number(amount[activity].toPrecision(7)) : amount[activity])],
+    ["amount", written(amount instanceof Float32Array ? Number(amount[activity].toPrecision(4)) : amount[activity])],
     ["start", `${written(start)} s`],
     ["end", `${written(end)} s`],
     ["duration", `${written(end - start)} s`],
