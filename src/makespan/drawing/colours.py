@@ -60,6 +60,11 @@ DISTINCT = (
     "#B1E2D2", "#EBC9DC", "#8A8F98", "#EEBF99", "#56B4E9", "#BBE1F6", "#0072B2", "#99C7E0",
 )  # fmt: skip
 """Colours of groups: those of Okabe and Ito, then paler ones; last the blues of transfers."""
+BESIDE_STATES = (
+    "#56B4E9", "#F0E442", "#3DB88F", "#CC79A7", "#C9CDD3", "#99C7E0", "#F7D599", "#B1E2D2",
+    "#EBC9DC",
+)  # fmt: skip
+"""Those of them for clusters that grow step by step: none is that of a task's state."""
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A1FA2", "#8A8F98")
 """Colours of lines."""
 RISING = ("#FFF7C9", "#F0E442", "#8FC95E", "#3DA5A0", "#2C6FA8", "#3B3B7A")

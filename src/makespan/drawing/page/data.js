@@ -45,6 +45,7 @@ function unpacked(value, bytes) {
 const data = unpacked(JSON.parse(document.getElementById("data").textContent), await packedBytes());
 const KINDS = data.kinds;
 const ROLES = data.roles;
+const CLUSTER_FILLS = data.clusters;
 const COMPUTE = KINDS.indexOf("compute");
 
 // Large columns of times are in ticks, and hold how long things take in the place of their ends.

@@ -143,7 +143,7 @@ class Diagrams {
     const seen = new Set();
     const colour = new Map();
     state?.clusters.forEach((items, index) => {
-      for (const item of items) colour.set(item, GROUP_FILLS[index % GROUP_FILLS.length]);
+      for (const item of items) colour.set(item, CLUSTER_FILLS[index % CLUSTER_FILLS.length]);
     });
     const none = new Set();
     for (const box of this.home.querySelectorAll("[data-task]")) {

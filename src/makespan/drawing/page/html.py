@@ -23,7 +23,16 @@ from makespan.core.picture import Picture, Role
 from makespan.core.schedule import WORDS, Activity, Schedule
 from makespan.core.shown import Table
 from makespan.core.steps import Step
-from makespan.drawing.colours import DARK, FILL, LIGHT, WORD, fills, ink_on, legend_of
+from makespan.drawing.colours import (
+    BESIDE_STATES,
+    DARK,
+    FILL,
+    LIGHT,
+    WORD,
+    fills,
+    ink_on,
+    legend_of,
+)
 from makespan.drawing.gantt.marks import combined, horizon
 from makespan.drawing.gantt.tracks import tracks
 from makespan.drawing.page.packing import Packing, in_ticks
@@ -90,6 +99,7 @@ def page(charts: Sequence[Chart], *, title: str) -> str:
         "title": title,
         "kinds": list(WORDS),
         "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(FILL[r])} for r in Role],
+        "clusters": BESIDE_STATES,
         "charts": [chart_data(chart) for chart in charts],
     }
     return template.substitute(

@@ -5,9 +5,6 @@ const WORDS_OF_STATES = {
   ready: "ready", chosen: "chosen", examined: "examined", placed: "placed",
   dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
 };
-const GROUP_FILLS = [
-  "#56B4E9", "#F0E442", "#3DB88F", "#CC79A7", "#C9CDD3", "#99C7E0", "#F7D599", "#B1E2D2", "#EBC9DC",
-];
 
 // The step from which on each activity is seen: that which places its task, that of its time, or
 // the last; none where steps say nothing about activities.
