@@ -18,6 +18,10 @@ AUTO = (
     "mapping-heuristic",
     "dls",
     "etf",
+    "mct",
+    "min-min",
+    "max-min",
+    "sufferage",
     "lookahead",
     "edge-zeroing",
     "local-search",
@@ -28,3 +32,6 @@ AUTO = (
 Duplication, where it is allowed, takes longer on large graphs than the first local search, which
 comes once more before the methods that take longer still.
 """
+
+SHARED = {"completion-times": ("mct", "min-min", "max-min", "duplex", "sufferage")}
+"""Files of methods that are alike."""

@@ -196,8 +196,9 @@ class Board(Growing):
         size, fixed = self._size[edge], self._fixed[origin][machine]
         if origin == machine or (size == 0 and fixed == 0):
             return earliest, 0.0
+        direct = earliest + (fixed + self._per_unit[origin][machine] * size)
         if not record and self._contention == "none":
-            return earliest + (fixed + self._per_unit[origin][machine] * size), 0.0
+            return direct, 0.0
         time, waited = earliest, 0.0
         for hop in self._route(origin, machine):
             begin = time
@@ -208,6 +209,8 @@ class Board(Growing):
             held |= dict.fromkeys(hop.occupied, time)
             if record:
                 self._rows.append((edge, hop.tail, hop.head, begin, time))
+        if self._contention == "none":  # the same sum as where it was tried
+            return direct, 0.0
         return time + float(self.problem.network.routing.delay[origin, machine]), waited
 
 

@@ -1,68 +1,227 @@
-"""Ready tasks and machines taken together: the best pair of both is placed next."""
+"""Ready tasks and machines taken together: what is placed next depends on both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
+from makespan.core.system.memory import claim
+from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
+from makespan.taskgraph.placing.insertion import planned
 from makespan.taskgraph.placing.steps import placing
 from makespan.taskgraph.problem import TaskGraph
 
-Value = Callable[[int, Placement], tuple[float, ...]]
+LEAST, GREATEST, SUFFERS = range(3)
+"""Which ready task is next: that of the least best value, of the greatest, or the one that would
+lose most by its second-best machine."""
+
+SLICE = 20_000_000
+"""Looks at a ready task between two looks at the clock."""
 
 
-def best_pairs(
-    problem: TaskGraph, control: Control, value: Value, level: Floats, shown: str = ""
-) -> Schedule:
-    """Return the plan that places the pair of ready task and machine with the least ``value``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Which pair of a ready task and a machine is placed next.
 
-    Ties go to the lowest task, then to the lowest machine. Tasks go behind what their machine has.
-    Where nothing waits for links, only values on the machine of the latest task change, and of
-    others only what became ready is new. When the time is up, :func:`in_time` says what to do.
-    The log shows the ``level`` of tasks and, if ``shown`` names it, the value negated.
+    The value of a pair is the start of the task there, with ``counts_seconds`` its end, and the
+    ``bias`` of the task added. Each task's best machine is that of least value, ties by the lowest.
+    ``chooses`` says which task is next; ties go to the greatest ``level``, then to the lowest.
+    ``shown`` names the value negated in the log, where it is shown.
+    """
 
-    Complexity: O(n w m + e m), w the widest queue of ready tasks; O((n w + e) m) tries under
-    contention.
+    chooses: int = LEAST
+    counts_seconds: bool = True
+    bias: Floats
+    level: Floats
+    shown: str = ""
+
+    def value(self, task: int, option: Placement) -> float:
+        """Return the value of a pair."""
+        start = option.end if self.counts_seconds else option.start
+        return start + float(self.bias[task])
+
+    def key(self, task: int, values: Sequence[float]) -> tuple[float, float, int]:
+        """Return what is least for the task that is next, given its value on each machine."""
+        best, second = sorted(values)[:2] if len(values) > 1 else (values[0], values[0])
+        urgency = (best, -best, best - second)[self.chooses]
+        return urgency, -float(self.level[task]), task
+
+
+def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
+    """Return the plan that places the ready task that ``rule`` chooses on its best machine.
+
+    Tasks go behind what their machine has. When the time is up, :func:`in_time` says what to do.
+
+    Complexity: O(n w + e m), w the widest queue of ready tasks, compiled for large graphs; where
+    transfers wait, and for the log, O((n w + e) m) tries on a board.
     """
     if cannot_end(problem, control):
         return in_time(problem, control)
+    if problem.is_blocking or problem.contention != "none":
+        return plainly_paired(problem, control, rule)
+    if control.log_steps:  # the same decisions, one by one
+        plainly_paired(problem, control, rule)
+    dag, machines, count = problem.dag, len(problem.network), len(problem.dag)
+    claim(16.0 * count * machines, f"starts and durations of {count:,} tasks on all machines")
+    routing = problem.network.routing
+    first_core = np.zeros(machines + 1, dtype=np.int64)
+    np.cumsum(problem.cores, out=first_core[1:])
+    entries = np.flatnonzero(dag.first_in[1:] == dag.first_in[:-1])
+    ready = np.concatenate([entries, np.zeros(count - len(entries), dtype=np.int64)])
+    loop, column = place_pairs.chosen((2 * count + len(dag.source)) * machines)
+    inputs = [
+        column(each)
+        for each in (
+            dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
+            problem.durations.ravel(), routing.fixed_seconds.ravel(),
+            routing.seconds_per_unit.ravel(), first_core, rule.bias, rule.level,
+            np.diff(dag.first_in), ready, np.zeros(count * machines), np.full(count, np.inf),
+            np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+            np.zeros(int(first_core[-1])), np.zeros(machines),
+            np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),
+        )
+    ]  # fmt: skip
+    ready_count = len(entries)
+    while ready_count:
+        if control.expired():
+            return in_time(problem, control)
+        most = max(1, SLICE // count)
+        ready_count = loop(*inputs, ready_count, rule.chooses, rule.counts_seconds, machines, most)
+    return planned(problem, *(np.asarray(each) for each in inputs[-3:]))
+
+
+def plainly_paired(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
+    """Like :func:`best_pairs`, task by task on a board: with contention, blocking and a log."""
     dag, board = problem.dag, Board(problem)
     machines = range(len(problem.network))
     first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    waiting = [0] * len(dag)
-    for task in successors:
-        waiting[task] += 1
+    waiting = np.diff(dag.first_in).tolist()
     ready = [task for task in range(len(dag)) if not waiting[task]]
-    values: dict[int, list[tuple[float, ...]]] = {}
+    values: dict[int, list[float]] = {}
     contended = problem.contention != "none"
     while ready:
         for task in ready:
             if control.expired():
                 return in_time(problem, control)
             if contended or task not in values:
-                values[task] = [value(task, board.try_on(task, each)) for each in machines]
-        _, task, machine = min((values[t][m], t, m) for t in ready for m in machines)
+                values[task] = [rule.value(task, board.try_on(task, each)) for each in machines]
+        keys = {task: rule.key(task, values[task]) for task in ready}
+        task = min(ready, key=keys.__getitem__)
+        machine = int(np.argmin(values[task]))
         if control.log_steps:
             options = [board.try_on(task, each) for each in machines]
-            queue = sorted(ready, key=lambda each: (min(values[each]), each))
-            of = {each: -values[task][each][0] for each in machines} if shown else None
+            of = {each: -values[task][each] for each in machines} if rule.shown else None
             control.step(
                 placing(
-                    problem, options[machine], task, queue=queue, priority=level, word="level",
-                    options=options, values=of, value=shown,
+                    problem, options[machine], task, queue=sorted(ready, key=keys.__getitem__),
+                    priority=rule.level, word="level", options=options, values=of,
+                    value=rule.shown,
                 )
             )  # fmt: skip
         board.place(task, machine)
         ready.remove(task)
         for other in ready:
             if not contended:
-                values[other][machine] = value(other, board.try_on(other, machine))
+                values[other][machine] = rule.value(other, board.try_on(other, machine))
         for successor in successors[first[task] : first[task + 1]]:
             waiting[successor] -= 1
             if not waiting[successor]:
                 ready.append(successor)
     return board.schedule()
+
+
+@graph_loop
+def place_pairs(  # type: ignore[no-untyped-def]
+    first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
+    bias, level,
+    waiting, ready, arrival, urgency, best, second, core_free, free, machine, start, end,
+    count, chooses, counts_seconds, machines, most,
+):  # fmt: skip
+    """Place up to ``most`` tasks, the first of which are ``count`` ready ones; return how many are.
+
+    A start on a machine only grows when a task is placed there, so that a task's best machine, and
+    its second, remain until a task goes to one of them. ``arrival`` holds when the data of a ready
+    task are on each machine, ``urgency`` what is least for the next one, infinite where it is to be
+    found anew; ``free`` when a core of each machine is free. Tables are flat, a row per task;
+    ``size`` is in the order of ``predecessors``.
+    """
+    while count > 0 and most > 0:
+        most -= 1
+        place = 0
+        for index in range(count):
+            task = ready[index]
+            row = task * machines
+            if urgency[task] == np.inf:
+                low = lower = np.inf
+                best[task] = second[task] = -1
+                for each in range(machines):
+                    begin = arrival[row + each]
+                    if seconds[row + each] > 0.0:
+                        begin = max(begin, free[each])
+                    value = begin + bias[task]
+                    if counts_seconds:
+                        value = begin + seconds[row + each] + bias[task]
+                    if value < low:
+                        lower, second[task] = low, best[task]
+                        low, best[task] = value, each
+                    elif value < lower:
+                        lower, second[task] = value, each
+                if chooses == 0:
+                    urgency[task] = low
+                elif chooses == 1:
+                    urgency[task] = -low
+                else:
+                    urgency[task] = low - lower if second[task] >= 0 else 0.0
+            other = ready[place]
+            if urgency[task] < urgency[other] or (
+                urgency[task] == urgency[other]
+                and (level[task] > level[other] or (level[task] == level[other] and task < other))
+            ):
+                place = index
+        task = ready[place]
+        count -= 1
+        ready[place] = ready[count]
+        where = best[task]
+        here = task * machines + where
+        machine[task] = where
+        start[task] = arrival[here]
+        if seconds[here] > 0.0:
+            start[task] = max(arrival[here], free[where])
+        end[task] = start[task] + seconds[here]
+        if end[task] > start[task]:
+            first = core = first_core[where]
+            for each in range(first + 1, first_core[where + 1]):
+                if core_free[each] < core_free[core]:
+                    core = each
+            core_free[core] = end[task]
+            free[where] = core_free[first]
+            for each in range(first + 1, first_core[where + 1]):
+                free[where] = min(free[where], core_free[each])
+            for index in range(count):
+                other = ready[index]
+                if best[other] == where or (chooses == 2 and second[other] == where):
+                    urgency[other] = np.inf
+        for position in range(first_out[task], first_out[task + 1]):
+            other = successors[position]
+            waiting[other] -= 1
+            if waiting[other] > 0:
+                continue
+            ready[count] = other
+            count += 1
+            row = other * machines
+            for each in range(first_in[other], first_in[other + 1]):
+                source = predecessors[each]
+                for there in range(machines):
+                    time = end[source]
+                    if machine[source] != there:
+                        pair = machine[source] * machines + there
+                        time += fixed[pair] + per_unit[pair] * size[each]
+                    arrival[row + there] = max(arrival[row + there], time)
+    return count

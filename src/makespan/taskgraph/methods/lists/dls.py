@@ -8,9 +8,8 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.board import Placement
 from makespan.taskgraph.placing.levels import levels, weights
-from makespan.taskgraph.placing.pairs import best_pairs
+from makespan.taskgraph.placing.pairs import Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -19,7 +18,7 @@ from makespan.taskgraph.problem import TaskGraph
     name="dls",
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
-    complexity="O((n w + e) m), w the widest queue of ready tasks",
+    complexity="O(n w + e m), w the widest queue of ready tasks; times m under contention",
     source="Sih and Lee 1993",
 )
 def dls(problem: TaskGraph, control: Control) -> Solution:
@@ -27,14 +26,9 @@ def dls(problem: TaskGraph, control: Control) -> Solution:
 
     The dynamic level is the static level (the longest path to an exit task in mean durations,
     without communication), less the time at which data and machine are there, plus what the
-    machine is faster than the mean.
+    machine is faster than the mean. Ties go to the greater static level.
     """
     mean, edge = weights(problem)
     level = levels(problem.dag, mean, np.zeros(len(edge)))
-    static, means, seconds = level.tolist(), mean.tolist(), problem.seconds
-
-    def value(task: int, option: Placement) -> tuple[float, ...]:
-        faster = means[task] - seconds(task, option.machine)
-        return (option.start - static[task] - faster,)
-
-    return Solution(schedule=best_pairs(problem, control, value, level, "dynamic level"))
+    rule = Rule(bias=-(level + mean), level=level, shown="dynamic level")
+    return Solution(schedule=best_pairs(problem, control, rule))

@@ -8,9 +8,8 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.board import Placement
 from makespan.taskgraph.placing.levels import levels, weights
-from makespan.taskgraph.placing.pairs import best_pairs
+from makespan.taskgraph.placing.pairs import Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -19,7 +18,7 @@ from makespan.taskgraph.problem import TaskGraph
     name="etf",
     needs=(NO_GIVEN_PLAN,),
     reach=(QUICKLY_TRIED,),
-    complexity="O((n w + e) m), w the widest queue of ready tasks",
+    complexity="O(n w + e m), w the widest queue of ready tasks; times m under contention",
     source="Hwang, Chow, Anger and Lee 1989",
 )
 def etf(problem: TaskGraph, control: Control) -> Solution:
@@ -30,8 +29,5 @@ def etf(problem: TaskGraph, control: Control) -> Solution:
     """
     task, edge = weights(problem)
     level = levels(problem.dag, task, np.zeros(len(edge)))
-
-    def value(each: int, option: Placement) -> tuple[float, ...]:
-        return (option.start, -float(level[each]))
-
-    return Solution(schedule=best_pairs(problem, control, value, level))
+    rule = Rule(counts_seconds=False, bias=np.zeros(len(level)), level=level)
+    return Solution(schedule=best_pairs(problem, control, rule))

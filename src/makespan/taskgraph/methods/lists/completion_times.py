@@ -1,0 +1,82 @@
+"""Rules that look at when each machine would end a task: MCT, MinMin and its kin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
+from makespan.taskgraph.placing.in_order import inserted
+from makespan.taskgraph.placing.levels import levels, weights
+from makespan.taskgraph.placing.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
+from makespan.taskgraph.problem import TaskGraph
+
+COMPLEXITY = "O(n w + e m), w the widest queue of ready tasks, compiled; times m under contention"
+SOURCE = "Ibarra and Kim 1977; Maheswaran et al. 1999; for task graphs Blythe et al. 2005"
+
+
+@register(
+    "taskgraph",
+    name="mct",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_INSERTED,),
+    complexity="O(n m + e), compiled; O(n m g + e m h) under contention",
+    source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",
+)
+def mct(problem: TaskGraph, control: Control) -> Solution:
+    """Tasks in the order in which they become ready, each on the machine that ends it first.
+
+    They are inserted into the first gap that is long enough.
+    """
+    order = problem.dag.order
+    place = np.empty(len(order))
+    place[order] = np.arange(1, len(order) + 1)
+    return Solution(schedule=inserted(problem, control, order, logged=(place, "place", "")))
+
+
+@register(
+    "taskgraph", name="min-min", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source=SOURCE,
+)  # fmt: skip
+def min_min(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks, next the one that can end first, on the machine that ends it first."""
+    return Solution(schedule=_by_ends(problem, control, LEAST))
+
+
+@register(
+    "taskgraph", name="max-min", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source=SOURCE,
+)  # fmt: skip
+def max_min(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks, next the one whose earliest end is latest, on the machine of that end."""
+    return Solution(schedule=_by_ends(problem, control, GREATEST))
+
+
+@register(
+    "taskgraph", name="duplex", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source="Braun et al. 2001",
+)  # fmt: skip
+def duplex(problem: TaskGraph, control: Control) -> Solution:
+    """The better of the plans of ``min-min`` and ``max-min``."""
+    plans = [_by_ends(problem, control, chooses) for chooses in (LEAST, GREATEST)]
+    return Solution(schedule=min(plans, key=lambda plan: plan.makespan))
+
+
+@register(
+    "taskgraph", name="sufferage", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source="Maheswaran et al. 1999, one task at a time",
+)  # fmt: skip
+def sufferage(problem: TaskGraph, control: Control) -> Solution:
+    """Next the ready task that would lose most by its second-best machine, on its best."""
+    return Solution(schedule=_by_ends(problem, control, SUFFERS))
+
+
+def _by_ends(problem: TaskGraph, control: Control, chooses: int) -> Schedule:
+    """Return the plan of a rule over ends; ties go to the longest path to an exit task."""
+    level = levels(problem.dag, *weights(problem))
+    return best_pairs(
+        problem, control, Rule(chooses=chooses, bias=np.zeros(len(level)), level=level)
+    )
