@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 from functools import cache
+from math import inf
 
-from campaign.oracles import CAN_ALWAYS_BE_PLANNED, Oracle, oracles
+from campaign.oracles import NONE_MEANS_TOO_MANY, Oracle, oracles
 from campaign.part import Defect, Part, Skipped, Trial
 from campaign.planning import DOUBTED
 from makespan import MethodError, Result, check, methods, solve
@@ -40,9 +41,11 @@ def attempt(trial: Trial) -> None:
     trial.holds("input.json", as_text(problem, ".json").encode())
     value = oracle.best(problem)
     best = None if value is None else float(value)
-    if best is None and problem.kind in CAN_ALWAYS_BE_PLANNED:
+    if best is None and problem.kind in NONE_MEANS_TOO_MANY:
         trial.count("beyond the oracle")
         return
+    if best == inf and problem.kind in NONE_MEANS_TOO_MANY:
+        best = None
     trial.count("problems")
     slack = CLOSE_TO_PROGRAMMES if problem.kind == "divisible" else CLOSE
     _held_bounds(problem, best, slack)

@@ -25,7 +25,7 @@ from makespan.flow.kinds import KINDS
 
 FOLDER = ROOT / "tests" / "oracles"
 GENERATOR = re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE)
-CAN_ALWAYS_BE_PLANNED = ("taskgraph",)  # None then says that there are too many plans
+NONE_MEANS_TOO_MANY = ("taskgraph",)  # where there is no plan, the best is inf
 
 
 class Oracle(NamedTuple):

@@ -20,7 +20,8 @@ TIMES = {
         *("latency", "transfer", "reduce", "message_overhead", "transfer_per_byte"),
         *("reduce_per_byte", "reduce_overhead"),
     },
-    "taskgraph": {"work", "durations", "size", "seconds", "task_setup", "message_setup"},
+    "taskgraph": {"work", "durations", "size", "seconds", "task_setup", "message_setup"}
+    | {"release", "deadline"},
 }
 COLUMNS = ("send", "compute", "return")  # of a star: send_fixed, send_per_unit, …
 SEQUENCES = ("order", "return_order", "activation", "transfers")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from makespan import Dag, Schedule, TaskGraph
-from tests.oracles.taskgraph_instances import random_dag, random_network
+from tests.oracles.taskgraph_instances import random_dag, random_network, with_releases
 from tests.oracles.taskgraph_rules import SLACK, most_at_a_time, seconds_on
 
 Row = dict[str, Any]
@@ -23,6 +23,8 @@ def random_problem_with_copies(seed: int, **more: Any) -> TaskGraph:
         dag = Dag.from_arrays(
             durations=durations, source=dag.source, target=dag.target, size=dag.size
         )
+    if seed % 3 == 0:
+        dag = with_releases(dag, rng)
     return TaskGraph(dag, network, duplication=True, **more)
 
 
@@ -40,6 +42,8 @@ def broken_copy_rule(problem: TaskGraph, schedule: Schedule) -> str:
             copies[copy] = row
             if abs(row["end"] - row["start"] - seconds_on(problem, *copy)) > slack:
                 return "duration"
+            if row["start"] < dag.release[copy[0]] - slack:
+                return "release"
     if {task for task, _ in copies} != set(range(len(dag))):
         return "every task"
     arrived: dict[tuple[int, int], float] = {}
@@ -104,7 +108,7 @@ def optimum_with_copies(problem: TaskGraph) -> float:
     best = [float("inf")]
 
     def start_of(ends: dict[tuple[int, int], float], task: int, machine: int) -> float:
-        ready = 0.0
+        ready = float(dag.release[task])
         for source, size in incoming[task]:
             options = [
                 end + (0.0 if place == machine else routing.seconds(place, machine, size))

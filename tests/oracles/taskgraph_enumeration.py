@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan import Dag, Network, TaskGraph
-from tests.oracles.taskgraph_rules import seconds_on, shortest_route
+from tests.oracles.taskgraph_rules import SLACK, seconds_on, shortest_route
 
 MAX_STEPS = 400_000
 
@@ -33,7 +33,8 @@ def random_problem(rng: np.random.Generator) -> TaskGraph:
         tasks[name] = _amounts(rng, len(network)).tolist() if own else float(work[task])
     sizes = _amounts(rng, len(pairs))
     edges = [(names[a], names[b], float(size)) for (a, b), size in zip(pairs, sizes, strict=True)]
-    dag = Dag(tasks, edges)
+    times = _times(np.random.default_rng(rng.integers(2**32)), names)
+    dag = Dag(tasks, edges, **times)
     copies = rng.random() < 0.2 and network.topology in ("complete", "bus")
     if copies:
         return TaskGraph(dag, network, duplication=True)
@@ -44,6 +45,19 @@ def random_problem(rng: np.random.Generator) -> TaskGraph:
         contention=("none", "links", "ports")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))],
         **_given(rng, names, pairs, network),
     )
+
+
+def _times(rng: np.random.Generator, names: list[str]) -> dict[str, dict[str, float]]:
+    """Return releases and deadlines of some tasks, in a third of the problems each."""
+    found: dict[str, dict[str, float]] = {}
+    for word, longest in (("release", 8.0), ("deadline", 25.0)):
+        if rng.random() < 0.35:
+            seconds = rng.uniform(0.0, longest, len(names))
+            if rng.random() < 0.7:
+                seconds = np.round(seconds)
+            some = [name for name in names if rng.random() < 0.5]
+            found[word] = dict(zip(some, seconds.tolist(), strict=False))
+    return found
 
 
 def _amounts(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -110,7 +124,10 @@ def covers(problem: TaskGraph) -> bool:
 
 
 def best(problem: TaskGraph) -> float | None:
-    """Return the least makespan of all plans; None where there are too many of them."""
+    """Return the least makespan of all plans, inf where none meets all deadlines.
+
+    None where there are too many of them.
+    """
     search = _Copies(problem) if problem.duplication else _Plans(problem)
     try:
         return search.least()
@@ -139,6 +156,8 @@ class _Search:
         dag = problem.dag
         self.ends = list(zip(dag.source.tolist(), dag.target.tolist(), strict=True))
         self.size = dag.size.tolist()
+        self.release = dag.release.tolist()
+        self.due = [deadline * (1 + SLACK) for deadline in dag.deadline.tolist()]
         self.seconds = [[seconds_on(problem, t, m) for m in self.machines] for t in self.tasks]
         self.least_end, self.steps = float("inf"), 0
         self.routes = {
@@ -236,7 +255,7 @@ class _Plans(_Search):
         core, begin = found
         begin = max(begin, *(self.arrived[e] for e in edges), 0.0)
         end = begin + self.seconds[task][self.place[task]]
-        if begin < last or max(end, latest) >= self.least_end:
+        if begin < last or max(end, latest) >= self.least_end or end > self.due[task]:
             return
         fetching, cores = self.taken.get(task), self.free[self.place[task]]
         kept = cores[core]
@@ -259,6 +278,7 @@ class _Plans(_Search):
         if task in self.taken:
             return self.taken[task]
         before = self.before.get(task)
+        ready = max(ready, self.release[task])
         if before is not None:
             if before not in self.taken:
                 return None
@@ -333,20 +353,18 @@ class _Copies(_Search):
         return self.least_end
 
     def ready(self, ends: dict[tuple[int, int], float], task: int, machine: int) -> float:
-        return max(
-            (
-                min(
-                    (
-                        end + sum(h.seconds + h.after for h in self.hops(edge, place, machine))
-                        for (other, place), end in ends.items()
-                        if other == source
-                    ),
-                    default=float("inf"),
-                )
-                for edge, source in self.incoming[task]
-            ),
-            default=0.0,
-        )
+        arrivals = [
+            min(
+                (
+                    end + sum(h.seconds + h.after for h in self.hops(edge, place, machine))
+                    for (other, place), end in ends.items()
+                    if other == source
+                ),
+                default=float("inf"),
+            )
+            for edge, source in self.incoming[task]
+        ]
+        return max([self.release[task], *arrivals])
 
     def grow(
         self, ends: dict[tuple[int, int], float], free: list[list[float]], last: float, end: float
@@ -354,8 +372,10 @@ class _Copies(_Search):
         self.count()
         done = {task for task, _ in ends}
         if len(done) == len(self.tasks):
-            self.least_end = min(self.least_end, end)
-            return
+            firsts = (min(ends[t, m] for t, m in ends if t == task) for task in self.tasks)
+            if all(first <= due for first, due in zip(firsts, self.due, strict=True)):
+                self.least_end = min(self.least_end, end)
+                return
         for task, machine in product(self.tasks, self.machines):
             if (task, machine) in ends or (task in done and task in self.exits):
                 continue

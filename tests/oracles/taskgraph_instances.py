@@ -76,4 +76,15 @@ def random_problem(
         dag = Dag.from_arrays(
             durations=durations, source=dag.source, target=dag.target, size=dag.size
         )
+    if seed % 3 == 0:
+        dag = with_releases(dag, rng)
     return TaskGraph(dag, network, communication=communication, contention=contention, **more)
+
+
+def with_releases(dag: Dag, rng: np.random.Generator) -> Dag:
+    """Return the graph with releases of half of its tasks."""
+    release = rng.uniform(0.0, 10.0, len(dag)) * (rng.random(len(dag)) < 0.5)
+    return Dag.from_arrays(
+        work=None if len(dag.own) else dag.work, durations=dag.durations if len(dag.own) else None,
+        source=dag.source, target=dag.target, size=dag.size, release=release,
+    )  # fmt: skip

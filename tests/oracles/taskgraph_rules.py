@@ -87,6 +87,11 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
         if first is not None and problem.is_blocking:
             taken[target] = min(taken[target], first)
             fetched.setdefault(target, []).append((first, ready))
+    for task in range(len(dag)):
+        if taken[task] < dag.release[task] - slack:
+            return "release"
+        if end[task] > dag.deadline[task] + slack:
+            return "deadline"
     if problem.is_blocking:
         for edge in range(len(dag.source)):
             if taken[int(dag.target[edge])] < end[int(dag.source[edge])] - slack:

@@ -53,6 +53,8 @@ def test_slower_rows_make_valid_later_plans(communication: str, contention: str)
         factors = 1.0 + np.random.default_rng(seed).random(len(plan))
         slow = retimed(problem, plan, factors)
         assert (slow.start >= nominal.start * (1 - 1e-12)).all()
+        if problem.dag.release.any():
+            continue
         twice = retimed(problem, plan, np.full(len(plan), 2.0))
         assert twice.makespan == pytest.approx(2 * nominal.makespan)
 

@@ -19,7 +19,7 @@ from makespan.core.problem import Problem
 from makespan.core.report import Violation
 from makespan.core.schedule import Schedule
 from makespan.core.simulation.replay import Replay
-from makespan.core.solution import Bound
+from makespan.core.solution import Bound, Solution
 
 if TYPE_CHECKING:
     from makespan.core.diagram import Drawn, Groups
@@ -44,6 +44,14 @@ class Referee(Protocol[Of_contra]):
 class Bounds(Protocol[Of_contra]):
     def bounds(self, problem: Of_contra) -> tuple[Bound, ...]:
         """Return lower bounds on the makespan, each cited; quick at any size."""
+
+
+@runtime_checkable
+class Limiting(Protocol[Of_contra]):
+    def kept(self, problem: Of_contra, solution: Solution) -> Solution:
+        """Return the solution, without its plan where that keeps not all limits of the problem;
+        with the proof that no plan does, where bounds show that.
+        """
 
 
 @runtime_checkable
@@ -173,6 +181,11 @@ class Kind:
     pictures = _Entrance[Pictures[Any]]()
     referee = _Entrance[Referee[Any]]()
     timing = _Entrance[Timing[Any]]()
+
+    def kept(self, problem: Problem, solution: Solution) -> Solution:
+        """Return what is left of a solution under the limits that not every method knows of."""
+        room = self.bounds
+        return room.kept(problem, solution) if isinstance(room, Limiting) else solution
 
     def grain(self, problem: Problem) -> float | None:
         """Return what some optimal makespan is a whole multiple of; None where that is unknown."""

@@ -94,8 +94,14 @@ def floor_of(kind: Kind, problem: Problem) -> Callable[[], float]:
     return cache(lambda: max((bound.value for bound in kind.bounds.bounds(problem)), default=0.0))
 
 
-def excluded(problem: Problem, solution: Solution, floor: Callable[[], float]) -> Solution:
-    """Return the solution; where a method found no plan, with what ``floor`` says of a deadline."""
+def excluded(
+    kind: Kind, problem: Problem, solution: Solution, floor: Callable[[], float]
+) -> Solution:
+    """Return the solution without a plan that misses a limit of the problem.
+
+    Where there is none, with what ``floor`` says of a deadline.
+    """
+    solution = kind.kept(problem, solution)
     deadline = getattr(problem, "deadline", None)
     if deadline is None or solution.schedule is not None or solution.infeasible is not None:
         return solution

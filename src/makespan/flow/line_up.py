@@ -47,15 +47,17 @@ def run_line_up(
             method = find_method(kind.name, name)
             if not applicability(method, problem).applies or not within_reach(method, problem):
                 continue
-            if race.has_plan and control.expired():
+            if (race.has_plan or race.late) and control.expired():
                 break
             used = {name: options[name] for name in options if name in method.options}
             control.begin(method.name)
             try:
-                solution = excluded(problem, method.run(problem, control, **used), floor)
+                made = method.run(problem, control, **used)
+                solution = excluded(kind, problem, made, floor)
             except TooLarge as error:
                 race.refused.append(f"{method.name} was left out: {error}")
                 continue
+            race.late |= made.schedule is not None and solution.schedule is None
             race.enter(method.name, solution, used)
             control.incumbent = race.best.solution if race.best is not None else None
             if race.decided:
@@ -73,12 +75,15 @@ def run_line_up(
 
 
 class _Race:
-    """The best plan and the best bound so far; claims that a known plan contradicts don't count."""
+    """The best plan and the best bound so far; claims that a known plan contradicts don't count.
+
+    ``late`` says whether some plan was found that missed a limit of the problem.
+    """
 
     def __init__(self) -> None:
         self.best: Found | None = None
         self.bound: float | None = None
-        self.stopped = False
+        self.stopped = self.late = False
         self.doubts: list[str] = []
         self.refused: list[str] = []
 

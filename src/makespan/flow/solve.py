@@ -113,7 +113,8 @@ def _run_named(
     _refuse_unmet(kind, method, problem)
     _refuse_unknown(options, method.options, f"{method.name} has no option")
     control.begin(name)
-    solution = excluded(problem, method.run(problem, control, **options), floor_of(kind, problem))
+    found = method.run(problem, control, **options)
+    solution = excluded(kind, problem, found, floor_of(kind, problem))
     ended = control.expired() or solution.stopped
     return Found(method=name, solution=solution, options=options, ended=ended)
 

@@ -7,9 +7,10 @@ from itertools import chain
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
-from makespan.core.solution import Bound
+from makespan.core.solution import Bound, Solution
+from makespan.taskgraph.limits import ALLOWED, latest_ends, missed
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.levels import colevels
+from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
 
 WIDEST_JOIN = 32
@@ -40,15 +41,16 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
     if problem.given.machine_of is not None:
         return (_given_plan(problem),)
     least = least_durations(problem)
+    forced = float(earliest_ends(problem).max(initial=0.0))
     return (
         Bound(value=_longest(problem, least), name="longest path", source=PATH),
         Bound(value=_area(problem, least), name="area", source=AREA),
-        Bound(value=_forced(problem, least), name="forced communication", source=FORCED),
+        Bound(value=forced, name="forced communication", source=FORCED),
     )
 
 
 def grain(problem: TaskGraph) -> float | None:
-    """Return 1 where every duration, hop, set-up and delay is whole, else None.
+    """Return 1 where every duration, release, hop, set-up and delay is whole, else None.
 
     The makespan of a plan without needless waiting is a sum of them. Where there are many speeds,
     rates or machines nothing is said. Complexity: O(n + e).
@@ -61,10 +63,13 @@ def grain(problem: TaskGraph) -> float | None:
         return None
     work = np.delete(dag.work, dag.own)
     columns = chain(
-        (network.task_setup, network.message_setup, network.routing.delay, dag.durations),
+        (
+            network.task_setup, network.message_setup, network.routing.delay,
+            dag.durations, dag.release,
+        ),
         (work / speed for speed in speeds),
         (dag.size / rate for rate in rates),
-    )
+    )  # fmt: skip
     return 1.0 if all((column == np.floor(column)).all() for column in columns) else None
 
 
@@ -82,7 +87,7 @@ def least_durations(problem: TaskGraph) -> Floats:
 
 def _longest(problem: TaskGraph, seconds: Floats, edge: Floats | None = None) -> float:
     edge = np.zeros(len(problem.dag.source)) if edge is None else edge
-    return float(colevels(problem.dag, seconds, edge).max(initial=0.0))
+    return float(colevels(problem.dag, seconds, edge, problem.dag.release).max(initial=0.0))
 
 
 def _area(problem: TaskGraph, least: Floats) -> float:
@@ -95,11 +100,12 @@ def _area(problem: TaskGraph, least: Floats) -> float:
     return max(by_core, by_speed)
 
 
-def _forced(problem: TaskGraph, least: Floats) -> float:
-    dag, routing = problem.dag, problem.network.routing
+def earliest_ends(problem: TaskGraph) -> Floats:
+    """Return when each task ends at the earliest: the longest path to it, with forced data."""
+    dag, routing, least = problem.dag, problem.network.routing, least_durations(problem)
     count = len(problem.network)
     if count == 1:
-        return _longest(problem, least)
+        return colevels(dag, least, np.zeros(len(dag.source)), dag.release)
     others = ~np.eye(count, dtype=bool)
     transfer = routing.fixed_seconds[others].min() + (
         dag.size * routing.seconds_per_unit[others].min()
@@ -108,11 +114,11 @@ def _forced(problem: TaskGraph, least: Floats) -> float:
     width = int(min(WIDEST_JOIN, np.diff(dag.first_in).max(initial=0)))
     forced_ends.run(
         len(dag) + 8 * len(dag.source),
-        (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least),
+        (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least, dag.release),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
         (float(problem.cores.max()),),
     )
-    return float(ends.max(initial=0.0))
+    return ends
 
 
 def _given_plan(problem: TaskGraph) -> Bound:
@@ -128,9 +134,59 @@ def _given_plan(problem: TaskGraph) -> Bound:
     return Bound(value=value, name="given plan", source=GIVEN)
 
 
+def impossible(problem: TaskGraph) -> str | None:
+    """Say why no plan keeps the deadlines, where bounds show that; None else.
+
+    A task can end no earlier than the longest path to it allows; and all that has to be done by a
+    deadline, in the least durations, takes no longer than all cores together have until then.
+    What comes before others has to be done by their deadline less what is between.
+
+    Complexity: O(n log n + e).
+    """
+    if not problem.has_deadlines or problem.given.anything:
+        return None
+    dag, due = problem.dag, latest_ends(problem)
+    early = earliest_ends(problem)
+    task = int(np.argmax(early - due))
+    if early[task] > due[task]:
+        name, at = dag.names[task], float(dag.deadline[task])
+        return f"{name} ends at {early[task]:.12g} at the earliest, its deadline is {at:.12g}"
+    least = least_durations(problem)
+    last = float(due[due < np.inf].max())
+    behind = levels(dag, least, np.zeros(len(dag.source)), last - due) - least
+    by = last - behind  # inf where neither a task nor what follows it has a deadline
+    order = np.argsort(by, kind="stable")[: np.count_nonzero(by < np.inf)]
+    work = np.cumsum(least[order]) / float(problem.cores.sum())
+    over = np.flatnonzero(work > by[order] * (1 + ALLOWED))
+    if not len(over):
+        return None
+    at = int(over[0])
+    return f"what has to end by {by[order[at]]:.12g} takes all cores together {work[at]:.12g} s"
+
+
+def kept(problem: TaskGraph, solution: Solution) -> Solution:
+    """Return the solution, without its plan where that misses a deadline."""
+    why = None if solution.schedule is None else missed(problem, solution.schedule)
+    if solution.infeasible is not None or (why is None and solution.schedule is not None):
+        return solution
+    infeasible = impossible(problem)
+    said = (
+        ()
+        if why is None or infeasible is not None
+        else (f"a plan that is not valid was found: {why}",)
+    )
+    return Solution(
+        schedule=None,
+        lower_bound=solution.lower_bound,
+        infeasible=infeasible,
+        stopped=solution.stopped,
+        notes=(*solution.notes, *said),
+    )
+
+
 @graph_loop
 def forced_ends(  # type: ignore[no-untyped-def]
-    order, first_in, predecessors, in_weight, least, ends, arrival, member, cores
+    order, first_in, predecessors, in_weight, least, release, ends, arrival, member, cores
 ):
     """Write the earliest end of each task that any plan on any machines allows.
 
@@ -171,4 +227,4 @@ def forced_ends(  # type: ignore[no-untyped-def]
             local = max(latest, earliest_start + work / cores)
             others = arrival[shared + 1] if shared + 1 < kept else 0.0
             begin = min(begin, max(local, others))
-        ends[task] = begin + least[task]
+        ends[task] = max(begin, release[task]) + least[task]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -22,7 +23,7 @@ from makespan.core.inputs.forms import (
 )
 from makespan.core.names import Numbered
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
-from makespan.taskgraph.model.dag import DURATION, INDEX, SIZE, WORK, Dag
+from makespan.taskgraph.model.dag import DEADLINE, DURATION, INDEX, RELEASE, SIZE, TIMES, WORK, Dag
 from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import TaskGraph
 
@@ -30,6 +31,9 @@ LARGEST_LIST = 1000
 """Tasks up to which a problem is written as lists of tables; more are written as columns."""
 
 DEFAULTS = (("communication", "overlap"), ("contention", "none"), ("duplication", False))
+
+DEFAULT_TIMES = {"release": 0.0, "deadline": math.inf}
+COLUMNS = ("work", "size", "names", "durations", *TIMES)
 
 Durations = Annotated[Any, Column(DURATION, one_for_all=False)]
 Indices = Annotated[Any, Column(INDEX)]
@@ -41,6 +45,8 @@ class TaskForm(Form):
     name: str
     work: Annotated[float, Value(WORK)] | None = None
     durations: Durations | None = None
+    release: Annotated[float, Value(RELEASE)] = 0.0
+    deadline: Annotated[float, Value(DEADLINE)] = math.inf
 
     @model_validator(mode="after")
     def _either(self) -> TaskForm:
@@ -66,6 +72,8 @@ class ColumnsForm(Form):
     source: Indices = Field(default_factory=lambda: np.zeros(0))
     target: Indices = Field(default_factory=lambda: np.zeros(0))
     size: Annotated[Any, Column(SIZE)] = 0.0
+    release: Annotated[Any, Column(RELEASE)] = 0.0
+    deadline: Annotated[Any, Column(DEADLINE)] = math.inf
 
 
 class TaskGraphForm(ProblemForm):
@@ -96,13 +104,17 @@ class TaskGraphForm(ProblemForm):
             return Dag.from_arrays(
                 work=part.work, source=part.source, target=part.target, size=part.size,
                 names=part.names, durations=part.durations,
+                release=part.release, deadline=part.deadline,
             )  # fmt: skip
+        tasks = self.tasks or ()
         return Dag(
             [
                 (task.name, task.work if task.durations is None else task.durations)
-                for task in self.tasks or ()
+                for task in tasks
             ],
             [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
+            release={task.name: task.release for task in tasks if task.release},
+            deadline={task.name: task.deadline for task in tasks if task.deadline < math.inf},
         )
 
 
@@ -147,7 +159,7 @@ def _in_columns(place: str) -> str:
     words = {"from": "source", "to": "target", "name": "names"}
     found = re.fullmatch(r"(?:tasks|edges)\[(\d+)\]\.(\w+)(.*)", place)
     if found is None:
-        return f"columns.{place}" if place in ("work", "size", "names", "durations") else place
+        return f"columns.{place}" if place in COLUMNS else place
     index, name, rest = found.groups()
     return f"columns.{words.get(name, name)}[{index}]{rest}"
 
@@ -197,6 +209,10 @@ def _tasks(dag: Dag) -> list[dict[str, Any]]:
     ]
     for task, row in zip(dag.own.tolist(), dag.durations.tolist(), strict=True):
         entries[task] = {"name": dag.names[task], "durations": row}
+    for name in TIMES:
+        times = getattr(dag, name)
+        for task in np.flatnonzero(times != DEFAULT_TIMES[name]).tolist():
+            entries[task][name] = float(times[task])
     return entries
 
 
@@ -211,6 +227,9 @@ def _columns(dag: Dag) -> dict[str, Any]:
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
+    for name in TIMES:
+        if (getattr(dag, name) != DEFAULT_TIMES[name]).any():
+            entry[name] = getattr(dag, name).tolist()
     if len(dag.source):
         entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}
     return entry

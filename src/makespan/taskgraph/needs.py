@@ -49,6 +49,12 @@ def _communication(problem: TaskGraph) -> str | None:
     return f"edges[{int(heavy[0])}].size is {problem.dag.size[heavy[0]]:g}" if len(heavy) else None
 
 
+def _released(problem: TaskGraph) -> str | None:
+    dag = problem.dag
+    late = np.flatnonzero(dag.release > 0)
+    return f"{dag.names[late[0]]} is released at {dag.release[late[0]]:g} s" if len(late) else None
+
+
 def _tree(problem: TaskGraph) -> str | None:
     dag = problem.dag
     into, out = np.diff(dag.first_in), np.diff(dag.first_out)
@@ -86,6 +92,7 @@ OVERLAP = Need(
     "communication beside computation",
     lambda problem: "communication is blocking" if problem.is_blocking else None,
 )
+NO_RELEASES = Need("tasks that are there from the start", _released)
 NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,

@@ -148,13 +148,16 @@ class TaskGraph(Pictured):
         size: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
         durations: ArrayLike | None = None,
+        release: ArrayLike = 0.0,
+        deadline: ArrayLike = np.inf,
         network: Network,
         **others: Any,
     ) -> TaskGraph:
         """Build a problem from the columns of :meth:`Dag.from_arrays`, a network, and the rest."""
         dag = Dag.from_arrays(
-            work=work, source=source, target=target, size=size, names=names, durations=durations
-        )
+            work=work, source=source, target=target, size=size, names=names,
+            durations=durations, release=release, deadline=deadline,
+        )  # fmt: skip
         return cls(dag, network, **others)
 
     __hash__ = None  # type: ignore[assignment]
@@ -192,6 +195,11 @@ class TaskGraph(Pictured):
     def cores(self) -> Integers:
         """The cores of each machine that can be of use: as many as there are tasks."""
         return frozen(np.minimum(self.network.cores, len(self.dag)))
+
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether any task has to end by some time."""
+        return bool((self.dag.deadline < np.inf).any())
 
     @cached_property
     def alike(self) -> list[list[int]]:

@@ -118,6 +118,7 @@ class _Rows:
             self.first = transfers & (schedule.machine == origin)
             self.after[self.last] = routing.delay[origin[self.last], goal[self.last]]
         self.position = problem.given.chained.position[self.task]
+        self.release = dag.release
 
     def _seconds(self, transfers: np.ndarray) -> Floats:
         problem, schedule = self.problem, self.schedule
@@ -192,6 +193,7 @@ class _Rows:
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
                 sending, receiving, seconds, self.after, *self.graph, self.machine_of, first_core,
+                self.release,
             ),
             (
                 start, end, task_end, np.zeros(len(self.graph[2])), np.zeros(things),
@@ -227,6 +229,7 @@ class _CopyRows(_Rows):
         self.after = np.zeros(len(schedule))
         self.after[transfers] = problem.network.routing.delay[sender, receiver]
         self.position = problem.dag.position[copies.task[self.task]]
+        self.release = problem.dag.release[copies.task]
 
     def _connect(self, copies: Copies) -> None:
         """Set the graph of the copies, and the edge in it that each transfer brings."""
@@ -266,7 +269,7 @@ def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-de
 @graph_loop
 def earliest(  # type: ignore[no-untyped-def]
     order, computes, task, edge, following_hop, last, sending, receiving, seconds, after,
-    first_in, in_edges, source, has_rows, machine_of, first_core,
+    first_in, in_edges, source, has_rows, machine_of, first_core, release,
     start, end, task_end, there, free, core_free, clock, core_of, taken_last,
     blocking,
 ):  # fmt: skip
@@ -284,7 +287,7 @@ def earliest(  # type: ignore[no-untyped-def]
         goal = task[row]
         place = machine_of[goal]
         if clock[goal] < 0.0 and (blocking or computes[row]):
-            begin = taken_last[place]
+            begin = max(release[goal], taken_last[place])
             for position in range(first_in[goal], first_in[goal + 1]):
                 each = in_edges[position]
                 if has_rows[each] and not blocking:

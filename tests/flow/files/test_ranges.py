@@ -65,12 +65,14 @@ DOCUMENTS = {
         | {"transfer_per_byte": 1.0, "reduce_per_byte": 1.0, "reduce_overhead": 1.0},
     ],
     "taskgraph": [
-        {"tasks": [{"name": "a", "work": 2.0}, {"name": "b", "work": 1.0}]}
+        {"tasks": [{"name": "a", "work": 2.0, "release": 1.0}]}
+        | {"network": {"machines": MACHINES}},
+        {"tasks": [{"name": "a", "work": 2.0}, {"name": "b", "work": 1.0, "deadline": 9.0}]}
         | {"edges": [{"from": "a", "to": "b", "size": 1.0}]}
         | {"network": {"machines": MACHINES, "rate": 2.0, **LINKS}},
         {"columns": {"durations": [[1.0, 2.0]] * 2, "source": [0], "target": [1], "size": [1.0]}}
         | {"network": {"machines": MACHINES, "rate": [[0.0, 1.0], [1.0, 0.0]]}},
-        {"columns": {"work": [1.0, 2.0]}}
+        {"columns": {"work": [1.0, 2.0], "release": [0.0, 1.0], "deadline": [4.0, 9.0]}}
         | {"network": {"machines": MACHINES, "topology": "mesh", "shape": [1, 2]}},
     ],
 }  # fmt: skip

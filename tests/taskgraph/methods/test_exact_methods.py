@@ -63,10 +63,14 @@ def test_branch_and_bound_is_optimal_or_says_that_it_gave_up() -> None:
         if not covers(plain):
             continue
         result = solve(plain, method="branch-and-bound", tries=10**6)
-        assert result.status == "optimal"
-        assert result.makespan == pytest.approx(optimum(plain), rel=1e-9)
+        least = optimum(plain)
+        assert result.status == ("optimal" if least < np.inf else "infeasible")
+        if least == np.inf:
+            continue
+        assert result.makespan == pytest.approx(least, rel=1e-9)
         few = solve(plain, method="branch-and-bound", tries=1)
-        assert few.makespan is not None
+        if few.makespan is None:  # its first plan misses a deadline
+            continue
         assert few.makespan >= result.makespan
         if few.status != "optimal":
             cut_off += 1

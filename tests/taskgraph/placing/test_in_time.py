@@ -145,9 +145,9 @@ def test_kernel_appends_to_the_core_that_is_free_first() -> None:
         machine, start, end = np.full(count, -1), np.zeros(count), np.zeros(count)
         none, table = np.zeros(0, dtype=np.int64), np.zeros((5, 5))
         append_some(
-            np.arange(count), pinned, work, np.full(count, -1), np.zeros((0, 5)), np.ones(5),
-            np.zeros(5), first_core, np.zeros(count + 1, dtype=np.int64), none, np.zeros(0),
-            table, table, machine, start, end, tail,
+            np.arange(count), pinned, work, 0.0 * work, np.full(count, -1), np.zeros((0, 5)),
+            np.ones(5), np.zeros(5), first_core, np.zeros(count + 1, dtype=np.int64), none,
+            np.zeros(0), table, table, machine, start, end, tail,
         )  # fmt: skip
         assert list(zip(machine.tolist(), start.tolist(), strict=True)) == expected
 

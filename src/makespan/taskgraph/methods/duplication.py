@@ -7,11 +7,12 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
+from makespan.taskgraph.limits import worth
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
 from makespan.taskgraph.placing.copy_board import Copying
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end
-from makespan.taskgraph.placing.levels import by_level, colevels, levels, weights
+from makespan.taskgraph.placing.levels import by_level, colevels, levels, tails, weights
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
@@ -47,12 +48,12 @@ def duplication(
         Weights of work and of data on a path, as of ``heft``.
     """
     dag = problem.dag
-    order = by_level(dag, levels(dag, *weights(problem, w1, w2)))
+    order = by_level(dag, levels(dag, *weights(problem, w1, w2), tails(problem)))
     least = least_durations(problem)
     plain = inserted(problem, control, order)
     if cannot_end(problem, control):
         return Solution(schedule=plain)
-    earliest = colevels(dag, least, 0.0 * dag.size) - least
+    earliest = colevels(dag, least, 0.0 * dag.size, dag.release) - least
     plan, machines = Copying(problem, control, earliest, MOST), range(len(problem.network))
     for task in order.tolist():
         if control.expired():
@@ -66,7 +67,7 @@ def duplication(
             _log(problem, control, task, sorted(tries))
     timed = plain if plain.earliest else retimed(problem, plain)
     plans = (plain, timed, plan.schedule())
-    best = min(plans, key=lambda each: each.makespan)
+    best = min(plans, key=lambda each: worth(problem, each))
     if best is not plans[-1]:
         control.step("the plan of heft, without copies, is as short: it is kept")
     return Solution(schedule=best)

@@ -14,6 +14,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.limits import latest_ends, worth
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
 from makespan.taskgraph.placing.copy_board import first_copies
@@ -26,6 +27,7 @@ TINY = 40
 FEW, MANY = 2_000, 500_000
 MAX_STEPS = 200_000_000
 SLICE = 20_000_000
+LATE = 1e4  # the makespans that a plan which misses a deadline counts besides
 MIN_REACH, MAX_REACH = 0.003, 0.1
 
 
@@ -39,6 +41,8 @@ MIN_REACH, MAX_REACH = 0.003, 0.1
 )
 def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
     """Improve the best plan known, or that of ``heft``, by moving tasks.
+
+    Where that misses a deadline, the greatest lateness falls first.
 
     It makes no copies: from a plan with copies it keeps those that end first.
 
@@ -59,10 +63,10 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     ):
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
-    if schedule.makespan <= least or control.expired():
+    if worth(problem, schedule) <= (0.0, least) or control.expired():
         return Solution(schedule=schedule, lower_bound=least)
     improved = _improved(problem, control, schedule, moves)
-    best = improved if improved.makespan < schedule.makespan else schedule
+    best = min(schedule, improved, key=lambda plan: worth(problem, plan))
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
 
 
@@ -86,7 +90,9 @@ def _improved(
     best_order, best_machine = order.copy(), machine.copy()
     cores = int(first_core[-1])
     seed = 1 + int(control.rng.integers(2**31 - 3))
-    numbers = np.array([0.0, float(seed), schedule.makespan, schedule.makespan])
+    late, makespan = worth(problem, schedule)
+    value = LATE * makespan + late if late else makespan
+    numbers = np.array([0.0, float(seed), value, value, LATE * makespan, makespan])
     routing = network.routing
     loop, column = improve.chosen(moves * large)
     inputs = [
@@ -95,6 +101,7 @@ def _improved(
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
             routing.seconds_per_unit.ravel(), first_core,
+            dag.release, latest_ends(problem),
             order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
             np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine, numbers,
         )
@@ -105,8 +112,8 @@ def _improved(
         if control.expired():
             break
     found = np.empty(count, dtype=np.int64)
-    found[np.asarray(inputs[17])] = np.arange(count)
-    return in_order(problem, np.asarray(inputs[18]), found)
+    found[np.asarray(inputs[19])] = np.arange(count)
+    return in_order(problem, np.asarray(inputs[20]), found)
 
 
 def _reach(moves: int, count: int) -> float:

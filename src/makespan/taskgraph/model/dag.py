@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from math import isnan
+from math import inf, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,10 @@ MAX_TASKS = 2**53  # beyond, floats skip whole numbers
 WORK = Rule("work is 0 or more units")
 SIZE = Rule("a size is 0 or more units of data")
 DURATION = Rule("a duration is 0 or more seconds")
+RELEASE = Rule("a release is 0 or more seconds")
+DEADLINE = Rule("a deadline is 0 or more seconds, or inf", infinite=True)
 INDEX = whole("an end of an edge is the index of a task,", 0, MAX_TASKS)
+TIMES = ("release", "deadline")
 SUGGESTED_FROM = 200
 
 
@@ -36,6 +39,9 @@ class Dag:
     edges
         ``(from, to, size)`` or ``(from, to)``: ``to`` starts after ``from`` has ended and its
         ``size`` units of data (0 if omitted) have arrived.
+    release, deadline
+        Seconds by name: no machine takes the task before its release, 0 if omitted, and it ends by
+        its deadline, infinity if omitted.
     notes
         What a reader of graphs of others assumed, for the notes of results.
 
@@ -47,6 +53,8 @@ class Dag:
         Units of work; of a task that has durations only, their mean.
     source, target, size
         One entry per edge, in the given order.
+    release, deadline
+        Seconds, one entry per task.
     own, durations
         The tasks with durations of their own, and their durations, shape (len(own), machines).
 
@@ -69,6 +77,8 @@ class Dag:
         tasks: Mapping[str, Any] | Iterable[tuple[str, Any]],
         edges: Iterable[Sequence[Any]] = (),
         *,
+        release: Mapping[str, float] | None = None,
+        deadline: Mapping[str, float] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         mistakes = Mistakes()
@@ -76,14 +86,19 @@ class Dag:
         names = tuple(name for name, _ in pairs)
         works = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
-        self._set(names, _Columns(*works, source, target, size), mistakes)
+        times = (
+            _times("release", release, names, RELEASE, 0.0, mistakes),
+            _times("deadline", deadline, names, DEADLINE, inf, mistakes),
+        )
+        self._set(names, _Columns(*works, source, target, size, *times), mistakes)
         self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
     def _set(self, names: Sequence[str], columns: _Columns, mistakes: Mistakes) -> None:
         self.names, self._mistakes = names, mistakes
         kept = _Columns._make(frozen(column.copy()) for column in columns)
-        self.work, self.own, self.durations, self.source, self.target, self.size = kept
+        self.work, self.own, self.durations, self.source, self.target, self.size = kept[:6]
+        self.release, self.deadline = kept[6:]
         self._numbers = range(len(columns.source))
 
     @classmethod
@@ -96,6 +111,8 @@ class Dag:
         size: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
         durations: ArrayLike | None = None,
+        release: ArrayLike = 0.0,
+        deadline: ArrayLike = inf,
     ) -> Dag:
         """Build a graph from columns.
 
@@ -112,6 +129,8 @@ class Dag:
         durations
             Seconds of each task on each machine, shape (tasks, machines), in place of
             work / speed.
+        release, deadline
+            Seconds of each task, or one number for all: as in :class:`Dag`.
 
         Examples
         --------
@@ -119,7 +138,7 @@ class Dag:
         'T2'
         """
         mistakes = Mistakes()
-        columns = _columns(work, durations, source, target, size, mistakes)
+        columns = _columns(work, durations, source, target, size, release, deadline, mistakes)
         count = len(columns.work)
         if names is not None and len(names) != count:
             mistakes.add("names", f"there are {len(names)} names for {count} tasks")
@@ -181,7 +200,7 @@ class Dag:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dag):
             return NotImplemented
-        columns = ("work", "source", "target", "size", "own", "durations")
+        columns = ("work", "source", "target", "size", "own", "durations", *TIMES)
         return self.names == other.names and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
         )
@@ -271,6 +290,9 @@ class Dag:
             mistakes.add("tasks", "is empty; a task graph has at least one task")
         mistakes.column(lambda index: f"tasks[{index}].work", self.work, WORK, known=known)
         mistakes.column(lambda index: f"edges[{index}].size", self.size, SIZE, known=known)
+        for name, rule in zip(TIMES, (RELEASE, DEADLINE), strict=True):
+            place = f"tasks[{{}}].{name}".format
+            mistakes.column(place, getattr(self, name), rule, known=known)
         for row, task in enumerate(self.own.tolist()):
             place = f"tasks[{task}].durations[{{}}]".format
             mistakes.column(place, self.durations[row], DURATION, known=known)
@@ -317,11 +339,14 @@ class _Columns(NamedTuple):
     source: Integers
     target: Integers
     size: Floats
+    release: Floats
+    deadline: Floats
 
 
 def _columns(
-    work: Any, durations: Any, source: Any, target: Any, size: Any, mistakes: Mistakes
-) -> _Columns:
+    work: Any, durations: Any, source: Any, target: Any, size: Any, release: Any, deadline: Any,
+    mistakes: Mistakes,
+) -> _Columns:  # fmt: skip
     table = _array("durations", durations, float, mistakes) if durations is not None else None
     if table is not None and table.ndim != 2:
         mistakes.add("durations", "is not a table of one row per task and one column per machine")
@@ -346,8 +371,15 @@ def _columns(
     if sizes.ndim and len(sizes) != len(tails):
         mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
         sizes = np.array(0.0)
+    times = []
+    for name, values, default in zip(TIMES, (release, deadline), (0.0, inf), strict=True):
+        time = _array(name, values, float, mistakes)
+        if time.ndim and time.shape != amounts.shape:
+            mistakes.add(name, f"has {len(time)} entries for {len(amounts)} tasks")
+            time = np.array(default)
+        times.append(np.array(np.broadcast_to(time, amounts.shape)))
     own, every = np.arange(len(seconds)), np.array(np.broadcast_to(sizes, tails.shape))
-    return _Columns(amounts, own, seconds, tails, heads, every)
+    return _Columns(amounts, own, seconds, tails, heads, every, *times)
 
 
 def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
@@ -409,6 +441,25 @@ def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Flo
         own, rows = [], []
     table = np.array(rows, dtype=np.float64) if rows else np.zeros((0, 0))
     return work, np.array(own, dtype=np.int64), table
+
+
+def _times(
+    word: str, given: Any, names: Sequence[Any], rule: Rule, default: float, mistakes: Mistakes
+) -> Floats:
+    """Return what is given by name, the default for other tasks."""
+    times = np.full(len(names), default)
+    if given is not None and not isinstance(given, Mapping):
+        mistakes.add(word, f"{shown(given)} is not a table of seconds by task")
+        return times
+    position = index_by_name(names) if given else {}
+    for name, value in (given or {}).items():
+        if name not in position:
+            hint = did_you_mean(name, list(map(str, names[:SUGGESTED_FROM])))
+            mistakes.add(f"{word}.{name}", f"there is no task {shown(name)}{hint}")
+            continue
+        seconds = mistakes.number(f"tasks[{position[name]}].{word}", value, rule)
+        times[position[name]] = default if isnan(seconds) else seconds
+    return times
 
 
 def _edges(

@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.diagram import Groups
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Integers
-from makespan.core.picture import Bars, Links, Picture, Role, Row
+from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
@@ -21,6 +21,8 @@ from makespan.taskgraph.problem import TaskGraph
 VIEWS = {"graph": graph, "platform": platform}
 MAX_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
+MAX_MARKS = 6
+"""Deadlines up to which each has a mark."""
 COPY = " (copy)"
 """What is added to the name of a task where another copy of it ends first."""
 
@@ -67,7 +69,22 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
         labels=tuple(labels),
         groups=_of_activities(charted(problem), schedule),
         links=Links(tuple(names), source, target),
+        marks=_deadlines(problem),
     )
+
+
+def _deadlines(problem: TaskGraph) -> tuple[Mark, ...]:
+    """Return a mark for each time that is a deadline, where they are few."""
+    due = problem.dag.deadline
+    times = np.unique(due[due < np.inf]).tolist()
+    if len(times) > MAX_MARKS:
+        return ()
+    marks = []
+    for time in times:
+        tasks = np.flatnonzero(due == time).tolist()
+        what = problem.dag.names[tasks[0]] if len(tasks) == 1 else f"{len(tasks)} tasks"
+        marks.append(Mark(f"{what} due", time, limit=True))
+    return tuple(marks)
 
 
 def grouped(problem: TaskGraph, schedule: Schedule, by: str, details: Mapping[str, Any]) -> Groups:

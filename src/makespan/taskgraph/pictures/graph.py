@@ -40,13 +40,19 @@ def graph(
 
     Of a plan, the scheduled graph: tasks with their times, coloured by machine, sizes 0 on a
     machine, dashed edges where tasks follow one another there, the dominant sequence bold.
-    Without a plan, the longest path is bold.
+    Without a plan, the longest path is bold, and releases and
+    deadlines stand beside the works: ``3, from 1, by 9``.
     """
     dag = problem.dag
     names = [HASH.sub("", name) for name in dag.names]
     size, added = dag.size, np.empty((0, 2), dtype=np.int64)
     if schedule is None:
-        notes = [brief(work) for work in dag.work.tolist()]
+        notes = [
+            f"{brief(work)}{_limits(release, deadline)}"
+            for work, release, deadline in zip(
+                dag.work.tolist(), dag.release.tolist(), dag.deadline.tolist(), strict=True
+            )
+        ]
         path, bold_word = longest_path(problem), "longest path"
     else:
         schedule = schedule.renamed(problem.machines)
@@ -87,6 +93,12 @@ def graph(
         dashed="one after another on a machine",
         notes=said,
     )
+
+
+def _limits(release: float, deadline: float) -> str:
+    """Return what is said of a release and a deadline where there are any."""
+    early = f", from {brief(release)}" if release else ""
+    return f"{early}, by {brief(deadline)}" if deadline < np.inf else early
 
 
 def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[int]) -> Integers:

@@ -64,6 +64,7 @@ class Growing:
         self._first: list[int] = dag.first_in.tolist()
         self._edges: list[int] = dag.in_edges.tolist()
         self._seconds = problem.seconds
+        self._release: list[float] = dag.release.tolist()
 
     def _incoming(self, task: int) -> list[int]:
         return self._edges[self._first[task] : self._first[task + 1]]
@@ -163,7 +164,7 @@ class Board(Growing):
     ) -> Placement:
         edges = self._incoming(task)
         end, source = self.end, self._source
-        seconds, taken = self._seconds(task, machine), not_before
+        seconds, taken = self._seconds(task, machine), max(not_before, self._release[task])
         if self._blocking or seconds > 0:  # what takes no time needs no core
             taken = max(taken, min(self.cores[machine]))
         waited = 0.0

@@ -46,7 +46,7 @@ class Copying:
         self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self.starts: Times = [{} for _ in range(len(dag))]
         self.ends: Times = [{} for _ in range(len(dag))]
-        self._earliest = earliest.tolist()
+        self._earliest, self._release = earliest.tolist(), dag.release.tolist()
         self._seconds = problem.seconds
         self._fixed = Rows(routing.fixed_seconds.T)
         self._per_unit = Rows(routing.seconds_per_unit.T)
@@ -111,7 +111,7 @@ class Copying:
 
         The source is -1 if it has a copy there already.
         """
-        ready, latest = 0.0, -1
+        ready, latest = self._release[task], -1
         fixed, per_unit = self._fixed[machine], self._per_unit[machine]
         first, last = self._first[task], self._first[task + 1]
         for source, size in zip(self._sources[first:last], self._sizes[first:last], strict=True):

@@ -34,8 +34,8 @@ def columns(problem: TaskGraph) -> tuple[Any, ...]:
     first_core = np.zeros(len(network) + 1, dtype=np.int64)
     np.cumsum(problem.cores, out=first_core[1:])
     return readonly(
-        dag.work, own_row, dag.durations, network.speed, network.task_setup, first_core,
-        dag.first_in, dag.predecessors, dag.size[dag.in_edges],
+        dag.work, dag.release, own_row, dag.durations, network.speed, network.task_setup,
+        first_core, dag.first_in, dag.predecessors, dag.size[dag.in_edges],
         network.routing.fixed_seconds, network.routing.seconds_per_unit,
     )  # fmt: skip
 

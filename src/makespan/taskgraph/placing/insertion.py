@@ -73,7 +73,7 @@ class Insertion(Growing):
 
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
-        ready = 0.0
+        ready = self._release[task]
         for edge in self._incoming(task):
             source = self._source[edge]
             origin, arrival = self.machine[source], self.end[source]
@@ -89,15 +89,15 @@ class Insertion(Growing):
         """Return the first fit of a task whose transfers occupy links, ports or the machine."""
         edges = [e for e in self._incoming(task) if self.machine[self._source[e]] >= 0]
         length = self._seconds(task, machine)
-        ended = max((self.end[self._source[edge]] for edge in edges), default=0.0)
+        ready, waited = self._release[task], 0.0
         if not self.problem.is_blocking:
-            ready, waited = 0.0, 0.0
             for edge in sorted(edges, key=lambda edge: (self.end[self._source[edge]], edge)):
                 begin = self.end[self._source[edge]]
                 arrival, wait = self._arrival(edge, machine, begin, undo, rows)
                 ready, waited = max(ready, arrival), waited + wait
             start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
             return Placement(machine, start, start, start + length, waited)
+        ended = max([ready, *(self.end[self._source[edge]] for edge in edges)])
         options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
         for taken, until in options:
             kept, recorded = len(undo), len(rows)
@@ -172,7 +172,7 @@ def in_order(
     in_sequence.run(count + len(dag.source) + routing.delay.size,
         (
             sorted_by(key, dag.position), machine,
-            problem.durations_on(np.arange(count), machine), first_core,
+            problem.durations_on(np.arange(count), machine), first_core, dag.release,
             dag.first_in, dag.predecessors, dag.size[dag.in_edges],
             routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
         ),
@@ -220,7 +220,7 @@ def planned(
 
 @graph_loop
 def in_sequence(  # type: ignore[no-untyped-def]
-    order, machine, seconds, first_core, first_in, predecessors, size, fixed, per_unit,
+    order, machine, seconds, first_core, release, first_in, predecessors, size, fixed, per_unit,
     core_free, latest, start, end,
     machines, in_turn,
 ):  # fmt: skip
@@ -235,7 +235,9 @@ def in_sequence(  # type: ignore[no-untyped-def]
         task = order[index]
         place = machine[task]
         first, cores = first_core[place], first_core[place + 1] - first_core[place]
-        begin = core_free[first] if seconds[task] > 0.0 else 0.0
+        begin = release[task]
+        if seconds[task] > 0.0:
+            begin = max(begin, core_free[first])
         for position in range(first_in[task], first_in[task + 1]):
             source = predecessors[position]
             arrival = end[source]

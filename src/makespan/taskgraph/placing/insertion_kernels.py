@@ -150,7 +150,7 @@ def drop(
 @kernel
 def insert_some(
     order: Integers, pinned: Integers, bias: Floats, by_start: bool,
-    work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
+    work: Floats, release: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
     first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
     fixed: Floats, per_unit: Floats, uniform: bool,
     machine: Integers, start: Floats, end: Floats,
@@ -174,7 +174,7 @@ def insert_some(
         low, high = 0, machines
         if pinned[task] >= 0:
             low, high = pinned[task], pinned[task] + 1
-        latest, place_of_latest, here = 0.0, -1, 0.0
+        latest, place_of_latest, here = release[task], -1, release[task]
         if uniform:
             for position in range(begin_in, end_in):
                 source = predecessors[position]
@@ -189,7 +189,7 @@ def insert_some(
                 here = max(here, arrival)
         else:
             for place in range(low, high):
-                ready[place] = 0.0
+                ready[place] = release[task]
             for position in range(begin_in, end_in):
                 source = predecessors[position]
                 origin, amount, ended = machine[source], size[position], end[source]
@@ -272,7 +272,7 @@ def sink(hole: int, heap: Integers, spot: Integers, tail: Floats) -> None:
 @kernel
 def append_some(
     order: Integers, pinned: Integers,
-    work: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
+    work: Floats, release: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
     first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
     fixed: Floats, per_unit: Floats,
     machine: Integers, start: Floats, end: Floats, tail: Floats,
@@ -295,7 +295,7 @@ def append_some(
             for core in range(best + 1, first_core[pinned[task] + 1]):
                 if tail[core] < tail[best]:
                     best = core
-        begin, place = tail[best], machine_of[best]
+        begin, place = max(tail[best], release[task]), machine_of[best]
         for position in range(first_in[task], first_in[task + 1]):
             source = predecessors[position]
             origin, arrival = machine[source], end[source]

@@ -70,8 +70,10 @@ def _mean_of_pairs(table: Floats) -> float:
     return float(table[~np.eye(count, dtype=bool)].mean())
 
 
-def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+def levels(dag: Dag, task: Floats, edge: Floats, tail: Floats | None = None) -> Floats:
     """Return the longest path from each task to an exit task, both ends included.
+
+    With a ``tail`` for each task, what is at least behind it, the path may end anywhere.
 
     Source: PB165, "úroveň (level)". Complexity: O(tasks + edges).
 
@@ -82,14 +84,19 @@ def levels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     level = np.zeros(len(dag))
     longest_paths.run(
         len(dag) + len(edge),
-        (dag.order[::-1], dag.first_out, dag.successors, task, edge[dag.out_edges]),
+        (
+            dag.order[::-1], dag.first_out, dag.successors, task, edge[dag.out_edges],
+            np.zeros(len(dag)) if tail is None else tail,
+        ),
         (level,),
-    )
+    )  # fmt: skip
     return level
 
 
-def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
+def colevels(dag: Dag, task: Floats, edge: Floats, head: Floats | None = None) -> Floats:
     """Return the longest path from an entry task to each task, both ends included.
+
+    With a ``head`` for each task, what is at least before it, the path may begin anywhere.
 
     Source: PB165, "ko-úroveň (co-level)". Complexity: O(tasks + edges).
 
@@ -100,10 +107,26 @@ def colevels(dag: Dag, task: Floats, edge: Floats) -> Floats:
     colevel = np.zeros(len(dag))
     longest_paths.run(
         len(dag) + len(edge),
-        (dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges]),
+        (
+            dag.order, dag.first_in, dag.predecessors, task, edge[dag.in_edges],
+            np.zeros(len(dag)) if head is None else head,
+        ),
         (colevel,),
-    )
+    )  # fmt: skip
     return colevel
+
+
+def tails(problem: TaskGraph) -> Floats | None:
+    """Return how much sooner than the plan each task has to end; None without deadlines.
+
+    The plan is taken to end after the longest path and all work spread over the cores, as list
+    schedules of one speed do at the latest (Graham 1969).
+    """
+    if not problem.has_deadlines:
+        return None
+    task, edge = weights(problem)
+    end = levels(problem.dag, task, edge).max() + task.sum() / problem.cores.sum()
+    return np.asarray(np.maximum(end - problem.dag.deadline, 0.0))
 
 
 def by_level(dag: Dag, level: Floats) -> Integers:
@@ -156,15 +179,15 @@ def highest_ready(first_out, successors, ranked, rank, waiting, order):  # type:
 
 
 @graph_loop
-def longest_paths(order, first, neighbours, task_weight, edge_weight, longest):  # type: ignore[no-untyped-def]
+def longest_paths(order, first, neighbours, task_weight, edge_weight, least, longest):  # type: ignore[no-untyped-def]
     """Write the longest path from each task along its neighbours, both ends included.
 
-    ``order`` holds neighbours before those that they are neighbours of; ``edge_weight`` is in the
-    order of ``neighbours``.
+    Beyond a task there is its ``least`` at least. ``order`` holds neighbours before those that
+    they are neighbours of; ``edge_weight`` is in the order of ``neighbours``.
     """
     for index in range(len(order)):
         task = order[index]
-        beyond = 0.0
+        beyond = least[task]
         for position in range(first[task], first[task + 1]):
             beyond = max(beyond, edge_weight[position] + longest[neighbours[position]])
         longest[task] = task_weight[task] + beyond

@@ -8,6 +8,7 @@ from makespan.taskgraph.model.loops import graph_loop
 @graph_loop
 def improve(  # type: ignore[no-untyped-def]
     first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
+    release, due,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,
     numbers,
     evaluations, all_evaluations, reach, machines,
@@ -20,18 +21,26 @@ def improve(  # type: ignore[no-untyped-def]
     no longer than the present one by more than a threshold (threshold accepting), which falls
     with the square of the moves that are left, from the share ``reach`` of the best to nothing.
 
-    ``numbers`` holds the moves tried, the state of the generator, the best makespan and the
-    present one; ``size`` is in the order of ``predecessors``; tables are flat.
+    A plan in which a task ends after it is ``due`` counts its greatest lateness, and more than
+    any other plan.
+
+    ``numbers`` holds the moves tried, the state of the generator, the best makespan, the present
+    one, what a plan that is late counts besides, and the makespan at the start; ``size`` is in the
+    order of ``predecessors``; tables are flat.
     """
     count = len(order)
     tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
+    late = 0.0
     for _ in range(evaluations):
         state = state * 48271 % 2147483647
         task = state % count
         if state // count % 2 == 0:  # a random one of the chain that ends last
             last = order[0]
             for other in range(count):
-                if end[other] > end[last]:
+                if late > 0.0:
+                    if end[other] - due[other] > end[last] - due[last]:
+                        last = other
+                elif end[other] > end[last]:
                     last = other
             seen = 0
             while last >= 0:
@@ -75,7 +84,7 @@ def improve(  # type: ignore[no-untyped-def]
         for core in range(len(free)):
             free[core] = 0.0
             core_last[core] = -1
-        total = 0.0
+        total = late = 0.0
         for index in range(count):
             each = order[index]
             here = machine[each]
@@ -84,6 +93,8 @@ def improve(  # type: ignore[no-untyped-def]
                 if free[other] < free[core]:
                     core = other
             begin, because = free[core], core_last[core]
+            if release[each] > begin:
+                begin, because = release[each], -1
             for position in range(first_in[each], first_in[each + 1]):
                 source = predecessors[position]
                 arrival = end[source]
@@ -97,8 +108,11 @@ def improve(  # type: ignore[no-untyped-def]
             free[core] = end[each]
             core_last[core] = each
             total = max(total, end[each])
+            late = max(late, end[each] - due[each])
+        if late > 0.0:
+            total = numbers[4] + late
         left = 1.0 - tried / all_evaluations
-        if total <= present + best * reach * left * left:
+        if total <= present + min(best, numbers[5]) * reach * left * left:
             present = total
             if total < best:
                 best = total

@@ -82,7 +82,7 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
             routing.seconds_per_unit.ravel(), first_core, rule.bias, rule.level,
-            np.diff(dag.first_in), ready, np.zeros(count * machines), np.full(count, np.inf),
+            np.diff(dag.first_in), ready, np.repeat(dag.release, machines), np.full(count, np.inf),
             np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
             np.zeros(int(first_core[-1])), np.zeros(machines),
             np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),

@@ -11,7 +11,7 @@ from makespan.taskgraph.model.dag import Dag
 
 
 class Ready:
-    """Tasks whose predecessors have all ended, in the order of their priority.
+    """Released tasks whose predecessors have all ended, in the order of their priority.
 
     Parameters
     ----------
@@ -28,15 +28,18 @@ class Ready:
 
     def __init__(self, dag: Dag, *priority: Floats) -> None:
         self.time = 0.0
+        self._release: list[float] = dag.release.tolist()
         negated = [(-column).tolist() for column in priority]
         self._key = list(zip(*negated, range(len(dag)), strict=True))
         self._first = dag.first_out.tolist()
         self._successors = dag.successors.tolist()
         waiting = np.diff(dag.first_in).tolist()
         self._waiting = waiting
-        self._running: list[tuple[float, int]] = []
-        self._queue = [key for key, count in zip(self._key, waiting, strict=True) if not count]
-        heapq.heapify(self._queue)
+        self._events: list[tuple[float, int]] = []  # ends of tasks; releases, of ~task
+        self._queue: list[tuple[float, ...]] = []
+        for task, count in enumerate(waiting):
+            if not count:
+                self._enter(task)
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -52,17 +55,27 @@ class Ready:
 
     def run_until(self, task: int, end: float) -> None:
         """Note that ``task`` will end at ``end``."""
-        heapq.heappush(self._running, (end, task))
+        heapq.heappush(self._events, (end, task))
 
     def advance(self) -> bool:
-        """Pass to the next end of a task and queue what it makes ready; False if none runs."""
-        if not self._running:
+        """Pass to the next end of a task, or release, and queue what is ready; False if none is."""
+        if not self._events:
             return False
-        self.time = max(self.time, self._running[0][0])
-        while self._running and self._running[0][0] <= self.time:
-            _, task = heapq.heappop(self._running)
+        self.time = max(self.time, self._events[0][0])
+        while self._events and self._events[0][0] <= self.time:
+            _, task = heapq.heappop(self._events)
+            if task < 0:
+                self._enter(~task)
+                continue
             for successor in self._successors[self._first[task] : self._first[task + 1]]:
                 self._waiting[successor] -= 1
                 if not self._waiting[successor]:
-                    heapq.heappush(self._queue, self._key[successor])
+                    self._enter(successor)
         return True
+
+    def _enter(self, task: int) -> None:
+        """Queue a task whose predecessors have ended, now or when it is released."""
+        if self._release[task] > self.time:
+            heapq.heappush(self._events, (self._release[task], ~task))
+        else:
+            heapq.heappush(self._queue, self._key[task])

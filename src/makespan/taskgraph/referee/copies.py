@@ -36,6 +36,7 @@ class Copies(Rows):
     def violations(self) -> Iterator[Violation]:
         yield from self.amounts()
         yield from self.durations()
+        yield from self.times()
         sound = True
         for violation in self._transfers():
             sound = False

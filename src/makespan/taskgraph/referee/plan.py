@@ -34,6 +34,7 @@ class Plan(Rows):
     def violations(self) -> Iterator[Violation]:
         yield from self.amounts()
         yield from self.durations()
+        yield from self.times()
         sound = True
         for violation in self._routes():
             sound = False

@@ -94,6 +94,38 @@ class Rows:
                 excess=float(off[row]),
             )
 
+    def times(self) -> Iterator[Violation]:
+        """Yield tasks that machines take before their release, or that end behind their deadline.
+
+        Of copies, the one that ends first has to meet the deadline.
+        """
+        dag = self.problem.dag
+        if not dag.release.any() and not self.problem.has_deadlines:
+            return
+        taken, release = self.taken(), dag.release[self.task]
+        for index in np.flatnonzero(taken < release - self.tolerance).tolist():
+            yield Violation(
+                rule="release",
+                message=f"{self._task(int(self.task[index]))} is taken at {taken[index]:.12g}, "
+                f"before its release at {release[index]:.12g}",
+                activities=(int(self.row[index]),),
+                times=(float(taken[index]), float(release[index])),
+                excess=float(release[index] - taken[index]),
+            )
+        ends, rows = np.zeros(len(dag)), np.zeros(len(dag), dtype=np.int64)
+        last_first = np.argsort(-self.end, kind="stable")  # of equal indices the last counts
+        ends[self.task[last_first]] = self.end[last_first]
+        rows[self.task[last_first]] = self.row[last_first]
+        for task in np.flatnonzero(ends > dag.deadline + self.tolerance).tolist():
+            yield Violation(
+                rule="deadline",
+                message=f"{self._task(task)} ends at {ends[task]:.12g}, after its deadline "
+                f"{dag.deadline[task]:.12g}",
+                activities=(int(rows[task]),),
+                times=(float(ends[task]), float(dag.deadline[task])),
+                excess=float(ends[task] - dag.deadline[task]),
+            )
+
     def cores(self) -> Iterator[Violation]:
         taken, cores = self.taken(), self.problem.network.cores
         single = np.flatnonzero(cores[self.machine] == 1)

@@ -12,6 +12,7 @@ from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds, least_durations
+from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     NO_CONTENTION,
@@ -61,20 +62,27 @@ def branch_and_bound(problem: TaskGraph, control: Control, *, tries: int = MAX_T
         start = heft(problem, control).schedule
     assert start is not None
     least = max(bound.value for bound in bounds(problem))
-    if start.makespan <= least:
+    in_time = missed(problem, start) is None
+    if in_time and start.makespan <= least:
         return Solution(schedule=start, lower_bound=least)
-    search = _Search(problem, control, start, tries)
+    search = _Search(problem, control, start if in_time else None, tries)
     search.extend()
+    if search.best is None and search.left > 0:
+        return Solution(schedule=None, infeasible="no plan meets the deadlines: all were tried")
     return Solution(schedule=search.best, optimal=search.left > 0, stopped=search.left <= 0)
 
 
 class _Search:
     """The plan that grows and shrinks by one task, and the best plan found."""
 
-    def __init__(self, problem: TaskGraph, control: Control, start: Schedule, tries: int) -> None:
+    def __init__(
+        self, problem: TaskGraph, control: Control, start: Schedule | None, tries: int
+    ) -> None:
         dag, least = problem.dag, least_durations(problem)
         self.best, self.left = start, tries
-        self._problem, self._expired, self._makespan = problem, control.expired, start.makespan
+        self._problem, self._expired = problem, control.expired
+        self._makespan = np.inf if start is None else start.makespan
+        self._due: list[float] = latest_ends(problem).tolist()
         self._board, self._machines = Board(problem), range(len(problem.network))
         self._before = {  # of the machines alike
             later: earlier for group in problem.alike for earlier, later in pairwise([-1, *group])
@@ -99,6 +107,8 @@ class _Search:
             task = self._order[place]
             longest = next((self._level[each] for each in left if each != task), 0.0)
             if max(end + self._behind[task], start + longest) >= self._makespan:
+                continue
+            if end > self._due[task]:
                 continue
             if self.left <= 0 or self._expired():
                 self.left = 0

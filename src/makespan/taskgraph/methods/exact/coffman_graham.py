@@ -14,6 +14,7 @@ from makespan.taskgraph.needs import (
     EQUAL_DURATIONS,
     NO_COMMUNICATION,
     NO_GIVEN_PLAN,
+    NO_RELEASES,
     TWO_PROCESSORS,
     few_steps,
 )
@@ -25,7 +26,7 @@ from makespan.taskgraph.problem import TaskGraph
 @register(
     "taskgraph",
     name="coffman-graham",
-    needs=(NO_GIVEN_PLAN, EQUAL_DURATIONS, NO_COMMUNICATION, TWO_PROCESSORS),
+    needs=(NO_GIVEN_PLAN, NO_RELEASES, EQUAL_DURATIONS, NO_COMMUNICATION, TWO_PROCESSORS),
     reach=(few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "
     "processors (Coffman and Graham 1972, theorem 1)",

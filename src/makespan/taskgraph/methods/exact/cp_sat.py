@@ -15,6 +15,7 @@ from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.limits import ALLOWED, latest_ends, missed, worth
 from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.needs import (
     NO_CONTENTION,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from makespan.backends.cp_sat import Scaling
 
 MAX_CONSTRAINTS = 200_000
+NEVER = 2**53
+NO_PLAN = "no plan meets the deadlines: CP-SAT's complete search, with and without presolve"
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 
@@ -81,19 +84,22 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     if start is None:
         start = local_search(problem, control).schedule
     assert start is not None
-    best = _shorter(start, retimed(problem, start))
+    best = _better(problem, start, retimed(problem, start))
     least = max(bound.value for bound in bounds(problem))
-    if best.makespan <= least or control.expired():
+    if worth(problem, best) <= (0.0, least) or control.expired():
         return Solution(schedule=best, lower_bound=least)
     for largest in (COARSE, FINE):
         best, bound, notes, stopped = _searched(problem, control, best, least, largest)
-        if bound is None or not notes or stopped or control.expired():
+        if stopped or control.expired() or (bound is not None and not notes):
             break
-        least = max(least, bound)
+        least = max(least, bound or 0.0)
+    in_time = missed(problem, best) is None
+    if not in_time and bound is None and not stopped:  # both searches were done
+        return Solution(schedule=None, infeasible=NO_PLAN)
     return Solution(
         schedule=best,
         lower_bound=bound,
-        optimal=bound is not None and best.makespan <= bound * (1 + SLACK),
+        optimal=in_time and bound is not None and best.makespan <= bound * (1 + SLACK),
         stopped=stopped,
         notes=notes,
     )
@@ -102,15 +108,19 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
 def _searched(
     problem: TaskGraph, control: Control, plan: Schedule, least: float, largest: int
 ) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
-    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut."""
+    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut.
+
+    Without a bound it is done only where no plan meets the deadlines.
+    """
     from makespan.backends.cp_sat import scaling_of, search
 
+    until = plan.makespan if missed(problem, plan) is None else _latest_end(problem)
     seconds = problem.network.routing.seconds_of(problem.dag.size)
-    times = np.concatenate([problem.durations.ravel(), seconds.ravel()])
-    times = times[times <= plan.makespan]
-    scaling = scaling_of(times, total=plan.makespan, largest_sum=largest)
+    times = np.concatenate([problem.durations.ravel(), seconds.ravel(), problem.dag.release])
+    times = times[times <= until]
+    scaling = scaling_of(times, total=until, largest_sum=largest)
     try:
-        model = _Model.build(problem, control, scaling, plan, least)
+        model = _Model.build(problem, control, scaling, plan, least, until)
     except _LateError:
         return plan, None, (), True
     presolve = largest == COARSE
@@ -118,14 +128,22 @@ def _searched(
         model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
     )
     if found.solved:
-        plan = _shorter(plan, model.schedule(found.value))
+        plan = _better(problem, plan, model.schedule(found.value))
     bound = None if found.bound is None else scaling.bound(found.bound)
     note = scaling.note(len(problem.dag) + len(problem.dag.source))
     return plan, bound, note, found.stopped
 
 
-def _shorter(one: Schedule, other: Schedule) -> Schedule:
-    return other if other.makespan < one.makespan else one
+def _better(problem: TaskGraph, one: Schedule, other: Schedule) -> Schedule:
+    return min(one, other, key=lambda plan: worth(problem, plan))
+
+
+def _latest_end(problem: TaskGraph) -> float:
+    """Return an end that no plan without needless waiting exceeds, however bad it is."""
+    seconds = problem.network.routing.seconds_of(problem.dag.size)
+    slowest = seconds.max(axis=(1, 2), initial=0.0).sum()
+    work = problem.durations.max(axis=1).sum()
+    return float(problem.dag.release.max(initial=0.0) + work + slowest) * (1 + ALLOWED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +157,12 @@ class _Model:
 
     @classmethod
     def build(
-        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float
-    ) -> _Model:
+        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float,
+        until: float,
+    ) -> _Model:  # fmt: skip
         from makespan.backends.cp_sat import library
 
-        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan)
+        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan, until)
         floor = min(builder.least_end(least), builder.horizon)
         end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
@@ -165,17 +184,20 @@ class _LateError(Exception):
 
 
 class _Builder:
-    """The parts of the model, in units of time; ``horizon`` is where the known plan ends."""
+    """The parts of the model, in units of time; ``horizon`` is where the known plan ends.
+
+    Where that misses a deadline, it is ``until``, the end of any plan, seconds.
+    """
 
     def __init__(
-        self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule
+        self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
     ) -> None:
         dag = problem.dag
         self.control = control
         self.problem = problem
         self.machines = range(len(problem.network))
         self.scaling = scaling
-        longest = plan.makespan  # whatever takes longer is ruled out below
+        longest = until  # whatever takes longer is ruled out below
         self.seconds = scaling.down(np.minimum(problem.durations, longest))
         times = problem.network.routing.seconds_of(dag.size)
         self.transfer = scaling.down(np.minimum(times, longest))
@@ -183,15 +205,21 @@ class _Builder:
         item = plan.item[computes]
         self.alike = problem.alike
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
+        self.release = scaling.down(np.minimum(dag.release, longest))
+        self.due = self._due()
         rounded = self._rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
         self.horizon = int(ends.max(initial=0))
+        if (ends > self.due).any():
+            self.horizon = max(self.horizon, int(np.ceil(until / scaling.unit)))
+            self.due = np.minimum(self.due, self.horizon)
         self.seconds[problem.durations > longest] = self.horizon + 1
         self.transfer[times > longest] = self.horizon + 1
         least = self.seconds.min(axis=1).astype(np.float64)
         none = np.zeros(len(dag.source))
-        self.earliest = (colevels(dag, least, none) - least).astype(np.int64)
+        head = self.release.astype(np.float64)
+        self.earliest = (colevels(dag, least, none, head) - least).astype(np.int64)
         self.behind = levels(dag, least, none).astype(np.int64)
 
     def look(self) -> None:
@@ -206,6 +234,15 @@ class _Builder:
         terms = len(self.problem.dag) + len(self.problem.dag.source)
         return max(0, int(self.scaling.down(seconds)) - terms)
 
+    def _due(self) -> Integers:
+        """Return when tasks end at the latest.
+
+        All times are rounded down, so that ends are no later than in seconds: a whole number of
+        units up to the deadline is none above its floor.
+        """
+        due = np.minimum(latest_ends(self.problem) / self.scaling.unit, NEVER)
+        return np.floor(due).astype(np.int64)
+
     def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
         dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
@@ -215,7 +252,7 @@ class _Builder:
             machine = int(self.machine_of[task])
             lasts = int(self.seconds[task, machine])
             core = free[machine].index(min(free[machine]))
-            begin = free[machine][core] if lasts else 0
+            begin = max(int(self.release[task]), free[machine][core] if lasts else 0)
             for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
                 source = int(dag.source[edge])
                 origin = int(self.machine_of[source])
@@ -236,6 +273,7 @@ class _Builder:
             self.look()
             latest = self.horizon - int(self.behind[task])
             begin = model.new_int_var(int(self.earliest[task]), latest, "")
+            due = int(self.due[task])
             row = [model.new_bool_var("") for _ in self.machines]
             model.add_exactly_one(row)
             for machine in self.machines:
@@ -245,6 +283,8 @@ class _Builder:
                         model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
                     )
             model.add(begin + self._duration(task, row) <= end)
+            if due < self.horizon:
+                model.add(begin + self._duration(task, row) <= due)
             model.add(begin + int(self.behind[task]) <= end)
             start.append(begin)
             on.append(row)

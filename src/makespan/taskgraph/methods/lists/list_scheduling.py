@@ -17,7 +17,7 @@ from makespan.core.steps import listed, number
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import colevels, levels, weights
+from makespan.taskgraph.placing.levels import colevels, levels, tails, weights
 from makespan.taskgraph.placing.ready import Ready
 from makespan.taskgraph.placing.steps import Steps, placing
 from makespan.taskgraph.problem import TaskGraph
@@ -105,7 +105,7 @@ def priorities(
         return np.array([float(priority(problem, task)) for task in range(len(dag))])
     task, edge = weights(problem, w1, w2)
     if priority == "level":
-        return levels(dag, task, edge)
+        return levels(dag, task, edge, tails(problem))
     if priority == "co-level":
         return colevels(dag, task, edge)
     if priority == "arrival":
