@@ -117,6 +117,8 @@ def first(table: Table, repeats: int) -> None:
         (2, 0.002, 4000), (2, 0.02, 400), (2, 0.2, 40),
         (3, 0.002, 6000), (3, 0.02, 600), (3, 0.2, 60),
         (8, 0.02, 1600), (8, 0.2, 160),
+        (16, 0.02, 3200), (16, 0.2, 320),
+        (32, 0.05, 2560), (32, 0.2, 640),
     ):  # fmt: skip
         data, function = list(range(items)), Nap(seconds)
         right = [item * item for item in data]

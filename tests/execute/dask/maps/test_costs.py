@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from makespan import Affine, Worker
+from makespan.execute.dask.maps.backlog import next_piece
 from makespan.execute.dask.maps.costs import FIRST_TIME, GROWTH, Costs, Line
 
 SIZES = (1.0, 4.0, 16.0, 100.0, 300.0)
@@ -70,6 +71,20 @@ def test_a_worker_that_returns_nothing_is_late_once_others_returned_something() 
             costs.sent(name, units, 100, 0.0)
             costs.done(name, units, each * units, 0.0)
     assert costs.due("mute", 2.0) == pytest.approx(FIRST_TIME * costs.due("slow", 2.0))
+
+
+def test_an_odd_time_of_a_tiny_chunk_makes_nobody_infinitely_fast() -> None:
+    """Else all the rest would be its share, and less than a message is worth to it: nothing."""
+    costs = Costs()
+    for units, seconds in ((1.0, 2.1e-3), (2.0, 5.5e-4), (4.0, 9.7e-4)):
+        for name, computed in (("odd", seconds), ("usual", 2e-4 * units)):
+            costs.sent(name, units, 100, 1e-3)
+            costs.done(name, units, computed, 1e-3)
+    names = ["odd", "usual"]
+    speeds = {name: costs.speed(name) for name in names}
+    assert speeds["odd"] < 8.0 * speeds["usual"]
+    least = {name: costs.least(name, 2) for name in names}
+    assert next_piece(1e5, ["odd"], {"odd": 0.0, "usual": 50.0}, speeds, least) is not None
 
 
 def test_chunks_grow_step_by_step_and_are_worth_a_message() -> None:

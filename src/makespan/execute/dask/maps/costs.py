@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Self, TypeVar
 
 from makespan.core.costs import Affine
 from makespan.divisible.model.platform import Master, Star, Worker
@@ -36,6 +37,9 @@ class Line:
     """
 
     __slots__ = ("_off", "_seen", "cost")
+    per_item: ClassVar[float] = (
+        0.0  # share of what the largest chunk took that is per unit, at least
+    )
 
     def __init__(self, cost: Affine | None = None, sizes: Iterable[float] = ()) -> None:
         self.cost = cost or Affine(0.0, 0.0)
@@ -45,9 +49,9 @@ class Line:
     def __bool__(self) -> bool:
         return bool(self._seen)
 
-    def scaled(self, factor: float = 1.0) -> Line:
+    def scaled(self, factor: float = 1.0) -> Self:
         """Return the same line over ``factor * x``."""
-        other = Line(Affine(self.cost.fixed, self.cost.per_unit / factor))
+        other = type(self)(Affine(self.cost.fixed, self.cost.per_unit / factor))
         other._seen.extend((x * factor, seconds) for x, seconds in self._seen)
         return other
 
@@ -74,15 +78,30 @@ class Line:
         determinant = w * wxx - wx * wx
         if max(sizes) < SPREAD * min(sizes) or determinant <= NOTHING * w * wxx:
             fixed = min(self.cost.fixed, wy / w)
-            self.cost = Affine(fixed, max(0.0, (wxy - fixed * wx) / wxx))
-            return
-        slope = (w * wxy - wx * wy) / determinant
-        fixed = (wy - slope * wx) / w
-        if slope < 0.0:
-            slope, fixed = 0.0, wy / w
+            slope = (wxy - fixed * wx) / wxx
+        else:
+            slope = (w * wxy - wx * wy) / determinant
+            fixed = (wy - slope * wx) / w
+        largest, took = max(self._seen)
+        least = self.per_item * took / largest
+        if slope < least:
+            slope, fixed = least, max(0.0, (wy - least * wx) / w)
         elif fixed < 0.0:
             slope, fixed = wxy / wxx, 0.0
         self.cost = Affine(fixed, slope)
+
+
+class Work(Line):
+    """A cost of computing: without end, no function is fast.
+
+    Where one odd time of a tiny chunk says so, nothing would be dealt that says better.
+    """
+
+    __slots__ = ()
+    per_item = 0.25
+
+
+Kind = TypeVar("Kind", Line, Work)
 
 
 class Known:
@@ -98,8 +117,15 @@ class Known:
 
     __slots__ = ("back", "compute", "largest", "send")
 
-    def __init__(self, send: Line, compute: Line, back: Line, largest: float = 0.0) -> None:
-        self.send, self.compute, self.back, self.largest = send, compute, back, largest
+    def __init__(
+        self,
+        send: Line | None = None,
+        compute: Work | None = None,
+        back: Line | None = None,
+        largest: float = 0.0,
+    ) -> None:
+        self.send, self.compute, self.back = send or Line(), compute or Work(), back or Line()
+        self.largest = largest
 
     @property
     def lines(self) -> tuple[Line, Line, Line]:
@@ -124,12 +150,14 @@ class Costs:
         """Start from the costs of workers that were measured, or planned with."""
         sizes = (load / 1000, load / 20)
 
-        def line(cost: object) -> Line:
-            return Line(cost, sizes) if isinstance(cost, Affine) else Line()
+        def line(kind: type[Kind], cost: object) -> Kind:
+            return kind(cost, sizes) if isinstance(cost, Affine) else kind()
 
         return cls(
             {
-                one.name: Known(line(one.send), line(one.compute), line(one.return_), load)
+                one.name: Known(
+                    line(Line, one.send), line(Work, one.compute), line(Line, one.return_), load
+                )
                 for one in workers
             }
         )
@@ -141,9 +169,9 @@ class Costs:
             usual = _middle(others, lambda one: one.compute.cost.per_unit)
             slowest = _middle(others, lambda one: one.send.cost.per_unit)
             self.known[name] = Known(
-                slowest.send.scaled() if slowest else Line(),
-                usual.compute.scaled() if usual else Line(),
-                usual.back.scaled() if usual else Line(),
+                slowest.send.scaled() if slowest else None,
+                usual.compute.scaled() if usual else None,
+                usual.back.scaled() if usual else None,
             )
         return self.known[name]
 

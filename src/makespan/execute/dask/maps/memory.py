@@ -41,7 +41,7 @@ class Memory:
             send = self._links[link].scaled(1.0 / unit_bytes)
             known = there.get(link)
             if known is None:
-                costs.known[name] = Known(send, Line(), Line())
+                costs.known[name] = Known(send)
             else:
                 lines = known.compute.scaled(), known.back.scaled()
                 costs.known[name] = Known(send, *lines, known.largest)
