@@ -57,7 +57,7 @@ def test_a_worker_nobody_knows_is_as_the_others() -> None:
     assert costs.speed("new") == pytest.approx(0.5)
     assert costs.most("new", 1.0) == 1.0
     costs.done("new", 10.0, 40.0, 0.1)
-    assert costs.speed("new") < 0.5
+    assert costs.speed("new") == pytest.approx(0.25)
     assert Costs().speed("any") == 1.0
     assert Costs().due("any", 1.0) == math.inf
 

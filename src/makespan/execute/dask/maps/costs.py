@@ -21,7 +21,7 @@ PAUSE = 0.0005  # seconds of a worker between two of them
 BUSY = 0.4  # share of its time that the client may spend so
 FIRST_TIME = 4.0  # times as long as the slowest known worker takes the first chunk of another
 HIDDEN = 2  # chunks ahead of a worker, in whose computation latencies hide
-GROWTH = 32.0  # how much larger than any that came back a chunk may be
+GROWTH = 32.0  # how much larger than any that came back from a worker its next one may be
 FIRST = 4.0  # how much larger than the very first its second chunk is, to tell more
 LONGEST = 2.0  # seconds of a chunk, where more than one item fits
 
@@ -36,7 +36,7 @@ class Line:
     (0.5, 2.0)
     """
 
-    __slots__ = ("_off", "_seen", "cost")
+    __slots__ = ("_guessed", "_off", "_seen", "cost")
     per_item: ClassVar[float] = (
         0.0  # share of what the largest chunk took that is per unit, at least
     )
@@ -45,6 +45,7 @@ class Line:
         self.cost = cost or Affine(0.0, 0.0)
         self._seen = deque(((x, max(MIN_COST, self.cost.of(x))) for x in sizes), KEPT)
         self._off = 0.0
+        self._guessed = False
 
     def __bool__(self) -> bool:
         return bool(self._seen)
@@ -55,13 +56,22 @@ class Line:
         other._seen.extend((x * factor, seconds) for x, seconds in self._seen)
         return other
 
+    def guess(self) -> Self:
+        """Return the same line for another worker: what that worker takes overrules it."""
+        other = self.scaled()
+        other._guessed = True
+        return other
+
     def observe(self, x: float, seconds: float) -> None:
         """Note what ``x`` units took; where the cost has changed, forget what was before."""
         seconds = max(seconds, MIN_COST)
         if self._seen:
             off = math.log(seconds / max(self.cost.of(x), MIN_COST))
             off = off if abs(off) > math.log(CHANGED) else 0.0
-            if off * self._off > 0.0:
+            if off and self._guessed:
+                self._seen.clear()
+                self._guessed = False
+            elif off * self._off > 0.0:
                 while len(self._seen) > 1:
                     self._seen.popleft()
             self._off = off
@@ -169,9 +179,9 @@ class Costs:
             usual = _middle(others, lambda one: one.compute.cost.per_unit)
             slowest = _middle(others, lambda one: one.send.cost.per_unit)
             self.known[name] = Known(
-                slowest.send.scaled() if slowest else None,
-                usual.compute.scaled() if usual else None,
-                usual.back.scaled() if usual else None,
+                slowest.send.guess() if slowest else None,
+                usual.compute.guess() if usual else None,
+                usual.back.guess() if usual else None,
             )
         return self.known[name]
 
@@ -222,10 +232,8 @@ class Costs:
 
     def most(self, name: str, first: float) -> float:
         """Return the units that a chunk holds at most; ``first`` for the very first ones."""
-        if not self[name].largest:
-            return first
-        largest = max(known.largest for known in self.known.values())
-        return min(GROWTH * largest, max(first, LONGEST * self.speed(name)))
+        largest = self[name].largest
+        return min(GROWTH * largest, max(first, LONGEST * self.speed(name))) if largest else first
 
     def an_item(self, names: Iterable[str], units: float) -> tuple[float, float]:
         """Return the seconds that an item of so many units takes all workers together.
