@@ -30,6 +30,13 @@ SLOW = [Link(rate=50), Link(rate=100), Link(rate=200)]
 ROWS = 90_000  # of a job of six seconds
 SPEEDS = functions.SECONDS_PER_ITEM
 CHUNKS = (16, 64, 256)
+FIRST_CALLS = (
+    (2, 0.002, 4000), (2, 0.02, 400), (2, 0.2, 40),
+    (3, 0.002, 6000), (3, 0.02, 600), (3, 0.2, 60),
+    (8, 0.02, 1600), (8, 0.2, 160),
+    (16, 0.02, 3200), (16, 0.2, 320),
+    (32, 0.05, 2560), (32, 0.2, 640),
+)  # workers, seconds of an item, items: jobs of four seconds  # fmt: skip
 CHANGE_AT = 0.4  # of a job, as it would be without the change
 
 Case = Callable[[Table, int], None]
@@ -113,13 +120,7 @@ def add(
 
 def first(table: Table, repeats: int) -> None:
     """The first call on a new cluster, and ``client.map`` item by item on another."""
-    for count, seconds, items in (
-        (2, 0.002, 4000), (2, 0.02, 400), (2, 0.2, 40),
-        (3, 0.002, 6000), (3, 0.02, 600), (3, 0.2, 60),
-        (8, 0.02, 1600), (8, 0.2, 160),
-        (16, 0.02, 3200), (16, 0.2, 320),
-        (32, 0.05, 2560), (32, 0.2, 640),
-    ):  # fmt: skip
+    for count, seconds, items in FIRST_CALLS:
         data, function = list(range(items)), Nap(seconds)
         right = [item * item for item in data]
         ours, other = [], []
