@@ -17,7 +17,7 @@ CP-SAT searches over integers. What a method does with it, and who answers for w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -223,6 +223,7 @@ def search(
     in_seconds: Callable[[float], float] | None = None,
     workers: int = WORKERS,
     presolve: bool = True,
+    settings: Mapping[str, bool | int] | None = None,
 ) -> Found:
     """Search ``model`` until it is solved or ``control`` has expired.
 
@@ -239,6 +240,8 @@ def search(
     presolve
         Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
         been seen to find feasible models infeasible from sums of about 2^31 on.
+    settings
+        Further parameters of CP-SAT, by their names.
 
     The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to
     the main thread, between its own steps.
@@ -250,6 +253,8 @@ def search(
     solver.parameters.num_workers = workers
     solver.parameters.max_memory_in_mb = MAX_MEGABYTES
     solver.parameters.cp_model_presolve = presolve
+    for name, value in (settings or {}).items():
+        setattr(solver.parameters, name, value)
     solver.parameters.random_seed = _seed(control)
     solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's
     if control.remaining is not None and math.isfinite(control.remaining):

@@ -55,6 +55,13 @@ def _released(problem: TaskGraph) -> str | None:
     return f"{dag.names[late[0]]} is released at {dag.release[late[0]]:g} s" if len(late) else None
 
 
+def _due(problem: TaskGraph) -> str | None:
+    due = np.flatnonzero(np.isfinite(problem.dag.deadline))
+    if not len(due):
+        return None
+    return f"{problem.dag.names[due[0]]} has to end by {problem.dag.deadline[due[0]]:g} s"
+
+
 def _tree(problem: TaskGraph) -> str | None:
     dag = problem.dag
     into, out = np.diff(dag.first_in), np.diff(dag.first_out)
@@ -93,6 +100,7 @@ OVERLAP = Need(
     lambda problem: "communication is blocking" if problem.is_blocking else None,
 )
 NO_RELEASES = Need("tasks that are there from the start", _released)
+NO_DEADLINES = Need("tasks without deadlines", _due)
 NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,

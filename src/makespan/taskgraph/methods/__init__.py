@@ -10,6 +10,7 @@ AUTO = (
     "cpop",
     "mcp",
     "single-machine",
+    "cumulative",
     "local-search",
     "duplication",
     "dominant-sequence-clustering",

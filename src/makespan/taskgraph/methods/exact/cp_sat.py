@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -78,18 +78,53 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
     Times that have no common unit are rounded down: the optimum of that model is a lower bound,
     and the plan is timed with the true times.
     """
-    from makespan.backends.cp_sat import SLACK
-
     start = control.incumbent.schedule if control.incumbent else None
     if start is None:
         start = local_search(problem, control).schedule
     assert start is not None
+    seconds = problem.network.routing.seconds_of(problem.dag.size)
+    times = np.concatenate([problem.durations.ravel(), seconds.ravel(), problem.dag.release])
+    return proved(problem, control, start, times, _Model.build)
+
+
+class Model(Protocol):
+    """A model of the problem in units of time, and the plan that a solution of it stands for.
+
+    ``settings`` are parameters of CP-SAT that suit it.
+    """
+
+    @property
+    def model(self) -> CpModel: ...
+
+    @property
+    def settings(self) -> Mapping[str, bool | int]: ...
+
+    def schedule(self, value: Callable[[Any], int], /) -> Schedule: ...
+
+
+Build = Callable[[TaskGraph, Control, "Scaling", Schedule, float, float], Model]
+"""Makes the model, from the best plan and the greatest bound known, and the end of any plan worth
+a search, in seconds; may raise ``LateError``."""
+
+
+def proved(
+    problem: TaskGraph, control: Control, start: Schedule, times: Floats, build: Build
+) -> Solution:
+    """Search the model of ``build`` from the plan ``start``.
+
+    ``times`` are the seconds of which plans are made. Where they have no common unit they are
+    rounded down, and what is open then is searched once more, finer.
+    """
+    from makespan.backends.cp_sat import SLACK
+
     best = _better(problem, start, retimed(problem, start))
     least = max(bound.value for bound in bounds(problem))
     if worth(problem, best) <= (0.0, least) or control.expired():
         return Solution(schedule=best, lower_bound=least)
     for largest in (COARSE, FINE):
-        best, bound, notes, stopped = _searched(problem, control, best, least, largest)
+        best, bound, notes, stopped = _searched(
+            problem, control, best, least, largest, times, build
+        )
         if stopped or control.expired() or (bound is not None and not notes):
             break
         least = max(least, bound or 0.0)
@@ -106,7 +141,13 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
 
 
 def _searched(
-    problem: TaskGraph, control: Control, plan: Schedule, least: float, largest: int
+    problem: TaskGraph,
+    control: Control,
+    plan: Schedule,
+    least: float,
+    largest: int,
+    times: Floats,
+    build: Build,
 ) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
     """Return the best plan found, a bound, what is to be said of rounding, and if it was cut.
 
@@ -115,17 +156,20 @@ def _searched(
     from makespan.backends.cp_sat import scaling_of, search
 
     until = plan.makespan if missed(problem, plan) is None else _latest_end(problem)
-    seconds = problem.network.routing.seconds_of(problem.dag.size)
-    times = np.concatenate([problem.durations.ravel(), seconds.ravel(), problem.dag.release])
     times = times[times <= until]
     scaling = scaling_of(times, total=until, largest_sum=largest)
     try:
-        model = _Model.build(problem, control, scaling, plan, least, until)
-    except _LateError:
+        model = build(problem, control, scaling, plan, least, until)
+    except LateError:
         return plan, None, (), True
     presolve = largest == COARSE
     found = search(
-        model.model, control, in_seconds=scaling.seconds, workers=WORKERS, presolve=presolve
+        model.model,
+        control,
+        in_seconds=scaling.seconds,
+        workers=WORKERS,
+        presolve=presolve,
+        settings=model.settings,
     )
     if found.solved:
         plan = _better(problem, plan, model.schedule(found.value))
@@ -154,6 +198,7 @@ class _Model:
     problem: TaskGraph
     start: list[IntVar]
     on: list[list[IntVar]]
+    settings: ClassVar[Mapping[str, bool | int]] = {}
 
     @classmethod
     def build(
@@ -179,7 +224,7 @@ class _Model:
         return in_order(self.problem, machine, start)
 
 
-class _LateError(Exception):
+class LateError(Exception):
     """The time is up while the model is being built."""
 
 
@@ -225,7 +270,7 @@ class _Builder:
     def look(self) -> None:
         """Look at the clock."""
         if self.control.expired():
-            raise _LateError
+            raise LateError
 
     def least_end(self, seconds: float) -> int:
         """Return the least end, in units, of plans that take at least ``seconds``."""
