@@ -123,6 +123,7 @@ def _compiled(
         np.full(count, -1, dtype=np.int64) if pinned is None else pinned,
         np.zeros((0, 0)) if bias is None else bias,
     )
+    recent = tuple(np.full(cores, -1.0) for _ in range(3))
     rows, used = np.full((cores, 16), -1, dtype=np.int32), 0
     gaps = (
         np.zeros(cores, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
@@ -134,7 +135,7 @@ def _compiled(
             rows, used = insert_some(
                 order[place : place + step], chosen, extra, aim == "start", *read,
                 problem.network.routing.is_uniform,  # type: ignore[call-arg]
-                machine, start, end, tail, rows, *gaps, used,
+                machine, start, end, tail, *recent, rows, *gaps, used,
             )  # fmt: skip
             place += step
     if place < count and control.incumbent is not None:

@@ -2,7 +2,10 @@
 
 The finite gaps of a core are kept in blocks of at most ``BLOCK``; a core has a sorted row of
 blocks, and each block knows its longest gap. A gap is found by bisection over the blocks and a
-scan of those that may hold it; what follows the last task of a core is its ``tail``.
+scan of those that may hold it; what follows the last task of a core is its ``tail``. Most tasks go
+there: of each core is known ``since`` when only the gaps of its last block count, the ``widest`` of
+these, and ``until`` when there are any, so that blocks are looked at only where they may hold a
+task.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ def first_fit(
     core: int,
     earliest: float,
     length: float,
-    enough: float,
+    counted: float,
+    extra: float,
+    best: float,
     tail: Floats,
     rows: Blocks,
     blocks: Integers,
@@ -36,10 +41,9 @@ def first_fit(
 ) -> tuple[float, int, int]:
     """Return the first start not before ``earliest``, and the block and slot of its gap.
 
-    Block -1 stands for the tail. The search gives up at gaps that begin at ``enough`` or later.
+    Block -1 stands for the tail, where no task starts before ``earliest``. The search gives up at
+    gaps whose begin, with what is ``counted`` and ``extra``, is more than ``best``.
     """
-    if earliest >= tail[core]:
-        return earliest, -1, -1
     row, number = rows[core], blocks[core]
     low, high = 0, number
     while low < high:
@@ -51,10 +55,10 @@ def first_fit(
             high = middle
     for index in range(low, number):
         block = row[index]
+        if first[block, 0] + counted + extra > best:
+            break
         if longest[block] < length:
             continue
-        if first[block, 0] >= enough:
-            break
         for slot in range(count[block]):
             if last[block, slot] < earliest:
                 continue
@@ -148,13 +152,30 @@ def drop(
 
 
 @kernel
+def sum_up(
+    core: int, rows: Blocks, blocks: Integers, count: Integers, last: Floats, longest: Floats,
+    since: Floats, widest: Floats, until: Floats,
+) -> None:  # fmt: skip
+    """Note from when on only the last block of a core counts, its longest gap, and its last end."""
+    number = blocks[core]
+    since[core] = widest[core] = until[core] = -1.0
+    if number > 0:
+        block = rows[core, number - 1]
+        widest[core], until[core] = longest[block], last[block, count[block] - 1]
+    if number > 1:
+        before = rows[core, number - 2]
+        since[core] = last[before, count[before] - 1]
+
+
+@kernel
 def insert_some(
     order: Integers, pinned: Integers, bias: Floats, by_start: bool,
     work: Floats, release: Floats, own_row: Integers, own: Floats, speed: Floats, setup: Floats,
     first_core: Integers, first_in: Integers, predecessors: Integers, size: Floats,
     fixed: Floats, per_unit: Floats, uniform: bool,
     machine: Integers, start: Floats, end: Floats,
-    tail: Floats, rows: Blocks, blocks: Integers, count: Integers,
+    tail: Floats, since: Floats, widest: Floats, until: Floats,
+    rows: Blocks, blocks: Integers, count: Integers,
     first: Floats, last: Floats, longest: Floats, used: int,
 ) -> tuple[Blocks, int]:  # fmt: skip
     """Place the tasks of ``order`` one after another on the machine that suits each best.
@@ -165,7 +186,8 @@ def insert_some(
     ``tail`` on are the gaps; their rows and how many blocks are used are returned.
     """
     machines = len(speed)
-    ready = np.zeros(machines)
+    ready, took = np.zeros(machines), np.zeros(machines)
+    counted, extra = np.zeros(machines), np.zeros(machines)
     biased = bias.shape[0] > 0
     same_fixed = fixed[0, machines - 1]
     same_per_unit = per_unit[0, machines - 1]
@@ -199,26 +221,42 @@ def insert_some(
                         arrival += fixed[origin, place] + per_unit[origin, place] * amount
                     ready[place] = max(ready[place], arrival)
         row, amount = own_row[task], work[task]
-        best, best_core, best_place, best_start, best_end = np.inf, -1, -1, 0.0, 0.0
-        best_index, best_slot = -1, -1
+        best, best_core, best_place, best_start = np.inf, -1, -1, 0.0
         for place in range(low, high):
             earliest = ready[place]
             if uniform:
-                earliest = here if place == place_of_latest else latest
+                earliest = ready[place] = here if place == place_of_latest else latest
             seconds = own[row, place] if row >= 0 else amount / speed[place] + setup[place]
-            counted = 0.0 if by_start else seconds
-            extra = bias[task, place] if biased else 0.0
-            if earliest + counted + extra >= best:
+            took[place] = seconds
+            counted[place] = 0.0 if by_start else seconds
+            if biased:
+                extra[place] = bias[task, place]
+            if earliest + counted[place] + extra[place] >= best:
                 continue
             for core in range(first_core[place], first_core[place + 1]):
-                enough = np.inf if biased else best
-                begin, index, slot = first_fit(
-                    core, earliest, seconds, enough, tail, rows, blocks, count, first, last, longest
-                )
-                value = begin + counted + extra
+                begin = max(earliest, tail[core])
+                value = begin + counted[place] + extra[place]
                 if value < best:
                     best, best_core, best_place, best_start = value, core, place, begin
-                    best_end, best_index, best_slot = begin + seconds, index, slot
+        best_index, best_slot = -1, -1
+        for place in range(low, high):
+            earliest = ready[place]
+            if earliest + counted[place] + extra[place] > best:
+                continue
+            for core in range(first_core[place], first_core[place + 1]):
+                if earliest > until[core] or (
+                    earliest > since[core] and took[place] > widest[core]
+                ):
+                    continue
+                begin, index, slot = first_fit(
+                    core, earliest, took[place], counted[place], extra[place], best,
+                    tail, rows, blocks, count, first, last, longest,
+                )  # fmt: skip
+                value = begin + counted[place] + extra[place]
+                if value < best or (value == best and core < best_core):
+                    best, best_core, best_place, best_start = value, core, place, begin
+                    best_index, best_slot = index, slot
+        best_end = best_start + took[best_place]
         machine[task], start[task], end[task] = best_place, best_start, best_end
         core = best_core
         if best_index < 0:
@@ -229,6 +267,7 @@ def insert_some(
                     core, index, slot, tail[core], best_start, used,
                     rows, blocks, count, first, last, longest,
                 )  # fmt: skip
+                sum_up(core, rows, blocks, count, last, longest, since, widest, until)
             tail[core] = best_end
             continue
         block = rows[core, best_index]
@@ -248,6 +287,7 @@ def insert_some(
             drop(core, best_index, best_slot, rows, blocks, count, first, last)
             if count[block]:
                 measure(block, count, first, last, longest)
+        sum_up(core, rows, blocks, count, last, longest, since, widest, until)
     return rows, used
 
 
