@@ -21,6 +21,18 @@ from pathlib import Path
 RELAY = Path(__file__).with_name("relay.py")
 ROOT = Path(__file__).parents[2]
 SOURCES = os.pathsep.join([str(ROOT), str(ROOT / "src")])  # also where another tree is installed
+BARE = """
+import sys
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "makespan":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+"""  # what Python runs when it starts where makespan is not to be found
 HOST = "127.0.0.1"
 NO_LIMIT = 8000.0  # Mbit/s, faster than the relay itself
 
@@ -61,11 +73,16 @@ class Cluster:
 
 @contextmanager
 def star_of(
-    links: Sequence[Link], *, uplink: float | None = None, threads: int = 1
+    links: Sequence[Link], *, uplink: float | None = None, threads: int = 1, bare: bool = False
 ) -> Iterator[Cluster]:
-    """Start a scheduler and a worker ``w1``, ``w2``, … behind each link; end them all after."""
+    """Start a scheduler and a worker ``w1``, ``w2``, … behind each link; end them all after.
+
+    On a ``bare`` cluster makespan is not installed.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        if bare:
+            Path(folder, "sitecustomize.py").write_text(BARE)
         ports = free_ports(1 + 3 * len(links))
         scheduler = ports.pop()
         crew: dict[str, subprocess.Popen[bytes]] = {}
@@ -102,7 +119,7 @@ def star_of(
 
 
 def _start(arguments: Sequence[str], folder: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, **QUIET, "PYTHONPATH": SOURCES}
+    environment = {**os.environ, **QUIET, "PYTHONPATH": os.pathsep.join([folder, SOURCES])}
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         cwd=folder,

@@ -5,17 +5,25 @@ from __future__ import annotations
 import pickle
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from makespan.execute import remote
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.remote import FileChunk, work
+from makespan.execute.outcome import Outcome
+from makespan.execute.remote import FileChunk
 from tests.execute import functions
 
 
 def sent(function: object) -> bytes:
     return pickle.dumps(function)
+
+
+def work(*arguments: Any) -> Outcome:
+    """Return what the client makes of what is sent back."""
+    return Outcome.of(*pickle.loads(pickle.dumps(remote.work(*arguments))))
 
 
 def chunk(*items: object) -> list[bytes]:
@@ -79,8 +87,7 @@ def raises_unpicklable(item: object) -> None:
 def test_an_error_that_cannot_be_pickled_travels_as_text() -> None:
     """It arrives with its name and message."""
     outcome = work(sent(raises_unpicklable), chunk(1), 0, False)
-    copy = pickle.loads(pickle.dumps(outcome))
-    assert "Unpicklable: 1" in str(copy.failures[0])
+    assert "Unpicklable: 1" in str(outcome.failures[0])
 
 
 def test_files_are_files_again() -> None:

@@ -1,4 +1,8 @@
-"""What happens on a worker: a function meets a chunk. Imports nothing of Dask by itself."""
+"""What happens on a worker: a function meets a chunk.
+
+The text of this file travels (:mod:`makespan.execute.dask.cluster.travel`): it imports nothing of
+makespan, and of Dask only inside functions. What it gives back are values of Python's own.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +22,8 @@ STILL_ARRIVING = 2.0  # seconds that what a client wrote before it closed may ta
 LOOK_EVERY = 0.1  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An item whose function raised: its place in the data, and what was raised where.
-
-    ``last`` is the last item of a batch that failed as a whole; ``first`` itself otherwise.
-    ``traceback`` is the text that Python would have printed on the worker.
-    """
-
-    first: int
-    last: int
-    error: BaseException
-    traceback: str
-
-    def __str__(self) -> str:
-        items = f"item {self.first}"
-        if self.last > self.first:
-            items = f"items {self.first} to {self.last}"
-        text = str(self.error)
-        return f"{items}: {type(self.error).__name__}{': ' if text else ''}{text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The results of a part of a chunk, and when the worker's clock showed what."""
-
-    values: Any
-    failures: tuple[Failure, ...]
-    start: float
-    end: float
+Told = tuple[int, int, BaseException, str]
+"""The first and the last item that failed, what was raised, and the text of the traceback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +48,12 @@ class FileChunk:
 
 def work(
     function: bytes, chunk: Any, first: int, batched: bool, part: int = 0, parts: int = 1
-) -> Outcome:
+) -> tuple[Any, tuple[Told, ...], float, float]:
     """Apply a pickled function to one of ``parts`` parts of a chunk, which starts at ``first``.
 
-    The function gets one item at a time, or the whole part where ``batched``. What it raises is
-    part of the outcome; the other items are computed all the same.
+    The function gets one item at a time, or the whole part where ``batched``. Returns the results,
+    what failed, and when the worker's clock showed the start and the end; the items beside one that
+    fails are computed all the same.
     """
     call = _function(function)
     start = time.time()
@@ -88,12 +66,27 @@ def work(
             values, failures = _applied(call, paths, first, batched)
     else:
         values, failures = _applied(call, mine, first, batched)
-    return Outcome(values, failures, start, time.time())
+    return values, failures, start, time.time()
 
 
 def on_rows(function: Callable[..., Any], batched: bool, rows: Any) -> Any:
     """Call a function of several arguments with a row of them, or, ``batched``, with columns."""
     return function(*map(list, zip(*rows, strict=True))) if batched else function(*rows)
+
+
+def called(function: Callable[[], Any]) -> Any:
+    """Call a function that is an item itself."""
+    return function()
+
+
+def told(function: Callable[[Any], Any], item: Any) -> tuple[Any, BaseException | None]:
+    """Return what a function returns, and what it raises, with the traceback as a note."""
+    try:
+        return function(item), None
+    except Exception as raised:
+        _, _, error, text = _failure(0, 0, raised)
+        error.add_note(text)
+        return None, error
 
 
 def tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
@@ -123,7 +116,7 @@ def _function(pickled: bytes) -> Callable[[Any], Any]:
 
 def _applied(
     call: Callable[[Any], Any], items: Sequence[Any], first: int, batched: bool
-) -> tuple[Any, tuple[Failure, ...]]:
+) -> tuple[Any, tuple[Told, ...]]:
     if not len(items):
         return [], ()
     if batched:
@@ -157,7 +150,7 @@ def _whole(values: Any, count: int) -> Any:
     return values
 
 
-def _failure(first: int, last: int, error: Exception) -> Failure:
+def _failure(first: int, last: int, error: Exception) -> Told:
     text = "".join(traceback.format_exception(error))
     error = error.with_traceback(None)
     error.__cause__ = error.__context__ = None
@@ -165,4 +158,4 @@ def _failure(first: int, last: int, error: Exception) -> Failure:
         pickle.loads(pickle.dumps(error))
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
-    return Failure(first, last, error, text)
+    return first, last, error, text

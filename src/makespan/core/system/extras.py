@@ -11,6 +11,7 @@ from makespan.core.errors import MissingExtra
 EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
+    "joblib": "joblib",
     "matplotlib": "plot",
     "mpi4py": "mpi",
     "networkx": "graphs",

@@ -33,7 +33,9 @@ from makespan.execute.dask.cluster.calibrate import calibrate
 from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.items import Files
 from makespan.execute.dask.execution import Execution, ItemsFailed
+from makespan.execute.dask.executor import Executor
 from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
+from makespan.execute.dask.joblib import register_joblib
 from makespan.execute.dask.maps.map import forget, imap, map  # noqa: A004
 from makespan.execute.dask.maps.rounds import plan
 from makespan.execute.dask.maps.run import run
@@ -41,6 +43,7 @@ from makespan.execute.dask.maps.run import run
 __all__ = [
     "Calibration",
     "Execution",
+    "Executor",
     "Files",
     "ItemsFailed",
     "TasksFailed",
@@ -52,5 +55,6 @@ __all__ = [
     "measure",
     "plan",
     "plan_graph",
+    "register_joblib",
     "run",
 ]

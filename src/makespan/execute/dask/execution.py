@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.schedule import WORDS, Schedule
-from makespan.core.shown import Framed, Shown, Table
+from makespan.core.shown import Framed, Shown, Table, Writable, as_csv
 from makespan.core.system.extras import optional
 from makespan.divisible.model.platform import Star
-from makespan.execute.remote import Failure
+from makespan.execute.outcome import Failure
+from makespan.flow.answer import as_json, schedule_as_dict
 from makespan.flow.result import Result
 
 if TYPE_CHECKING:
@@ -49,8 +50,12 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Execution(Shown, Framed):
+class Execution(Shown, Framed, Writable):
     """A run.
+
+    :func:`makespan.save` writes it: what was measured as a picture, as ``.csv``, as ``.json`` with
+    what is said of it, or as a page (``.html``), below the plan where there was one. The results
+    are not in it.
 
     Parameters
     ----------
@@ -92,6 +97,8 @@ class Execution(Shown, Framed):
     singly: float | None = None
     pays_from: float = math.inf
     platform: Star | None = field(default=None, repr=False)
+
+    SUFFIXES: ClassVar = (".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json")
 
     @property
     def predicted(self) -> float | None:
@@ -157,6 +164,45 @@ class Execution(Shown, Framed):
         gantt(below, lower, legend=legend)
         lower.set_xlim(0.0, max(shown, lower.get_xlim()[1]))
         return axes
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what happened as plain data, without the results."""
+        names = ("seconds", "learning", "planning", "singly", "pays_from", "predicted", "measured")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "events": list(self.events),
+            "failures": [str(failure) for failure in self.failures],
+            "schedule": schedule_as_dict(self.schedule),
+        }
+
+    def _in_form(self, suffix: str) -> str | bytes:
+        if suffix == ".json":
+            return as_json(self.as_dict()) + "\n"
+        if suffix == ".csv":
+            return as_csv(self._columns())
+        from makespan.flow.pictures import page, plot
+
+        if suffix == ".html":
+            return self._page()
+        if suffix == ".svg":
+            return plot.svg(self.schedule)
+        if suffix == ".trace.json":
+            return as_json(page.trace_events(self.schedule))
+        return plot.image(self.schedule, suffix)
+
+    def _page(self) -> str:
+        """Return the plan, if there was one, and what was measured, with what is said of it."""
+        from makespan.drawing.page.html import page
+        from makespan.flow.pictures.page import chart
+
+        told = str(self).split("\n")
+        measured = replace(chart(self.schedule), notes=tuple(told[1:]))
+        drawn = replace(measured.picture, title=told[0])
+        if self.plan is None:
+            return page([replace(measured, picture=drawn)], title=told[0])
+        plan = chart(self.plan)
+        below = replace(measured, picture=drawn.with_rows_as(plan.picture))
+        return page([plan, below], title=f"plan and run: {told[0]}")
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         return self.schedule._columns()

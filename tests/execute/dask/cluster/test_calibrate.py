@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, ExecutionError, InputError, read_problem, solve
+from makespan import DivisibleLoad, ExecutionError, FileError, InputError, read_problem, solve
 from makespan.execute.dask import Calibration, Files, calibrate, run
 from tests.execute import functions
 
@@ -56,6 +58,31 @@ def test_a_calibration_is_a_problem_and_a_file(calibration: Calibration, tmp_pat
     assert isinstance(again, DivisibleLoad)
     assert again.load == 500.0
     assert again.platform == calibration.problem(500).platform
+
+
+def test_a_calibration_is_a_file_of_its_own(calibration: Calibration, tmp_path: Path) -> None:
+    """Without a load all of it is written, and read back; what is no calibration is refused."""
+    path = tmp_path / "cluster.json"
+    for rejected in ((), ((3.0, 4.0),)):
+        worker = calibration.workers[0]
+        intervals = (-math.inf, math.inf)
+        fit = replace(worker.compute, rejected=rejected, fixed_interval=intervals)
+        odd = replace(worker, name='Infinity,"', compute=fit)
+        one = replace(calibration, workers=(odd, *calibration.workers[1:]))
+        one.save(path)
+        assert Calibration.read(path) == one
+    with pytest.raises(FileError, match=r"\.toml"):
+        calibration.save(tmp_path / "cluster.toml")
+    text = path.read_text()
+    path.write_text(text.replace('"threads": 1', '"threads": "one"', 1))
+    with pytest.raises(FileError, match=r"workers\[0\]\.threads: .*integer"):
+        Calibration.read(path)
+    path.write_text(text.replace("calibration/1", "calibration/2"))
+    with pytest.raises(FileError, match=r"calibration/2.* is not .*calibration/1"):
+        Calibration.read(path)
+    calibration.save(path, 500)
+    with pytest.raises(FileError, match=r"is not 'makespan\.calibration/1'"):
+        Calibration.read(path)
 
 
 def test_waiting_is_shared_among_the_rounds(calibration: Calibration) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from makespan import InputError
+from makespan import ExecutionError, InputError, save
 from makespan.core.schedule import Activity
 from makespan.execute import dask
 from makespan.execute.dask import ItemsFailed
@@ -38,6 +40,22 @@ def test_a_list_is_mapped(client: Any) -> None:
     assert {worker.name for worker in execution.platform.workers} == {"0", "1", "2"}
     assert 0.0 < execution.learning <= execution.seconds
     assert "learning" in str(execution)
+
+
+@pytest.mark.parametrize("suffix", [".html", ".svg", ".json", ".csv", ".trace.json"])
+def test_a_run_can_be_saved(client: Any, tmp_path: Path, suffix: str) -> None:
+    """As a page with what is said of it, as a picture, as data."""
+    execution = mapped(functions.slept_each, range(60), client)
+    path = tmp_path / f"run{suffix}"
+    save(execution, path)
+    text = path.read_text()
+    assert text.count("compute") >= 1
+    if suffix == ".html":
+        assert "planning" in text
+    if suffix == ".json":
+        found = json.loads(text)
+        assert found["seconds"] == execution.seconds
+        assert len(found["schedule"]["activities"]) == len(execution.schedule)
 
 
 def test_what_was_learnt_is_used_again(client: Any) -> None:
@@ -103,13 +121,17 @@ def test_costs_may_drift(client: Any) -> None:
     assert schedule.amount[computes].max(initial=0.0) <= 0.025 * 400 + 1
 
 
-def test_a_calibration_may_be_given(client: Any) -> None:
-    """It is begun with; anything else is refused with what to pass."""
+def test_a_calibration_may_be_given(client: Any, tmp_path: Path) -> None:
+    """It, or its file, is begun with; anything else is refused with what to pass."""
     data = list(range(200))
     found = dask.calibrate(functions.slept_each, data[:50], client, time_limit=0.05, repetitions=2)
     execution = mapped(functions.slept_each, data, client, calibration=found)
     assert execution.results == data
     assert execution.schedule.amount[0] > 1.0
+    found.save(tmp_path / "cluster.json")
+    dask.forget(client)
+    again = mapped(functions.slept_each, data, client, calibration=tmp_path / "cluster.json")
+    assert again.schedule.amount[0] > 1.0
     with pytest.raises(InputError, match=r"pass what dask\.calibrate"):
         mapped(functions.slept_each, data, client, calibration=found.problem())
 
@@ -245,3 +267,58 @@ async def give(dask_worker: Any) -> None:
 def used_by(execution: Any) -> set[str]:
     schedule = execution.schedule
     return {schedule.machines[int(m)] for m in schedule.machine[schedule.rows_of(Activity.COMPUTE)]}
+
+
+def test_annotations_are_kept_to(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by ``client.map``; an argument wins."""
+    from dask import annotate
+
+    with annotate(workers=["0", "2"], priority=7):
+        assert used_by(mapped(functions.slept_each, range(40), client)) == {"0", "2"}
+        assert used_by(mapped(functions.slept_each, range(40), client, workers="1")) == {"1"}
+        assert list(dask.imap(functions.squared, [3], client)) == [9]
+        given: list[tuple[Any, ...]] = []
+        original = client._graph_to_futures
+
+        def noted(*arguments: Any, **options: Any) -> Any:
+            from dask import get_annotations
+
+            names = "user_priority", "retries", "resources"
+            given.append((*(options.get(name) for name in names), get_annotations()))
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(client, "_graph_to_futures", noted)
+        with annotate(retries=3):
+            mapped(functions.slept_each, range(40), client)
+        assert {(round(priority), *rest[:2]) for priority, *rest in given} == {(7, None, None)}
+        assert all(not rest[-1] for rest in given)
+    monkeypatch.undo()
+    Unlucky.tried.clear()
+    with annotate(retries=2):
+        assert mapped(Unlucky(), [1, 2], client).results == [1, 2]
+        Unlucky.tried.clear()
+        with pytest.raises(ItemsFailed):
+            mapped(Unlucky(), [1, 2], client, retries=0)
+    with annotate(workers=lambda key: "0"), pytest.raises(InputError, match="function of keys"):
+        mapped(functions.squared, [1], client)
+    with annotate(resources={"GPU": 1}), pytest.raises(ExecutionError, match="of those asked for"):
+        mapped(functions.squared, [1], client)
+
+
+def nap(item: int) -> int:
+    time.sleep(1.2)
+    return item
+
+
+def test_long_items_wait_one_at_a_time(client: Any) -> None:
+    """Of items that take more than a second one is computed on a worker and one waits, from the
+    beginning, when nobody knows."""
+    execution = mapped(nap, range(9), client)
+    schedule = execution.schedule
+    sends, computes = schedule.rows_of(Activity.SEND), schedule.rows_of(Activity.COMPUTE)
+    assert schedule.amount[computes].max() == 1.0
+    ends = dict(zip(schedule.item[computes].tolist(), schedule.end[computes].tolist(), strict=True))
+    for row in sends.tolist():
+        worker, begun = schedule.peer[row], float(schedule.start[row])
+        before = schedule.item[sends[(schedule.peer[sends] == worker) & (sends < row)]]
+        assert sum(ends[item] > begun + 0.05 for item in before.tolist()) <= 1

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from makespan.core.costs import Affine
-from makespan.core.errors import ExecutionError
+from makespan.core.errors import ExecutionError, FileError, InputError, Mistake
+from makespan.core.inputs.files import shown_path, write_whole
+from makespan.core.inputs.mistakes import shown
 from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
 from makespan.execute.dask.cluster.fit import Fit
+from makespan.flow.files.documents import parsed
 from makespan.partition.model.samples import Samples
 from makespan.partition.problem import Partition
 
+FORMAT = "makespan.calibration/1"
+INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for it, but numbers
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
 MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
@@ -200,17 +207,63 @@ class Calibration(Shown, Framed):
         path: str | os.PathLike[str],
         load: float | None = None,
         *,
-        rounds: int | Literal["auto"] = 1,
+        rounds: int | Literal["auto"] | None = None,
     ) -> None:
-        """Write the problem of dividing ``load`` units to a file, ``.toml`` or ``.json``."""
-        from makespan.flow.files.files import save
+        """Write the calibration to a file (``.json``), or a problem of dividing a load on it.
 
-        save(self.problem(load, rounds=rounds), path)
+        Parameters
+        ----------
+        path
+            Where to.
+        load, rounds
+            If one is given, the file (``.toml`` or ``.json``) holds :meth:`problem` of them; else
+            all that was measured, for :meth:`read`.
+
+        Raises
+        ------
+        FileError
+            If the suffix is another, or the file can't be written.
+        """
+        from makespan.flow.files.files import refuse_suffix, save
+
+        if load is not None or rounds is not None:
+            save(self.problem(load, rounds=1 if rounds is None else rounds), path)
+            return
+        refuse_suffix(path, ".json")
+        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+        write_whole(path, INFINITE.sub("1e999", text) + "\n")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Calibration:
+        """Read what :meth:`save` wrote.
+
+        Raises
+        ------
+        FileError
+            If the file can't be read or holds no calibration; with every mistake found.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        from makespan.core.inputs.forms import place_of
+
+        data = parsed(path)
+        found = data.pop("format", None)
+        if found != FORMAT:
+            raise FileError(
+                f"{shown_path(path)}: format: {shown(found)} is not {FORMAT!r}; a calibration is"
+                " written by Calibration.save(path)"
+            )
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
+        except ValidationError as error:
+            mistakes = [
+                Mistake(place_of(each["loc"]), each["msg"])
+                for each in error.errors(include_url=False, include_input=False)
+            ]
+            raise FileError(mistakes, heading=shown_path(path)) from None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything measured as plain data."""
-        from dataclasses import asdict
-
         return {**asdict(self), "ports": self.ports, "rejected": list(self.rejected)}
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
@@ -252,6 +305,24 @@ class Calibration(Shown, Framed):
         lines.append(f"sends: {_said(self.sharing)}")
         lines += [f"rejected: {sentence}" for sentence in self.rejected]
         return "\n".join(lines)
+
+
+def as_calibration(given: Calibration | str | os.PathLike[str]) -> Calibration:
+    """Return a calibration, or the one in a file.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        return Calibration.read(given)
+    if not isinstance(given, Calibration):
+        raise InputError(
+            f"calibration: {shown(given)} is not a Calibration; "
+            "pass what dask.calibrate(function, sample, client) returns, or a file of it"
+        )
+    return given
 
 
 def _fits(worker: Measured) -> tuple[tuple[str, Fit], ...]:

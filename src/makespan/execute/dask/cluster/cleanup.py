@@ -8,6 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
+from makespan.execute.dask.cluster.travel import send_code
 from makespan.execute.remote import dropped
 
 LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
@@ -55,6 +56,7 @@ async def _swept(client: Any, keys: Collection[str]) -> None:
     while client.status == "connecting":
         await asyncio.sleep(LOOK_AGAIN)
     with suppress(OSError):  # it is gone, and everything with it
+        await send_code(client)
         await asyncio.gather(
             client.run(dropped, list(keys), on_error="ignore"),
             forgotten(client, keys, looks_in_a_row=WANT_AGAIN),

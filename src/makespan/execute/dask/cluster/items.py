@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -207,6 +208,41 @@ class Stream(Items):
     def item_at(self, load: float) -> int:
         """Return the item that the first ``load`` units end in or before."""
         return math.ceil(load)
+
+
+class Inbox(Stream):
+    """Items that are put in while others are done, until it is closed.
+
+    >>> inbox = Inbox()
+    >>> inbox.put("a"); inbox.put("b"); inbox.read(9), inbox.ended
+    (2, False)
+    >>> inbox.close(); inbox.read(9), inbox.ended
+    (0, True)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(iter(()))
+        self._queue: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+
+    def put(self, item: Any) -> None:
+        """Put an item in."""
+        self._queue.put((item,))
+
+    def close(self) -> None:
+        """Say that no more come."""
+        self._queue.put(())
+
+    def read(self, count: int, seconds: float = math.inf) -> int:
+        """Wait for an item, and take what else is there; return how many that were."""
+        before = len(self)
+        while not self.ended and len(self) < before + count:
+            try:
+                found = self._queue.get(block=len(self) == before)
+            except Empty:
+                break
+            self.data += found
+            self.ended = not found
+        return len(self) - before
 
 
 def _content(path: Path) -> bytes:

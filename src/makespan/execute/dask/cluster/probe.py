@@ -17,8 +17,8 @@ from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.fit import Fit, fit, median, scaled
 from makespan.execute.dask.cluster.items import Items
 from makespan.execute.dask.cluster.transfers import Traffic
+from makespan.execute.outcome import Outcome
 from makespan.execute.progress import Tell
-from makespan.execute.remote import Outcome
 
 SIZES = (1.0, 0.5, 0.125)
 """The sizes of the chunks, relative to the largest."""

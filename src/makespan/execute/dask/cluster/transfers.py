@@ -18,8 +18,10 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.remote import Outcome, work
+from makespan.execute.outcome import Outcome
+from makespan.execute.remote import work
 
+FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
 
 log = logging.getLogger("makespan")
@@ -65,6 +67,8 @@ class Traffic:
         Whether the function takes a whole chunk.
     resources
         What each task needs.
+    priority
+        Of all tasks; among themselves they go by :meth:`start`.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Traffic:
         function: bytes,
         batched: bool,
         resources: Mapping[str, float] | None = None,
+        priority: float = 0.0,
     ) -> None:
         self.crew = crew
         self.client = crew.client
@@ -80,6 +85,7 @@ class Traffic:
         self._where = self.client.scheduler.address, self.client.security
         self.batched = batched
         self.resources = dict(resources or {}) or None
+        self.priority = priority
         self._prefix = f"makespan-{uuid.uuid4().hex[:12]}"
         self._keys: list[str] = []
         self._alive: dict[str, Any] = {}
@@ -176,7 +182,7 @@ class Traffic:
                 key=key,
                 workers=[member.address],
                 allow_other_workers=False,
-                priority=priority,
+                priority=self.priority + FINE * priority,
                 resources=self.resources,
                 pure=False,
             )
@@ -236,7 +242,8 @@ class Traffic:
         data = found[0]
         if len(data) < len(futures):
             await self._explain_missing(member, futures)
-        return [data[future.key] for future in futures], Window(start, time.time())
+        window = Window(start, time.time())
+        return [Outcome.of(*data[future.key]) for future in futures], window
 
     async def _explain_missing(self, member: Member, futures: list[Any]) -> None:
         """Say why results did not come."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.graphs.batch import Batch
-from makespan.execute.remote import Failure
+from makespan.execute.outcome import Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,29 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextvars import Context
 from typing import Any
 
 from makespan.core.errors import MakespanError
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.calibration import MASTER_NAME
+from makespan.execute.dask.cluster.client import on_loop
 from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
 from makespan.execute.dask.cluster.items import Stream, joined
 from makespan.execute.dask.cluster.transfers import Traffic
-from makespan.execute.dask.execution import Execution
+from makespan.execute.dask.execution import Execution, checked
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.record import Record
 from makespan.execute.dask.maps.runner import Run
+
+
+def carried_out(client: Any, job: Job, *, keep_going: bool) -> Execution:
+    """Carry out a job, from outside of the client's event loop.
+
+    What the caller has annotated (``dask.annotate``) is in the job; Dask shall not add it again.
+    """
+    execution = Context().run(on_loop, client, lambda: carry_out(client, job))
+    return checked(execution, keep_going=keep_going)
 
 
 async def carry_out(client: Any, job: Job) -> Execution:
@@ -30,7 +41,7 @@ async def carry_out(client: Any, job: Job) -> Execution:
     try:
         async with (
             Crew(client, only=job.only) as crew,
-            Traffic(crew, job.function, job.batched, job.only.resources) as traffic,
+            Traffic(crew, job.function, job.batched, job.only.resources, job.priority) as traffic,
         ):
             run = Run(job, crew, traffic, record, job.recall(crew.members))
             if len(items) or isinstance(items, Stream):

@@ -33,6 +33,8 @@ class Job:
         A plan, its chunks, and when they are sent and returned; None where there is no plan.
     only
         Which workers may be used.
+    priority
+        Among what else the cluster has to do; higher is sooner.
     batch_size
         The most items in a chunk.
     keep
@@ -55,6 +57,7 @@ class Job:
     chunks: Sequence[Chunk] = ()
     order: Order | None = None
     only: Only = ANY
+    priority: float = 0.0
     batch_size: int | None = None
     keep: Callable[[int, Any], None] | None = None
     taken: Callable[[], int] | None = None

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from queue import SimpleQueue
-from threading import Thread
+from types import MappingProxyType
 from typing import Any
 
-from makespan.core.errors import InputError
-from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
-from makespan.execute.dask.cluster.calibration import Calibration
-from makespan.execute.dask.cluster.client import client_or_local, on_loop, pickled_function
-from makespan.execute.dask.cluster.crew import Member, Only
+from makespan.execute.dask.cluster.calibration import Calibration, as_calibration
+from makespan.execute.dask.cluster.client import client_or_local, pickled_function
+from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.cluster.items import Items, Stream
-from makespan.execute.dask.execution import Execution, checked
+from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.compute import forget_graphs
-from makespan.execute.dask.maps.carry_out import carry_out
+from makespan.execute.dask.maps.annotated import annotated
+from makespan.execute.dask.maps.carry_out import carried_out
 from makespan.execute.dask.maps.costs import Costs
+from makespan.execute.dask.maps.flow import Background, in_order
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
 from makespan.execute.progress import Progress, teller
-from makespan.execute.remote import on_rows, tried
+from makespan.execute.remote import on_rows, told, tried
 
 
 def map(  # noqa: A001
@@ -38,8 +36,8 @@ def map(  # noqa: A001
     batch_size: int | None = None,
     workers: str | Iterable[str] | None = None,
     resources: Mapping[str, float] | None = None,
-    retries: int = 0,
-    calibration: Calibration | None = None,
+    retries: int | None = None,
+    calibration: Calibration | str | os.PathLike[str] | None = None,
     keep_going: bool = False,
     progress: Progress = True,
     **keywords: Any,
@@ -51,6 +49,10 @@ def map(  # noqa: A001
     grow smaller towards the end, so that all workers end together. At most 5 % of the work is ahead
     of a worker: one that becomes slower, stops, joins or dies costs little. What was learnt is kept
     for later calls, until :func:`forget`.
+
+    What ``dask.annotate`` says of ``workers``, ``resources`` and ``retries`` holds where the
+    argument is not given, and its ``priority`` does; not ``allow_other_workers``: named ones are
+    kept to.
 
     Parameters
     ----------
@@ -66,9 +68,10 @@ def map(  # noqa: A001
     resources
         What each call needs of its worker's resources, such as ``{"GPU": 1}``.
     retries
-        How often a call that raises is made again, on the same worker.
+        How often a call that raises is made again, on the same worker; None: never.
     calibration
-        What :func:`calibrate` measured, to begin with in place of what was learnt before.
+        What :func:`calibrate` measured, or a file of it, to begin with in place of what was learnt
+        before.
     keywords
         Passed to the function.
 
@@ -91,7 +94,7 @@ def map(  # noqa: A001
     >>> dask.map(pow, [2, 3], [5, 2], client).results     # doctest: +SKIP
     [32, 9]
     """
-    with _prepared(
+    with prepared(
         function,
         data,
         more,
@@ -105,7 +108,7 @@ def map(  # noqa: A001
         retries=retries,
         calibration=calibration,
     ) as (used, job):
-        return checked(on_loop(used, lambda: carry_out(used, job)), keep_going=keep_going)
+        return carried_out(used, job, keep_going=keep_going)
 
 
 def imap(
@@ -135,56 +138,30 @@ def imap(
     >>> for square in dask.imap(pow, range(10**9), client=client, exp=2):      # doctest: +SKIP
     ...     print(square)
     """
-    ready: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-    ended: list[Execution | BaseException] = []
-    tasks: list[asyncio.Task[Any]] = []
-    taken = 0
-
-    async def recorded(used: Any, job: Job) -> Execution:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.append(task)
-        return await carry_out(used, job)
-
-    def work(used: Any, job: Job) -> None:
-        try:
-            ended.append(on_loop(used, lambda: recorded(used, job)))
-        except BaseException as error:
-            ended.append(error)
-        ready.put(None)
-
     keywords = {name: options.pop(name) for name in {*options} - {*keywords_of(map)}}
-    with _prepared(function, data, more, client, progress, keywords, **options) as (used, prepared):
-        job = replace(
-            prepared,
-            keep=lambda first, values: ready.put((first, values)),
-            taken=lambda: taken,
-        )
-        thread = Thread(target=work, args=(used, job), daemon=True)
-        thread.start()
-        waiting: dict[int, Any] = {}
-        loop = used.loop.asyncio_loop
-        try:
-            while (found := ready.get()) is not None:
-                waiting[found[0]] = found[1]
-                while taken in waiting:
-                    values = waiting.pop(taken)
-                    yield from values
-                    taken += len(values)
-                    with suppress(RuntimeError):  # the client was closed
-                        loop.call_soon_threadsafe(job.changed.set)
-        finally:
-            for task in tasks:
-                with suppress(RuntimeError):
-                    loop.call_soon_threadsafe(task.cancel)
-            thread.join()
-    if isinstance(ended[0], BaseException):
-        raise ended[0]
-    checked(ended[0], keep_going=keep_going)
+    return begin(function, data, more, client, keywords, keep_going, progress, **options)[0]
+
+
+def begin(
+    function: Callable[..., Any],
+    data: Any,
+    more: Sequence[Any],
+    client: Any,
+    keywords: Mapping[str, Any] = MappingProxyType({}),
+    keep_going: bool = False,
+    progress: Progress = False,
+    seconds: float | None = None,
+    **options: Any,
+) -> tuple[Iterator[Any], Background]:
+    """Begin a job, as :func:`map` has it; see :func:`makespan.execute.dask.maps.flow.in_order`."""
+    with ExitStack() as held:
+        entered = prepared(function, data, more, client, progress, keywords, **options)
+        used, job = held.enter_context(entered)
+        return in_order(used, job, held.pop_all(), keep_going=keep_going, seconds=seconds)
 
 
 @contextmanager
-def _prepared(
+def prepared(
     function: Callable[..., Any],
     data: Any,
     more: Sequence[Any],
@@ -196,23 +173,21 @@ def _prepared(
     batch_size: int | None = None,
     workers: str | Iterable[str] | None = None,
     resources: Mapping[str, float] | None = None,
-    retries: int = 0,
-    calibration: Calibration | None = None,
+    retries: int | None = None,
+    calibration: Calibration | str | os.PathLike[str] | None = None,
+    caught: bool = False,
 ) -> Iterator[tuple[Any, Job]]:
-    """Give the client, and the job that these arguments ask for."""
+    """Give the client, and the job that these arguments ask for.
+
+    Where what is raised is ``caught``, results are what :func:`makespan.execute.remote.told` gives.
+    """
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
-    if calibration is not None and not isinstance(calibration, Calibration):
-        raise InputError(
-            f"calibration: {shown(calibration)} is not a Calibration; "
-            "pass what dask.calibrate(function, sample, client) returns"
-        )
-    whole = _call(function, keywords, len(more) + 1, batched, retries)
+    measured = None if calibration is None else as_calibration(calibration)
+    wanted = annotated(workers=workers, resources=resources, retries=retries)
+    whole = _call(function, keywords, len(more) + 1, batched, wanted.retries)
     items = _items(data, more)
-    sent = pickled_function(whole)
-    named = frozenset(
-        [workers] if isinstance(workers, str) else (str(one) for one in workers or ())
-    )
+    sent = pickled_function(partial(told, whole) if caught else whole)
     with client_or_local(client) as used, teller(progress) as tell:
         memory = MEMORIES.setdefault(used.scheduler.address, Memory())
         if isinstance(items, Stream):
@@ -220,8 +195,8 @@ def _prepared(
         key = key_of(whole, items, batched)
 
         def recall(members: Mapping[str, Member]) -> Costs:
-            if calibration is not None:
-                return Costs.of(calibration.star(waits=0.0).workers, calibration.load)
+            if measured is not None:
+                return Costs.of(measured.star(waits=0.0).workers, measured.load)
             if not len(items):
                 return Costs()
             return memory.recall(key, members, items.payload(0, 1)[1] / items.load_of(0, 1))
@@ -235,7 +210,8 @@ def _prepared(
                 tell=tell,
                 recall=recall,
                 learn=partial(memory.keep, key),
-                only=Only(named, resources or {}),
+                only=wanted.only,
+                priority=wanted.priority,
                 batch_size=batch_size,
             ),
         )
@@ -254,6 +230,8 @@ def _is_client(value: Any) -> bool:
 
 def _items(data: Any, more: Sequence[Any]) -> Items:
     """Return the data, several side by side, as items in a row; an iterator as a stream."""
+    if isinstance(data, Items):
+        return data
     if isinstance(data, Iterator) or any(isinstance(one, Iterator) for one in more):
         return Stream(zip(data, *more, strict=False) if more else iter(data))
     if more:

@@ -14,11 +14,11 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.platform import Worker
 from makespan.divisible.problem import DivisibleLoad
-from makespan.execute.dask.cluster.client import checked_client, on_loop, pickled_function
+from makespan.execute.dask.cluster.client import checked_client, pickled_function
 from makespan.execute.dask.cluster.items import Items
-from makespan.execute.dask.execution import Execution, checked
+from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.maps.backlog import Chunk
-from makespan.execute.dask.maps.carry_out import carry_out
+from makespan.execute.dask.maps.carry_out import carried_out
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.order import Order, transfers_of
@@ -87,7 +87,7 @@ def run(
             chunks=chunks,
             order=order,
         )
-        return checked(on_loop(client, lambda: carry_out(client, job)), keep_going=keep_going)
+        return carried_out(client, job, keep_going=keep_going)
 
 
 def _planned(plan: Result, items: Items) -> tuple[tuple[Chunk, ...], Order]:

@@ -20,7 +20,7 @@ from makespan.execute.dask.maps.costs import FIRST, Costs
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.pool import MAX_LOSSES, Pool, Range
 from makespan.execute.dask.maps.record import Computation, Record
-from makespan.execute.remote import Failure, Outcome
+from makespan.execute.outcome import Failure, Outcome
 
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
 LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not two
@@ -142,7 +142,8 @@ class Run:
     async def _wait(self) -> None:
         """Wait until something happens, or somebody is late whose work others can do."""
         idle = any(not self._backlog.of(name) for name in self.crew.names)
-        late = self._do_again() if idle and self.order is None and self._ended else math.inf
+        idle = idle and self.order is None and (self._ended or not self.pool)
+        late = self._do_again() if idle else math.inf
         try:
             async with asyncio.timeout(None if late == math.inf else max(0.0, late)):
                 await self._changed.wait()

@@ -1,0 +1,138 @@
+"""joblib's ``Parallel`` on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import count
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from makespan.core.system.extras import optional
+from makespan.execute.dask.cluster.client import client_or_local
+from makespan.execute.dask.cluster.items import Inbox
+from makespan.execute.dask.maps.flow import Background
+from makespan.execute.dask.maps.map import prepared
+from makespan.execute.remote import called
+
+
+def register_joblib() -> None:
+    """Let joblib know the backend ``"makespan"``.
+
+    It is chosen by ``joblib.parallel_config(backend="makespan", client=client)``, with ``workers``,
+    ``resources`` and ``retries`` as for :func:`makespan.execute.dask.map`; without a client there
+    is a cluster on this machine. joblib makes batches of calls that take 0.2 to 2 s, and hands out
+    two for each thread at first, and one for each that is done: these are dealt out as ``map`` does
+    items. The workers need joblib, too. Calls of ``Parallel`` within calls use threads.
+
+    Raises
+    ------
+    MissingExtra
+        Without joblib.
+
+    >>> import joblib                                   # doctest: +SKIP
+    >>> from makespan.execute import dask
+    >>> dask.register_joblib()                          # doctest: +SKIP
+    >>> with joblib.parallel_config(backend="makespan", client=client):      # doctest: +SKIP
+    ...     print(joblib.Parallel()(joblib.delayed(pow)(base, 2) for base in [2, 3]))
+    [4, 9]
+    """
+    parallel = optional("joblib.parallel")
+
+    class Backend(parallel.AutoBatchingMixin, parallel.ParallelBackendBase):  # type: ignore[misc, name-defined]
+        supports_retrieve_callback = True
+        default_n_jobs = -1
+
+        def __init__(self, client: Any = None, nesting_level: int = 0, **options: Any) -> None:
+            super().__init__(nesting_level=nesting_level)
+            self._given, self._options = client, options
+            self._batches: Batches | None = None
+            self._held = ExitStack()
+            self._client: Any = None
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            if n_jobs == 0:
+                raise ValueError("n_jobs == 0 in Parallel has no meaning")
+            if self._client is None:
+                self._client = self._held.enter_context(client_or_local(self._given))
+            return sum(self._client.ncores().values())
+
+        def submit(self, func: Callable[[], Any], callback: Any = None) -> Future[Any]:
+            if self._batches is None:
+                self._batches = Batches(self._client, self._options)
+            return self._batches.submit(func, callback)
+
+        def retrieve_result_callback(self, out: Future[Any]) -> Any:
+            return out.result()
+
+        def abort_everything(self, ensure_ready: bool = True) -> None:
+            batches, self._batches = self._batches, None
+            if batches is not None:
+                batches.stop()
+
+        def terminate(self) -> None:
+            self.abort_everything()
+            self._client = None
+            self._held.close()
+
+    parallel.register_parallel_backend("makespan", Backend)
+
+
+class Batches:
+    """One job whose items are batches of calls, as they are submitted.
+
+    Parameters
+    ----------
+    client, options
+        Where they run, and options of :func:`makespan.execute.dask.map`.
+    """
+
+    def __init__(self, client: Any, options: dict[str, Any]) -> None:
+        self._client, self._options = client, options
+        self._futures: dict[int, Future[Any]] = {}
+        self._inbox = Inbox()
+        self._came: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+        self._numbers = count()
+        self._held = ExitStack()
+        self._running: Background | None = None
+
+    def submit(self, batch: Callable[[], Any], callback: Any) -> Future[Any]:
+        """Put a batch in; the callback is called with its future when it is done."""
+        future: Future[Any] = Future()
+        if callback is not None:
+            future.add_done_callback(callback)
+        self._futures[next(self._numbers)] = future
+        self._inbox.put(batch)
+        if self._running is None:  # the first shows what they are like
+            entered = prepared(
+                called, self._inbox, (), self._client, False, {}, caught=True, **self._options
+            )
+            _, job = self._held.enter_context(entered)
+            job = replace(job, keep=lambda low, values: self._came.put((low, values)))
+            self._running = Background(self._client, job, lambda: self._came.put(None))
+            Thread(target=self._hand_out, args=(self._running,), daemon=True).start()
+        return future
+
+    def _hand_out(self, running: Background) -> None:
+        while (found := self._came.get()) is not None:
+            for number, pair in enumerate(found[1], start=found[0]):
+                value, error = pair or (None, BrokenExecutor("several workers died on it"))
+                if error is None:
+                    self._futures.pop(number).set_result(value)
+                else:
+                    self._futures.pop(number).set_exception(error)
+        try:
+            running.execution()
+        except BaseException as error:
+            for future in self._futures.values():
+                future.set_exception(error)
+
+    def stop(self) -> None:
+        """Withdraw what is not done."""
+        self._inbox.close()
+        if self._running is not None:
+            self._running.stop()
+        self._held.close()
