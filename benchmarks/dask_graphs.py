@@ -1,174 +1,155 @@
-"""``makespan.execute.dask.compute`` beside Dask's own placement, on workflows behind slow links.
+"""``makespan.execute.dask.compute`` beside Dask's own scheduling, on nine collections.
 
-``python -m benchmarks.dask_graphs [WORKFLOW]...`` runs some workflows, all without names. Real
-scheduler and worker processes on this machine, behind relays that imitate links; computing is
-calibrated sleeping, so that two cores do for all. All strategies run in turn, repeat after repeat,
-and are compared within a repeat. Wall-clock seconds until all results are at the client.
+``python -m benchmarks.dask_graphs fast|slow [COLLECTION]...`` runs some of them, all without names,
+and adds their rows to the table. Real scheduler and worker processes on this machine; ``slow``:
+behind relays that imitate links. Both run in turn, repeat after repeat, and are compared within a
+repeat. Wall-clock seconds until the results are at the client.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.table import Table
-from makespan import Dag, Result
 from makespan.execute import dask
-from makespan.execute.dask import Execution
-from makespan.taskgraph.generate import graphs as generators
-from tests.execute.dask.graphs.graphs import Slept
 from tests.execute.stars import Link, star_of
 
-REPEATS = 5
-RATES = (50.0, 100.0, 200.0)
-WORK = 0.1  # seconds of a mean task at speed 1
-SIZE = 1_000_000  # bytes of a mean result that somebody needs
+FIRST, LATER = 3, 7  # graphs that nobody has seen, and calls of one that was seen
+SLOW = (50.0, 100.0, 200.0)  # Mbit/s
+SIDE, CHUNK = 1500, 500
+KEPT = Path(tempfile.gettempdir(), "makespan_dask_graphs.json")
 
-WORKFLOWS: dict[str, Callable[[], Dag]] = {
-    "layered": lambda: generators.layered(24, rng=3),
-    "fork-join": lambda: generators.fork_join(8, stages=2, rng=1),
-    "gaussian-elimination": lambda: generators.gaussian_elimination(7),
-    "cholesky": lambda: generators.cholesky(4),
-    "fft": lambda: generators.fft(8),
-    "stencil": lambda: generators.stencil(6, 6),
+
+def _array(seed: int) -> Any:
+    import dask.array as da
+
+    return da.random.default_rng(seed).random((SIDE, SIDE), chunks=CHUNK)
+
+
+def _svd(seed: int) -> Any:
+    import dask.array as da
+
+    tall = da.random.default_rng(seed).random((6 * CHUNK, 100), chunks=(CHUNK, 100))
+    return da.linalg.svd(tall)[1]
+
+
+def _tree(leaves: int, seed: int, seconds: float) -> Any:
+    from dask import delayed
+
+    def add(*values: float) -> float:
+        time.sleep(seconds)
+        return sum(values)
+
+    level = [delayed(add)(seed + leaf) for leaf in range(leaves)]
+    while len(level) > 1:
+        level = [delayed(add)(*level[i : i + 2]) for i in range(0, len(level), 2)]
+    return level[0]
+
+
+def _foldby(seed: int) -> Any:
+    import dask.bag as db
+
+    numbers = db.from_sequence(range(seed, seed + 60_000), npartitions=9)
+    return numbers.foldby(lambda x: x % 5, lambda total, x: total + x, 0, lambda a, b: a + b, 0)
+
+
+COLLECTIONS: dict[str, Callable[[int], Any]] = {
+    "(x + x.T).mean()": lambda seed: (_array(seed) + _array(seed).T).mean(),
+    "(x + x.T).sum(0)": lambda seed: (_array(seed) + _array(seed).T).sum(0),
+    "x @ y": lambda seed: (_array(seed) @ _array(seed + 1000)).sum(),
+    "svd": _svd,
+    "rechunk": lambda seed: _array(seed).rechunk((SIDE, 100), method="tasks").sum(0),
+    "overlap": lambda seed: _array(seed).map_overlap(lambda block: block * 2, depth=50).sum(),
+    "tree of 511 tiny tasks": lambda seed: _tree(256, seed, 0.0),
+    "tree of 48 tasks of 50 ms": lambda seed: _tree(24, seed, 0.05),
+    "foldby": _foldby,
 }
 
 
-@dataclass(slots=True)
-class Workflow:
-    """A graph of sleeping tasks."""
+def _taken(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    answer = call()
+    taken = time.perf_counter() - start
+    time.sleep(0.1)  # until everything is released
+    return taken, answer
 
-    dag: Dag
-    work: list[float]
-    size: list[int]
 
-    @classmethod
-    def of(cls, dag: Dag) -> Workflow:
-        """Scale works and sizes; the size of a result is that of the first edge from its task."""
-        work = dag.work / dag.work.mean() * WORK
-        size = np.zeros(len(dag))
-        size[dag.source[::-1]] = dag.size[::-1]
-        size *= SIZE / size[size > 0].mean()
-        return cls(dag, work.tolist(), [max(100, int(each)) for each in size])
-
-    def graph(self, prefix: str) -> tuple[dict[str, Any], list[str]]:
-        """Return a Dask graph, keys named by prefix and kind, and the keys of its exit tasks."""
-        dag = self.dag
-        names = [
-            f"{prefix}{re.sub('[^a-z]', '', name)}-{task}" for task, name in enumerate(dag.names)
+def compared(make: Callable[[int], Any], client: Any) -> list[Any]:
+    """Return medians: Dask's seconds, ours over Dask's at first and later, and what was done."""
+    own: list[float] = []
+    ratios: dict[bool, list[float]] = {True: [], False: []}
+    client.compute(make(0)).result()  # workers have imported what it needs
+    for repeat in range(FIRST + LATER):
+        is_first = repeat < FIRST
+        if is_first:
+            dask.forget(client)
+        collection = make(repeat + 1 if is_first else 100)
+        calls: list[Callable[[], Any]] = [
+            lambda: client.compute(collection).result(),  # noqa: B023
+            lambda: dask.compute(collection, client, progress=False),  # noqa: B023
         ]
-        inputs: list[list[str]] = [[] for _ in names]
-        for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
-            inputs[target].append(names[source])
-        graph = {
-            name: (Slept(self.work[task], self.size[task]), *inputs[task])
-            for task, name in enumerate(names)
-        }
-        sources = set(dag.source.tolist())
-        return graph, [name for task, name in enumerate(names) if task not in sources]
+        order = (0, 1) if repeat % 2 else (1, 0)
+        answers = {each: _taken(calls[each]) for each in order}
+        (dasks, expected), (ours, execution) = answers[0], answers[1]
+        assert _equal(execution.results, expected)
+        own.append(dasks)
+        ratios[is_first].append(ours / dasks)
+    said = execution.events[0].partition(":")[0]
+    return [statistics.median(own), *(statistics.median(ratios[f]) for f in (True, False)), said]
 
 
-@dataclass(slots=True)
-class Measured:
-    """The seconds of each strategy, repeat by repeat, and the errors of the predictions."""
-
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    errors: list[float] = field(default_factory=list)
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (np.ndarray, float)):
+        return bool(np.allclose(one, other, rtol=1e-9))
+    return bool(one == other)
 
 
-def round_robin(client: Any, graph: Mapping[str, Any], keys: list[str]) -> None:
-    """Pin the tasks to the workers in turn, in the order of the graph."""
-    import dask as library
-
-    workers = sorted(client.nthreads())
-    place = {key: workers[number % len(workers)] for number, key in enumerate(graph)}
-    with library.annotate(workers=place.__getitem__, allow_other_workers=False):
-        client.get(dict(graph), keys)
-
-
-def compared(workflow: Workflow, client: Any) -> Measured:
-    """Run all strategies in turn."""
-    found = Measured()
-    graph, keys = workflow.graph("planned")
-    plan: Result = dask.plan_graph(dask.measure(graph, client, keys=keys))
-    dask.compute(graph, client, plan=plan, keys=keys, progress=False)
-    warm = workflow.graph("warm")
-    client.get(*warm)
-
-    def ours() -> Execution:
-        return dask.compute(graph, client, plan=plan, keys=keys, progress=False)
-
-    for repeat in range(REPEATS):
-        cold, pinned = workflow.graph(f"cold{repeat}"), workflow.graph("pinned")
-        for name, strategy in (
-            ("compute", ours),
-            ("Dask, cold", lambda cold=cold: client.get(*cold)),
-            ("Dask, warm", lambda: client.get(*warm)),
-            ("round robin", lambda pinned=pinned: round_robin(client, *pinned)),
-        ):
-            start = time.perf_counter()
-            answer = strategy()
-            found.seconds.setdefault(name, []).append(time.perf_counter() - start)
-            if isinstance(answer, Execution):
-                assert answer.error is not None
-                found.errors.append(answer.error)
-            time.sleep(0.2)  # until everything is released
-    return found
-
-
-def compare(names: list[str]) -> None:
-    """Measure workflows, and print a table: medians, and ratios paired by repeat."""
+def main(links: str, names: list[str]) -> None:
+    """Measure collections; write the table once all of both links are there."""
     from distributed import Client
 
-    table = Table(
-        "dask_graphs",
-        "Task graphs on Dask: planned, and placed by Dask",
-        "Three workers behind links of 50, 100 and 200 Mbit/s (relays), computing by sleeping at "
-        f"speeds 1, 1.5 and 2.5; a mean task takes {WORK:g} s at speed 1, a mean result has "
-        f"{SIZE / 1e6:g} MB. {REPEATS} repeats, strategies in turn. `seconds`: median until all "
-        "results are at the client; the graph was measured and planned before. `against compute`: "
-        "median over the repeats of its seconds divided by those of `compute` in the same repeat; "
-        "above 1, `compute` is faster. Dask is `warm` where it has seen tasks of these names. "
-        "`error`: measured makespan over the predicted one, less 1: median (farthest).",
-        ("workflow", "strategy", "seconds", "range", "against compute", "error"),
-        clock="wall-clock time",
-    )
+    rates = [Link(rate=rate) for rate in SLOW] if links == "slow" else [Link()] * 3
+    found = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     with (
-        star_of([Link(rate=rate) for rate in RATES]) as cluster,
+        star_of(rates) as cluster,
         Client(cluster.address, set_as_default=False) as client,
     ):
-        client.wait_for_workers(len(RATES))
-        for name in names:
-            workflow = Workflow.of(WORKFLOWS[name]())
-            found = compared(workflow, client)
-            _rows(table, f"{name}, {len(workflow.dag)} tasks", found)
-    if names == list(WORKFLOWS):
-        table.write()
+        client.wait_for_workers(len(rates))
+        for name in names or COLLECTIONS:
+            found[f"{links} {name}"] = compared(COLLECTIONS[name], client)
+            print(links, name, found[f"{links} {name}"], flush=True)
+            KEPT.write_text(json.dumps(found))
+    if len(found) == 2 * len(COLLECTIONS):
+        _table(found).write()
 
 
-def _rows(table: Table, workflow: str, found: Measured) -> None:
-    base = found.seconds["compute"]
-    for strategy, taken in found.seconds.items():
-        error = ""
-        if strategy == "compute":
-            farthest = max(found.errors, key=abs)
-            error = f"{100 * statistics.median(found.errors):+.1f} % ({100 * farthest:+.1f} %)"
-        table.add(
-            workflow,
-            strategy,
-            f"{statistics.median(taken):.2f}",
-            f"{min(taken):.2f} to {max(taken):.2f}",
-            f"{statistics.median(a / b for a, b in zip(taken, base, strict=True)):.2f}×",
-            error,
-        )
+def _table(found: dict[str, list[Any]]) -> Table:
+    table = Table(
+        "dask_graphs",
+        "Task graphs on Dask: as `dask.compute` runs them, and as Dask does",
+        "Three workers, on fast links and behind links of 50, 100 and 200 Mbit/s (relays). "
+        f"`first`: a graph that was not seen before, {FIRST} times; `later`: one that was, {LATER} "
+        "calls, planning included. Medians over repeats of the seconds of `dask.compute` divided "
+        "by those of `client.compute(...).result()` in the same repeat: below 1 `dask.compute` is "
+        "faster. `in the end`: what the last call did. All results are equal.",
+        ("links", "collection", "Dask, s", "first", "later", "in the end"),
+        clock="wall-clock time",
+    )
+    for links in ("fast", "slow"):
+        for name in COLLECTIONS:
+            seconds, first, later, said = found[f"{links} {name}"]
+            table.add(links, name, f"{seconds:.2f}", f"{first:.2f}×", f"{later:.2f}×", said)
+    return table
 
 
 if __name__ == "__main__":
-    compare([name for name in WORKFLOWS if name in sys.argv[1:]] or list(WORKFLOWS))
+    main(sys.argv[1], sys.argv[2:])

@@ -12,6 +12,7 @@ import pytest
 from dask import delayed
 
 from makespan import InputError
+from makespan.execute.dask import compute
 from makespan.execute.dask.graphs.work import work_of
 from tests.execute.dask.graphs import graphs
 
@@ -90,19 +91,23 @@ def test_fused_chains_are_one_task() -> None:
         assert len(work_of(chain).nodes) < 10
 
 
-def test_peer_to_peer_shuffles_are_refused() -> None:
-    """Their data do not pass along edges; the message says what to set."""
+def test_peer_to_peer_shuffles_are_left_to_dask() -> None:
+    """Their data do not pass along edges; with a plan they are refused."""
     array = pytest.importorskip("dask.array")
     from distributed import Client, LocalCluster
 
     values = array.ones((40, 40), chunks=(1, 40))
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
-        Client(cluster),
+        Client(cluster) as client,
         dask.config.set({"array.rechunk.method": "p2p"}),
-        pytest.raises(InputError, match=r"'tasks' in dask\.config"),
     ):
-        work_of(values.rechunk((40, 1)))
+        rechunked = values.rechunk((40, 1))
+        execution = compute(rechunked, client, progress=False)
+        assert np.array_equal(execution.results, np.ones((40, 40)))
+        assert "peer-to-peer" in execution.events[0]
+        with pytest.raises(InputError, match="peer-to-peer"):
+            compute(rechunked, client, plan=graphs.planned_tree(["0"]), progress=False)
     with dask.config.set({"array.rechunk.method": "tasks"}):
         assert len(work_of(values.rechunk((40, 1))).nodes) > 40
 

@@ -1,11 +1,11 @@
-"""Tasks on their way to the scheduler and back, under keys of their own."""
+"""Tasks on their way to the scheduler and back."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,24 +27,24 @@ class Batch:
         A ``distributed.Client``.
     work
         The tasks.
-    timed
-        Whether workers note what each task takes, in :data:`makespan.execute.dask.graphs.steps`.
+    as_it_is
+        Whether the tasks go as Dask would send them; else under keys of their own.
     """
 
-    def __init__(self, client: Any, work: Work, *, timed: bool = False) -> None:
+    def __init__(self, client: Any, work: Work, *, as_it_is: bool = False) -> None:
         from dask.utils import key_split
 
         self.client = client
         self.work = work
-        self.timed = timed
+        self.as_it_is = as_it_is
         self.run = uuid.uuid4().hex[:12]
         self.number = {key: index for index, key in enumerate(work.nodes)}
-        self.sent = {
-            key: f"{key_split(key)}-{self.run}-{index}" for key, index in self.number.items()
+        self.sent: dict[Any, Any] = {
+            key: key if as_it_is else f"{key_split(key)}-{self.run}-{index}"
+            for key, index in self.number.items()
         }
         self.key_of = {sent: key for key, sent in self.sent.items()}
         self.futures: dict[Any, Any] = {}
-        self._others: list[str] = []
 
     def submit(
         self,
@@ -77,31 +77,16 @@ class Batch:
         rank = None if priority is None else {self.sent[k]: priority[k] for k in priority}
         self._send(graph, keys, place, rank)
 
-    def submit_copies(self, copies: Mapping[tuple[Any, int], str]) -> None:
-        """Hand out further copies of tasks whose inputs are kept: (key, number) → worker."""
-        graph, keys = {}, {}
-        place: dict[str, Sequence[str]] = {}
-        for (key, number), address in copies.items():
-            sent = f"{self.sent[key]}-{number}"
-            graph[sent] = self.task(sent, key, ())
-            keys[key, number] = sent
-            place[sent] = [address]
-            self._others.append(sent)
-        self._send(graph, keys, place, None)
-
     def task(self, sent: str, key: Any, after: Iterable[Any]) -> Any:
         """Return a task as it is sent."""
         from dask._task_spec import Task, TaskRef
 
         node = self.work.nodes[key]
+        if self.as_it_is:
+            return node
         inputs = tuple(sorted(node.dependencies, key=str))
         awaited = bool(getattr(node, "is_coro", False))
-        function: Callable[..., Any]
-        if self.timed:
-            timed = steps.step_awaited_timed if awaited else steps.step_timed
-            function = partial(timed, self.run, self.number[key], node, inputs)
-        else:
-            function = partial(steps.step_awaited if awaited else steps.step, node, inputs)
+        function = partial(steps.step_awaited if awaited else steps.step, node, inputs)
         names = [self.sent.get(each, each) for each in inputs]
         names += [self.sent[each] for each in after]
         return Task(sent, function, *(TaskRef(name) for name in names))
@@ -140,8 +125,10 @@ class Batch:
         self.futures.clear()
         for future in futures:
             future.release()
+        if self.as_it_is:  # somebody else may want the same keys
+            return
         try:
             async with asyncio.timeout(LONGEST_TIDYING):
-                await forgotten(self.client, [*self.sent.values(), *self._others])
+                await forgotten(self.client, list(self.sent.values()))
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)

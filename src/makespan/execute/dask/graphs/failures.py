@@ -61,10 +61,3 @@ async def failures_of(batch: Batch) -> tuple[TaskFailure, ...]:
         number = batch.number[key]
         found[key] = TaskFailure(number, number, error, text, batch.work.names[key])
     return tuple(sorted(found.values(), key=lambda failure: failure.first))
-
-
-async def raise_failed(batch: Batch) -> None:
-    """Raise :class:`TasksFailed` if a wanted result can't be had."""
-    failures = await failures_of(batch)
-    if failures:
-        raise TasksFailed(failures) from failures[0].error

@@ -84,10 +84,13 @@ class Forecast:
         order: Sequence[int],
         machine_of: Sequence[int],
         after: Mapping[int, tuple[int, ...]] | None = None,
+        *,
+        late: bool = False,
     ) -> float:
         """Time an order, predecessors first; return the makespan.
 
-        ``after`` has tasks that a task is made to wait for beside those that it needs.
+        ``after`` has tasks that a task is made to wait for beside those that it needs. Where
+        ``late``, inputs leave when the last of them is computed, as Dask by itself has it.
 
         Leaves ``start``, ``end``, ``begin`` (when machine and inputs were there), ``cause`` (the
         task that each waited for), ``moves``, and ``carrier``: the edge by (source, machine).
@@ -112,13 +115,16 @@ class Forecast:
             if len(edges) > 1:
                 edges = sorted(edges, key=lambda edge: end[source[edge]])
             for edge in edges:
+                known = max(known, end[source[edge]])
+            for edge in edges:
                 before = source[edge]
                 arrival = end[before]
-                known = max(known, arrival)
                 if machine_of[before] != machine:
                     pair = (before, machine)
                     if pair not in there:
-                        there[pair] = self._carried(edge, machine_of[before], machine, busy)
+                        leaves = known if late else arrival
+                        way = machine_of[before], machine
+                        there[pair] = self._carried(edge, *way, leaves, busy)
                         self.carrier[pair] = edge
                     arrival = there[pair]
                 if arrival > begin:
@@ -133,9 +139,10 @@ class Forecast:
             makespan = max(makespan, done)
         return makespan
 
-    def _carried(self, edge: int, tail: int, head: int, busy: dict[int, Spans]) -> float:
-        """Send a result; return when it is there."""
-        time: float = self.end[self.source[edge]]
+    def _carried(
+        self, edge: int, tail: int, head: int, time: float, busy: dict[int, Spans]
+    ) -> float:
+        """Send a result from then on; return when it is there."""
         for hop in self.routes[tail][head]:
             length = self.size[edge] / hop.rate + hop.setup
             begin = _first_fit(busy, hop.occupied, time, length)

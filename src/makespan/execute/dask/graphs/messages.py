@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -17,13 +17,15 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a worker saw of a run: (start, stop) by computed key, and what it sent.
+    """What was seen of a worker in a run: (start, stop) by computed key, and what it sent.
 
-    ``sent`` holds (key, address of the receiver, start, stop).
+    ``sent`` holds (key, address of the receiver, start, stop), ``sizes`` the bytes of results where
+    they were seen.
     """
 
     computed: dict[Any, tuple[float, float]]
     sent: tuple[tuple[Any, str, float, float], ...]
+    sizes: dict[Any, int] = field(default_factory=dict)
 
 
 def name_of(run: str) -> str:

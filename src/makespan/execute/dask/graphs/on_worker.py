@@ -68,3 +68,15 @@ async def end(run: str, *, dask_worker: Any = None) -> Seen | None:
         return None
     await dask_worker.plugin_remove(name_of(run))
     return Seen(conductor.computed, tuple(conductor.sent))
+
+
+def moved(
+    seconds: float, *, dask_worker: Any = None
+) -> list[tuple[tuple[Any, ...], str, float, float]]:
+    """Return what this worker sent in the last seconds: keys, receiver, start, stop."""
+    since = time.time() + dask_worker.scheduler_delay - seconds
+    return [
+        (tuple(entry["keys"]), str(entry["who"]), entry["start"], entry["stop"])
+        for entry in dask_worker.transfer_outgoing_log
+        if entry["start"] >= since
+    ]

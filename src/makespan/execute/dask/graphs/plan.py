@@ -32,6 +32,7 @@ def plan_graph(
     time_limit: float = TIME_LIMIT,
     rng: int | np.random.Generator | None = None,
     progress: Progress = True,
+    start: tuple[list[int], list[int]] | None = None,
 ) -> Result:
     """Plan a task graph for :func:`makespan.execute.dask.compute`.
 
@@ -50,6 +51,9 @@ def plan_graph(
         As everywhere in :mod:`makespan.execute.dask`.
     rng
         A seed or a generator; None is seed 0.
+    start
+        A plan to begin with: the tasks by number in an order, predecessors first, and the number of
+        each task's machine. Methods are then tried as long as the time lasts only.
 
     Returns
     -------
@@ -64,9 +68,14 @@ def plan_graph(
         raise InputError("problem: communication is blocking; Dask's overlaps with computing")
     generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng or 0)
     forecast = Forecast(problem)
-    first = _first(problem, forecast)
+    until = time.monotonic() + time_limit
+    if start is None:
+        first, until = _first(problem, forecast), time.monotonic() + time_limit
+    else:
+        first = _first(problem, forecast, start, until)
     with teller(progress) as tell:
-        order, machine_of = _search(forecast, *first, time_limit, generator, tell)
+        left = max(0.0, until - time.monotonic())
+        order, machine_of = _search(forecast, *first, left, generator, tell)
     forecast.run(order, machine_of)
     as_run, schedule = _as_run(forecast, order, machine_of)
     forecast.run(order, machine_of, chains(as_run, schedule, order, machine_of))
@@ -81,22 +90,31 @@ def _as_run(
     return problem, forecast.schedule(problem, machine_of)
 
 
-def _first(problem: TaskGraph, forecast: Forecast) -> tuple[list[int], list[int]]:
+def _first(
+    problem: TaskGraph,
+    forecast: Forecast,
+    start: tuple[list[int], list[int]] | None = None,
+    until: float = np.inf,
+) -> tuple[list[int], list[int]]:
     """Return the best plan of the quick methods, as an order and machines."""
     names = METHODS if len(problem.dag) < LARGE else QUICK
     problems = [problem]
     if problem.contention != "none":
         problems.append(replace(problem, contention="none"))
     best: tuple[float, list[int], list[int]] | None = None
-    for each in problems:
+    if start is not None:
+        best = (forecast.run(*start), *start)
+    for each in reversed(problems):
         for name in names if not problem.given.anything else ("given-plan",):
+            if best is not None and time.monotonic() >= until:
+                continue
             try:
                 found = solve(each, method=name)
             except MethodError:
                 continue
             assert found.schedule is not None
             order, machine_of = tasks_of(found.schedule, len(problem.dag))
-            order = _topological(problem, order)
+            order = topological(problem, order)
             end = forecast.run(order, machine_of)
             if best is None or end < best[0]:
                 best = (end, order, machine_of)
@@ -104,7 +122,7 @@ def _first(problem: TaskGraph, forecast: Forecast) -> tuple[list[int], list[int]
     return best[1], best[2]
 
 
-def _topological(problem: TaskGraph, order: list[int]) -> list[int]:
+def topological(problem: TaskGraph, order: list[int]) -> list[int]:
     """Return the order with predecessors first, also where tasks take no time."""
     rank = {task: place for place, task in enumerate(order)}
     position = problem.dag.position

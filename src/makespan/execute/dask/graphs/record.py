@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
 from makespan.execute.dask.graphs.messages import Seen
-from makespan.flow.result import Result
-from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.model.dag import Dag
 
 Row = tuple[str, int, int, int, float, float, float]
 
@@ -20,7 +19,7 @@ class Sightings:
     Parameters
     ----------
     number
-        The number of each task in the plan, by the key that was sent.
+        The number of each task, by the key that was sent.
     names
         The name of each worker by its address, also of those that are gone.
     """
@@ -33,42 +32,43 @@ class Sightings:
         """Note what a worker saw."""
         self.found[worker] = seen
 
-    def schedule(self, plan: Result) -> Schedule:
-        """Return what was measured; time 0 is the start of the first task."""
-        problem = plan.problem
-        assert isinstance(problem, TaskGraph)
-        assert plan.schedule is not None
-        known = list(problem.machines)
-        machines = [*known, *(name for name in self.found if name not in known)]
+    def schedule(
+        self, dag: Dag, machines: Sequence[str] = (), plan: Schedule | None = None
+    ) -> Schedule:
+        """Return what was measured; time 0 is the start of the first task.
+
+        Machines come in that order, others behind; transfers pass the hops that were planned.
+        """
+        machines = [*machines, *(name for name in self.found if name not in machines)]
         place = {name: index for index, name in enumerate(machines)}
-        rows = self._computed(problem, place)
-        rows += self._sent(problem, plan.schedule, place, {row[3]: row[1] for row in rows})
+        rows = self._computed(dag, place)
+        hops = {} if plan is None else _hops(plan)
+        rows += self._sent(dag, hops, place, {row[3]: row[1] for row in rows})
         zero = min((row[5] for row in rows), default=0.0)
         shifted = [(*row[:5], row[5] - zero, row[6] - zero) for row in rows]
         shifted.sort(key=lambda row: (row[5], row[6]))
         return Schedule.of_rows(tuple(machines), shifted)
 
-    def _computed(self, problem: TaskGraph, place: Mapping[str, int]) -> list[Row]:
+    def _computed(self, dag: Dag, place: Mapping[str, int]) -> list[Row]:
         """Return the last computation of each task."""
         last: dict[int, Row] = {}
         for worker, seen in self.found.items():
             for key, (start, end) in seen.computed.items():
                 task = self.number[key]
-                row = ("compute", place[worker], -1, task, float(problem.dag.work[task]))
+                row = ("compute", place[worker], -1, task, float(dag.work[task]))
                 if task not in last or last[task][6] < end:
                     last[task] = (*row, start, end)
         return list(last.values())
 
     def _sent(
         self,
-        problem: TaskGraph,
-        plan: Schedule,
+        dag: Dag,
+        hops: Mapping[tuple[int, int, int], list[tuple[int, int, float]]],
         place: Mapping[str, int],
         machine_of: Mapping[int, int],
     ) -> list[Row]:
         """Return the transfers, hop by hop as planned where they were planned."""
-        hops = _hops(plan)
-        edge_of = _edges(problem, machine_of, {edge for edge, *_ in hops})
+        edge_of = _edges(dag, machine_of, {edge for edge, *_ in hops})
         rows: list[Row] = []
         for worker, seen in self.found.items():
             for key, address, start, end in seen.sent:
@@ -79,7 +79,7 @@ class Sightings:
                 edge = edge_of.get((self.number[key], goal))
                 if edge is None:
                     continue
-                size = float(problem.dag.size[edge])
+                size = float(dag.size[edge])
                 way = hops.get((edge, sender, goal), [(sender, goal, 1.0)])
                 total = sum(share for *_, share in way) or 1.0
                 passed = 0.0
@@ -102,13 +102,13 @@ def _hops(plan: Schedule) -> dict[tuple[int, int, int], list[tuple[int, int, flo
 
 
 def _edges(
-    problem: TaskGraph, machine_of: Mapping[int, int], planned: set[int]
+    dag: Dag, machine_of: Mapping[int, int], planned: set[int]
 ) -> dict[tuple[int, int], int]:
     """Return the edge that stands for a result's way to a machine; planned ones first."""
     found: dict[tuple[int, int], int] = {}
-    count = len(problem.dag.source)
+    count = len(dag.source)
     for edge in sorted(range(count), key=lambda each: (each not in planned, each)):
-        source, target = int(problem.dag.source[edge]), int(problem.dag.target[edge])
+        source, target = int(dag.source[edge]), int(dag.target[edge])
         if target in machine_of:
             found.setdefault((source, machine_of[target]), edge)
     return found

@@ -1,9 +1,11 @@
-"""A run of a graph: handed to Dask as planned, and what becomes of it when workers die."""
+"""A run of a graph: handed to Dask, as planned or as it is, and what becomes of it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -13,14 +15,22 @@ from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
+from makespan.execute.dask.graphs.learning.watch import begin_watching, watched
 from makespan.execute.dask.graphs.messages import Leaving
 from makespan.execute.dask.graphs.on_worker import begin, end, loosen
 from makespan.execute.dask.graphs.placement import Pins
 from makespan.execute.dask.graphs.record import Sightings
-from makespan.execute.dask.graphs.release import unpinned
+from makespan.execute.dask.graphs.release import progress_of, unpinned
+from makespan.execute.dask.graphs.rest import rest_planned
 from makespan.execute.progress import Tell
 
+REST = "Dask places its tasks elsewhere"
+
 log = logging.getLogger("makespan")
+
+
+class CantConduct(ExecutionError):
+    """A worker can't be told in which order results leave; nothing was computed yet."""
 
 
 class GraphRun:
@@ -32,38 +42,49 @@ class GraphRun:
         The workers.
     batch
         The tasks.
+    keys
+        The tasks' keys by their numbers, in the plan where there is one.
     pins
-        The plan.
+        The plan; None: Dask places the tasks, and is watched.
     tell
         Called with the share done and what is done now.
     """
 
-    def __init__(self, crew: Crew, batch: Batch, pins: Pins, tell: Tell) -> None:
+    def __init__(
+        self, crew: Crew, batch: Batch, keys: Sequence[Any], pins: Pins | None, tell: Tell
+    ) -> None:
         self.crew, self.batch, self.pins, self.tell = crew, batch, pins, tell
         self.client = crew.client
         self.events: list[str] = []
         self.failures: tuple[TaskFailure, ...] = ()
         self._members = dict(crew.members)
-        key_of = batch.work.key_of
-        self._key = [key_of[name] for name in pins.problem.dag.names]
+        self._key = keys
         number = {batch.sent[key]: task for task, key in enumerate(self._key)}
         self.record = Sightings(number, {m.address: m.name for m in self._members.values()})
         self.results: dict[Any, Any] = {}
+        self.undisturbed = True
+        self._started = time.monotonic()
         self._gone: list[Member] = []
         self._changed = asyncio.Event()
 
     async def go(self) -> None:
         """Run to the end; the results by key, without those of failed tasks, are in ``results``."""
         self.crew.left = self._left
-        for name in self.pins.machines:
-            if name not in self._members:
-                self.events.append(f"worker {name} is not there; Dask places its tasks elsewhere")
-        await self._begin()
-        self._submit()
+        if self.pins is None:
+            await begin_watching(self.client)
+            self._started = time.monotonic()
+            self.batch.submit(self.batch.work.keys)
+        else:
+            for name in self.pins.machines:
+                if name not in self._members:
+                    where = "Dask places its tasks elsewhere"
+                    self.events.append(f"worker {name} is not there; {where}")
+            await self._begin(self.pins)
+            self._submit(self.pins)
         await self._watched()
 
-    def _submit(self) -> None:
-        pins, key, members = self.pins, self._key, self._members
+    def _submit(self, pins: Pins) -> None:
+        key, members = self._key, self._members
         anywhere = [member.address for member in members.values()]
         place = {name: [member.address] for name, member in members.items()}
         self.batch.submit(
@@ -73,11 +94,11 @@ class GraphRun:
             priority={key[t]: -rank for rank, t in enumerate(pins.order)},
         )
 
-    async def _begin(self) -> None:
+    async def _begin(self, pins: Pins) -> None:
         """Tell the workers in which order results leave."""
-        members = {n: member for n, member in self._members.items() if n in self.pins.machines}
+        members = {n: member for n, member in self._members.items() if n in pins.machines}
         leaving: dict[str, list[Leaving]] = {name: [] for name in members}
-        for one in self.pins.carried:
+        for one in pins.carried:
             if one.sender in members and one.receiver in members:
                 sent = self.batch.sent[self._key[one.task]]
                 address = members[one.receiver].address
@@ -85,15 +106,13 @@ class GraphRun:
         wanted = self.batch.sent[self.batch.work.keys[0]]
         keys = frozenset(self.batch.sent.values())
         begun = (
-            self.crew.call(
-                member, begin, self.batch.run, wanted, keys, leaving[name], self.pins.in_turn
-            )
+            self.crew.call(member, begin, self.batch.run, wanted, keys, leaving[name], pins.in_turn)
             for name, member in members.items()
         )
         answers = await asyncio.gather(*begun, return_exceptions=True)
         for name, answer in zip(members, answers, strict=True):
             if isinstance(answer, BaseException) and not isinstance(answer, WorkerLost):
-                raise ExecutionError(f"worker {name} can't conduct: {answer}") from answer
+                raise CantConduct(f"worker {name} can't conduct: {answer}") from answer
 
     async def _bring_results(self) -> None:
         """Wait for the wanted results and bring them, without those of failed tasks."""
@@ -148,26 +167,44 @@ class GraphRun:
         self._changed.set()
 
     async def _give_to_others(self, gone: list[Member]) -> None:
-        """Let Dask place again what was pinned to workers that died."""
-        for member in gone:
-            why = f"worker {member.name} {member.why}"
-            self.events.append(f"{why}; Dask places its tasks elsewhere")
-        await self.crew.call_all(self._members.values(), loosen, self.batch.run)
-        addresses = [member.address for member in gone]
-        sent, futures = self.batch.sent, self.batch.futures
-        keys, wanted = list(sent.values()), sent[self.batch.work.keys[0]]
-        while not await self.client.run_on_scheduler(unpinned, keys, addresses, wanted):
-            if any(future.status != "pending" for future in futures.values()):
-                break
-            await asyncio.sleep(LOOK_EVERY)
+        """Plan again what workers that died have left undone."""
+        self.undisturbed = False
+        then = "Dask computes again what is lost"
+        if self.pins is not None:
+            await self.crew.call_all(self._members.values(), loosen, self.batch.run)
+            planned = await self._unpin(self.pins, [member.address for member in gone])
+            then = f"{planned} tasks are planned again" if planned else REST
+        self.events += [f"worker {member.name} {member.why}; {then}" for member in gone]
         if not self.crew.members:
             self.tell(0.0, "no worker is left; waiting for one")
             await self.crew.wait_for_one()
+
+    async def _unpin(self, pins: Pins, gone: list[str]) -> int:
+        """Free what is pinned to the dead, and pin what is left by a new plan; return how much."""
+        sent, futures = self.batch.sent, self.batch.futures
+        keys, wanted = [sent[key] for key in self._key], sent[self.batch.work.keys[0]]
+        while (states := await self.client.run_on_scheduler(progress_of, keys, wanted)) is None:
+            if any(future.status != "pending" for future in futures.values()):
+                return 0
+            await asyncio.sleep(LOOK_EVERY)
+        members = {n: m for n, m in self.crew.members.items() if n in pins.problem.network.names}
+        name_of = {member.address: name for name, member in members.items()}
+        named = {task: (state, name_of.get(where, "")) for task, (state, where) in states.items()}
+        placed: dict[int, str] = {}
+        if len(members) > 1:
+            placed = await asyncio.to_thread(rest_planned, pins, named, list(members))
+        goal = {keys[task]: members[name].address for task, name in placed.items()}
+        await self.client.run_on_scheduler(unpinned, keys, gone, goal)
+        return len(goal)
 
     async def close(self) -> None:
         """Stop conducting, note what the workers saw, and leave nothing behind."""
         self.crew.left = None
         try:
+            if self.pins is None:
+                since = time.monotonic() - self._started
+                self.record.found = await watched(self.crew, self.record.number, since)
+                return
             async with asyncio.timeout(LONGEST_TIDYING):
                 ended = await self.crew.call_all(self._members.values(), end, self.batch.run)
             for name, seen in ended.items():

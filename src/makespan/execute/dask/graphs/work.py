@@ -35,6 +35,11 @@ class Work:
     tokens: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
+    def shuffled(self) -> bool:
+        """Whether there is a peer-to-peer shuffle, whose data do not pass along edges."""
+        return any(type(node).__name__.startswith("P2P") for node in self.nodes.values())
+
+    @cached_property
     def names(self) -> dict[Any, str]:
         """The name of each key, as in a :class:`makespan.TaskGraph` of it."""
         names = {key: key_name(key) for key in self.nodes}
@@ -136,23 +141,12 @@ def _nested(keys: Any, results: Mapping[Any, Any]) -> Any:
 
 
 def _needed(nodes: Mapping[Any, Any], keys: tuple[Any, ...]) -> dict[Any, Any]:
-    """Return the tasks that the wanted ones need, in the order of their keys.
-
-    Raises
-    ------
-    InputError
-        If there is a peer-to-peer shuffle, which is no graph: data pass by the scheduler's side.
-    """
+    """Return the tasks that the wanted ones need, in the order of their keys."""
     seen: set[Any] = set()
     waiting = list(keys)
     while waiting:
         key = waiting.pop()
         if key not in seen and key in nodes:
-            if type(nodes[key]).__name__.startswith("P2P"):
-                raise InputError(
-                    "collection: has a peer-to-peer shuffle or rechunk, which can't be planned; "
-                    "set dataframe.shuffle.method or array.rechunk.method to 'tasks' in dask.config"
-                )
             seen.add(key)
             waiting += nodes[key].dependencies
     return {key: nodes[key] for key in sorted(seen, key=sorted_by)}

@@ -1,0 +1,146 @@
+"""Whether a graph is planned, or left to Dask, and why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from makespan.execute.dask.cluster.crew import Member
+from makespan.execute.dask.graphs.forecast import Forecast
+from makespan.execute.dask.graphs.learning.costs import durations, problem_of
+from makespan.execute.dask.graphs.learning.known import Cluster, Known
+from makespan.execute.dask.graphs.learning.structure import Structure
+from makespan.execute.dask.graphs.plan import plan_graph, topological
+from makespan.execute.progress import Tell
+from makespan.flow.result import Result
+from makespan.taskgraph.problem import TaskGraph
+
+MARGIN = 1.25  # times: a plan has to promise so much less than Dask's placement takes
+TINY = 5e-3  # seconds: tasks that take less in the mean are as long as the scheduler's own work
+PLANNING = 0.03  # of what Dask's placement takes: so long a plan may be searched for
+PER_TASK = 1e-3  # seconds of planning that each task takes at least, and
+ONCE = 0.2  # of what Dask's placement takes: so long that may be
+STARTING = 0.08  # seconds, and
+SENDING = 5e-4  # seconds for each task: what carrying out a plan costs beside it
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A plan, or None: left to Dask; and why, as a sentence."""
+
+    plan: Result | None
+    why: str
+
+
+def choose(
+    cluster: Cluster,
+    known: Known,
+    structure: Structure,
+    members: Sequence[Member],
+    time_limit: float,
+    tell: Tell,
+) -> Choice:
+    """Say whether to plan a graph.
+
+    A plan is made after the first run that was seen, and anew, or the one that is kept improved,
+    each time that twice as many were seen.
+    """
+    if not known.seen:
+        return Choice(None, "run by Dask and watched: it was not seen on these workers before")
+    if known.planned.whole and not _was_faster(cluster, known, structure, members):
+        return Choice(None, known.why)
+    if known.seen >= 2 * known.asked:
+        known.asked = known.seen
+        plan, why = _planned(cluster, known, structure, members, time_limit, tell)
+        if plan is not None or not known.planned.whole:
+            known.plan, known.why = plan, why
+    return Choice(known.plan, known.why)
+
+
+def _was_faster(
+    cluster: Cluster, known: Known, structure: Structure, members: Sequence[Member]
+) -> bool:
+    """Say whether planned runs took less than Dask's own, and note it."""
+    ours, own = median(known.planned.whole), median(known.own.whole)
+    if len(known.own.whole) == 1:  # it may have had to import and to compile first
+        problem = problem_of(cluster, known, structure, members)
+        around = own - known.own.inner[-1]
+        own = min(own, around + _as_dask_has_it(known, structure, problem, members))
+    done = "planned" if ours < own else "left to Dask"
+    known.why = f"{done}: planned, it took {ours:.3g} s, as Dask places it {own:.3g} s"
+    return ours < own
+
+
+def _planned(
+    cluster: Cluster,
+    known: Known,
+    structure: Structure,
+    members: Sequence[Member],
+    time_limit: float,
+    tell: Tell,
+) -> tuple[Result | None, str]:
+    count, own = len(structure.keys), median(known.own.inner)
+    unseen = count - len(known.took)
+    if unseen:
+        return None, f"left to Dask: {unseen} of its {count} tasks were not seen when it ran"
+    threads = sum(member.threads for member in members)
+    if len(members) < 2:
+        return None, "left to Dask: there is one worker, and nothing to place"
+    seconds = durations(known, structure, [member.name for member in members])
+    mean = known.busy / count
+    if mean < TINY:
+        why = f"its tasks take {1e3 * mean:.2g} ms, about as long as Dask's scheduler itself"
+        return None, f"left to Dask: {why}"
+    least = max(float(seconds.min(axis=1).sum()) / threads, _critical(structure, seconds))
+    beside = STARTING + SENDING * count
+    if (least + beside) * MARGIN >= own:
+        return None, f"left to Dask: its {own:.3g} s are near the {least:.3g} s of computing alone"
+    budget = min(time_limit, PLANNING * own)
+    if PER_TASK * count > ONCE * own:
+        return None, f"left to Dask: to plan {count} tasks takes too long for {own:.3g} s"
+    problem = problem_of(cluster, known, structure, members)
+    placed = _placed(known, problem, members)
+    own = min(own, _as_dask_has_it(known, structure, problem, members))
+    begun = time.perf_counter()
+    plan = plan_graph(problem, time_limit=budget, start=placed, progress=tell)
+    spent = time.perf_counter() - begun
+    promised = (plan.makespan or 0.0) + beside
+    both = f"planned, it takes {promised:.3g} s, as Dask places it {own:.3g} s"
+    if promised * MARGIN >= own:
+        return None, f"left to Dask: {both}"
+    return plan, f"planned in {spent:.2g} s: {both}"
+
+
+def _placed(
+    known: Known, problem: TaskGraph, members: Sequence[Member]
+) -> tuple[list[int], list[int]]:
+    """Return the order and the machines of Dask's own run."""
+    place = {member.name: index for index, member in enumerate(members)}
+    order = topological(problem, sorted(known.placed, key=lambda task: known.placed[task][0]))
+    return order, [place[known.placed[task][1]] for task in range(len(order))]
+
+
+def _as_dask_has_it(
+    known: Known, structure: Structure, problem: TaskGraph, members: Sequence[Member]
+) -> float:
+    """Predict what Dask's own placement takes."""
+    if len(known.placed) < len(structure.keys):
+        return median(known.own.inner)
+    return Forecast(problem).run(*_placed(known, problem, members), late=True)
+
+
+def _critical(structure: Structure, seconds: np.ndarray) -> float:
+    """Return the seconds of the longest chain of tasks, each where it is fastest."""
+    dag = structure.dag(seconds.min(axis=1))
+    first, successors = dag.first_out.tolist(), dag.successors.tolist()
+    work, end, longest = dag.work.tolist(), [0.0] * len(dag), 0.0
+    for task in dag.order.tolist():
+        done = end[task] + work[task]
+        longest = max(longest, done)
+        for after in successors[first[task] : first[task + 1]]:
+            end[after] = max(end[after], done)
+    return longest

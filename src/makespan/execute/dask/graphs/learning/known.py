@@ -1,0 +1,148 @@
+"""What is known of clusters and of graphs on them, from the runs that were seen."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from makespan.execute.dask.graphs.learning.structure import Structure
+from makespan.execute.dask.graphs.messages import Seen
+from makespan.flow.result import Result
+
+LAST = 5  # runs that count
+MOST_GRAPHS = 64  # of a cluster
+MOST_PERIODS = 200  # of transfers, for each worker
+
+
+@dataclass(slots=True)
+class Runs:
+    """The last runs of a kind: seconds until results were at the client, and from first to last."""
+
+    whole: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+    inner: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+
+    def add(self, whole: float, inner: float) -> None:
+        """Note a run."""
+        self.whole.append(whole)
+        self.inner.append(inner)
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a graph on certain workers, tasks by number.
+
+    ``took`` has the (worker, seconds) of each task, ``size`` the bytes of results, ``placed`` the
+    order and the workers of the last run as Dask placed it; ``seen`` counts such runs, ``busy`` is
+    what computing and sending took in the last of them, seconds.
+    """
+
+    took: dict[int, deque[tuple[str, float]]] = field(default_factory=dict)
+    size: dict[int, int] = field(default_factory=dict)
+    placed: dict[int, tuple[float, str]] = field(default_factory=dict)
+    own: Runs = field(default_factory=Runs)
+    planned: Runs = field(default_factory=Runs)
+    seen: int = 0
+    busy: float = 0.0
+    plan: Result | None = None
+    why: str = ""
+    asked: int = 0
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What is known of a cluster.
+
+    ``sent`` has, by worker, the (bytes, seconds) of periods in which it sent without a pause;
+    ``gaps`` the seconds between a task and the next that waited for it.
+    """
+
+    sent: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
+    gaps: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_PERIODS))
+    graphs: OrderedDict[Any, Known] = field(default_factory=OrderedDict)
+
+    def known(self, structure: Structure, crew: Any) -> Known:
+        """Return what is known of a graph on these workers, to be added to."""
+        key = structure.same, crew
+        found = self.graphs.setdefault(key, Known())
+        self.graphs.move_to_end(key)
+        if len(self.graphs) > MOST_GRAPHS:
+            self.graphs.popitem(last=False)
+        return found
+
+    def learn(
+        self,
+        known: Known,
+        structure: Structure,
+        number: Mapping[Any, int],
+        found: Mapping[str, Seen],
+        *,
+        own: bool,
+    ) -> None:
+        """Add what was seen of a run; ``number`` has the task of each key that was sent."""
+        if own:
+            known.placed, known.busy = {}, 0.0
+        for worker, seen in found.items():
+            for key, size in seen.sizes.items():
+                known.size[number[key]] = size
+            for key, (start, end) in seen.computed.items():
+                task = number[key]
+                known.busy += (end - start) * own
+                known.took.setdefault(task, deque(maxlen=LAST)).append((worker, end - start))
+                if own:
+                    known.placed[task] = start, worker
+        for worker, seen in found.items():
+            moved = [(s, e, known.size.get(number[key], 0)) for key, _, s, e in seen.sent]
+            periods = _periods(moved)
+            known.busy += sum(period[1] for period in periods) * own
+            self.sent.setdefault(worker, deque(maxlen=MOST_PERIODS)).extend(periods)
+        if own:
+            self.gaps.extend(_gaps(structure, number, found))
+
+    @property
+    def handing(self) -> float | None:
+        """The seconds from a task to the next that waits for it; None: not seen yet."""
+        return median(self.gaps) if self.gaps else None
+
+
+CLUSTERS: dict[str, Cluster] = {}
+"""By the address of the scheduler."""
+
+
+def _periods(moved: list[tuple[float, float, int]]) -> list[tuple[float, float]]:
+    """Return (bytes, seconds) of the periods without a pause.
+
+    >>> _periods([(0.0, 2.0, 10), (1.0, 3.0, 20), (5.0, 6.0, 5)])
+    [(30.0, 3.0), (5.0, 1.0)]
+    """
+    found: list[tuple[float, float]] = []
+    until, since = float("-inf"), 0.0
+    for start, end, size in sorted(moved):
+        if start > until:
+            since, until = start, end
+            found.append((0.0, 0.0))
+        until = max(until, end)
+        found[-1] = found[-1][0] + size, until - since
+    return found
+
+
+def _gaps(
+    structure: Structure, number: Mapping[Any, int], found: Mapping[str, Seen]
+) -> list[float]:
+    """Return what passed before tasks that found their worker idle, and all inputs there."""
+    times = {number[k]: (w, *t) for w, seen in found.items() for k, t in seen.computed.items()}
+    before: dict[int, list[int]] = {}
+    for source, target in structure.edges:
+        before.setdefault(target, []).append(source)
+    last: dict[str, float] = {}
+    gaps = []
+    for task, (worker, start, end) in sorted(times.items(), key=lambda entry: entry[1][1]):
+        inputs = [times.get(each, ("", 0.0, 0.0)) for each in before.get(task, ())]
+        if inputs and all(where == worker for where, *_ in inputs):
+            ready = max(stop for *_, stop in inputs)
+            if ready >= last.get(worker, 0.0):
+                gaps.append(max(0.0, start - ready))
+        last[worker] = max(last.get(worker, 0.0), end)
+    return gaps

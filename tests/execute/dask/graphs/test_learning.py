@@ -1,0 +1,160 @@
+"""What runs teach: structures, costs, and whether a plan pays; without a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from dask import delayed
+
+from makespan.execute.dask.cluster.crew import Member
+from makespan.execute.dask.graphs.learning import choice
+from makespan.execute.dask.graphs.learning.choice import choose
+from makespan.execute.dask.graphs.learning.costs import problem_of
+from makespan.execute.dask.graphs.learning.known import Cluster, Known
+from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
+from makespan.execute.dask.graphs.messages import Seen
+from makespan.execute.dask.graphs.work import work_of
+from makespan.execute.progress import silent
+from tests.execute.dask.graphs import graphs
+
+MEMBERS = [Member(name, f"tcp://{name}", 1) for name in ("a", "b")]
+NAMES = tuple(member.name for member in MEMBERS)
+
+
+def star(width: int = 4) -> Structure:
+    """``width`` sources and a sink."""
+    return structure_of(work_of(graphs.raw_tree(width), "sum"))
+
+
+def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tuple[Cluster, Known]:
+    """A cluster that ran the graph once: sources in turn on both, results sent one by one to a."""
+    cluster = Cluster()
+    known = cluster.known(structure, NAMES)
+    sink = structure.kinds.index("sum")
+    sources = [task for task in range(len(structure.keys)) if task != sink]
+    seen = {name: Seen({}, (), {}) for name in NAMES}
+    clock = dict.fromkeys(NAMES, 0.0)
+    sent: list[tuple[Any, str, float, float]] = []
+    for place, task in enumerate(sources):
+        name = NAMES[place % 2]
+        key, start = structure.keys[task], clock[name]
+        clock[name] += seconds * (1.0 if name == "a" else 2.0)
+        seen[name].computed[key], seen[name].sizes[key] = (start, clock[name]), size
+    now = max(clock.values())
+    for place, task in enumerate(sources):
+        if place % 2:
+            sent.append((structure.keys[task], "tcp://a", now, now + size / rate))
+            now += size / rate + 0.1
+    seen["b"] = Seen(seen["b"].computed, tuple(sent), seen["b"].sizes)
+    seen["a"].computed[structure.keys[sink]] = now, now + seconds
+    seen["a"].sizes[structure.keys[sink]] = 8
+    number = structure.number
+    cluster.learn(known, structure, number, seen, own=True)
+    known.own.add(now + seconds, now + seconds)
+    known.seen = 1
+    return cluster, known
+
+
+def chosen(cluster: Cluster, known: Known, structure: Structure) -> choice.Choice:
+    return choose(cluster, known, structure, MEMBERS, 0.1, silent)
+
+
+def test_random_tokens_do_not_matter() -> None:
+    """Arrays drawn anew have other keys, and the same structure; of other sizes another one."""
+    array = pytest.importorskip("dask.array")
+
+    def total(side: int) -> Structure:
+        x, y = (array.random.random((side, side), chunks=side // 2) for _ in range(2))
+        return structure_of(work_of((x + y.T).sum()))
+
+    first, second = total(8), total(8)
+    assert first.keys != second.keys
+    assert first.same == second.same
+    assert first.same != total(12).same
+
+
+def test_numbers_fit_edges() -> None:
+    """Of each task in the graph, whatever the order."""
+    structure = star()
+    expected = {(f"leaf-{leaf}", "sum") for leaf in range(4)}
+    assert {(structure.keys[a], structure.keys[b]) for a, b in structure.edges} == expected
+    renamed = {"other" if k == "leaf-1" else k: v for k, v in graphs.raw_tree().items()}
+    renamed["sum"] = (graphs.add, "leaf-0", "other", "leaf-2", "leaf-3")
+    assert structure_of(work_of(renamed, "sum")).same != structure.same
+    named = [delayed(graphs.increment)(i) for i in range(3)]
+    again = [delayed(graphs.increment)(i) for i in range(3)]
+    assert structure_of(work_of(named)).same == structure_of(work_of(again)).same
+
+
+def test_costs_are_those_that_were_seen() -> None:
+    """Speeds between tasks of a kind; the rate of a line; bytes."""
+    structure = star(8)
+    cluster, known = learnt(structure, seconds=0.1, size=1_000_000, rate=5e6)
+    problem = problem_of(cluster, known, structure, MEMBERS)
+    setup = problem.network.task_setup[0]
+    leaf = structure.kinds.index("leaf")
+    assert problem.durations[leaf] - setup == pytest.approx([0.1, 0.2])
+    rate = {start: rate for start, _, rate in problem.network.one_way_links}
+    assert rate["b"] == pytest.approx(5e6)
+    assert set(problem.dag.size) == {1e6}
+
+
+def test_a_graph_that_was_not_seen_is_dask_s() -> None:
+    """Whatever it may cost."""
+    structure = star()
+    cluster = Cluster()
+    assert "not seen" in chosen(cluster, cluster.known(structure, NAMES), structure).why
+
+
+def test_a_plan_that_pays_is_taken_and_left_when_it_took_longer() -> None:
+    """On slow lines all leaves belong to the machine of the sum; then it is tried."""
+    structure = star(6)
+    cluster, known = learnt(structure, seconds=0.1, size=2_000_000, rate=2e6)
+    first = chosen(cluster, known, structure)
+    assert first.plan is not None, first.why
+    assert first.plan.makespan < known.own.inner[0] / choice.MARGIN
+    known.planned.add(2 * known.own.whole[0], 1.0)
+    after = chosen(cluster, known, structure)
+    assert after.plan is None
+    assert after.why.startswith("left to Dask: planned, it took")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size", "rate", "why"),
+    [
+        (1e-4, 10, 1e8, "its tasks take"),
+        (0.5, 10, 1e9, "computing alone"),
+    ],
+)
+def test_where_nothing_is_to_be_won_dask_keeps_it(
+    seconds: float, size: int, rate: float, why: str
+) -> None:
+    """Tiny tasks, and graphs that only compute, are not even planned."""
+    structure = star(2 if seconds > 0.1 else 6)
+    cluster, known = learnt(structure, seconds, size, rate)
+    if seconds > 0.1:
+        known.own.inner[0] -= 0.3  # what sending took
+    found = chosen(cluster, known, structure)
+    assert found.plan is None
+    assert why in found.why
+
+
+def test_large_graphs_are_decided_without_planning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand tasks of a millisecond."""
+    structure = star(10_000)
+    cluster, known = learnt(structure, 1e-3, 10, 1e8)
+    monkeypatch.setattr(choice, "plan_graph", None)
+    assert "its tasks take" in chosen(cluster, known, structure).why
+
+
+def test_ratios_within_noise_are_no_speeds() -> None:
+    """Workers that differ by less than a tenth count as equal."""
+    structure = star(8)
+    cluster, known = learnt(structure, 0.1, 10, 1e8)
+    for task, times in known.took.items():
+        worker, _ = times[0]
+        times[0] = worker, 0.1 + 0.004 * (worker == "b") + 0.0001 * task
+    problem = problem_of(cluster, known, structure, MEMBERS)
+    assert np.array_equal(problem.durations[:, 0], problem.durations[:, 1])
