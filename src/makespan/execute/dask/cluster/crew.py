@@ -377,9 +377,3 @@ def refuse_no_worker(crew: Crew) -> None:
     if not crew.members:
         like = "" if crew.only == ANY else " of those asked for"
         raise ExecutionError(f"{_scheduler(crew.client)} has no worker{like}")
-
-
-async def present(client: Any) -> tuple[tuple[str, int], ...]:
-    """Return (address, threads) of the workers that are there."""
-    async with Crew(client) as crew:
-        return tuple((member.address, member.threads) for member in crew.members.values())
