@@ -88,6 +88,20 @@ def test_numbers_fit_edges() -> None:
     assert structure_of(work_of(named)).same == structure_of(work_of(again)).same
 
 
+def test_symmetric_trees_are_the_same() -> None:
+    """Though the names of their tasks are drawn anew."""
+
+    def tree() -> Structure:
+        level = [delayed(graphs.increment)(leaf) for leaf in range(16)]
+        while len(level) > 1:
+            level = [delayed(graphs.add)(*level[i : i + 2]) for i in range(0, len(level), 2)]
+        return structure_of(work_of(level[0]))
+
+    first, second = tree(), tree()
+    assert first.keys != second.keys
+    assert first.same == second.same
+
+
 def test_costs_are_those_that_were_seen() -> None:
     """Speeds between tasks of a kind; the rate of a line; bytes."""
     structure = star(8)

@@ -65,8 +65,9 @@ def structure_of(work: Work) -> Structure:
     """Number the tasks by what they need and by what needs them; O(n + e log e).
 
     Each task gets a colour of its kind and of its inputs' colours, then one of that and of those
-    of the tasks that need it. Tasks of one colour follow each other by name; where that numbers
-    edges otherwise than before, the graph counts as another one.
+    of the tasks that need it. They are numbered on a walk from the last ones back, by colour, those
+    of one colour by name; where that numbers edges otherwise than before, the graph counts as
+    another one.
 
     Source: B. Weisfeiler and A. Leman, The reduction of a graph to canonical form and the algebra
     which appears therein, 1968, for the colours.
@@ -96,7 +97,7 @@ def structure_of(work: Work) -> Structure:
     colour: dict[Any, int] = {}
     for key in reversed(order):
         colour[key] = hash((up[key], tuple(sorted(colour[each] for each in after[key]))))
-    keys = sorted(nodes, key=colour.__getitem__)
+    keys = _walked(colour, before, after)
     number = {key: index for index, key in enumerate(keys)}
     edges = sorted((number[each], number[key]) for key in keys for each in before[key])
     return Structure(
@@ -106,6 +107,22 @@ def structure_of(work: Work) -> Structure:
         kinds=tuple(kind[key] for key in keys),
         sources=tuple(held[key] for key in keys),
     )
+
+
+def _walked(
+    colour: dict[Any, int], before: dict[Any, list[Any]], after: dict[Any, list[Any]]
+) -> list[Any]:
+    """Return the tasks, each behind all that it needs, as a walk from the last ones meets them."""
+    found: dict[Any, None] = {}
+    waiting = sorted((key for key in colour if not after[key]), key=colour.__getitem__)[::-1]
+    while waiting:
+        key = waiting[-1]
+        left = [each for each in before[key] if each not in found]
+        if left and key not in found:
+            waiting += sorted(left, key=colour.__getitem__, reverse=True)
+        else:
+            found[waiting.pop()] = None
+    return list(found)
 
 
 def _extent(node: Any) -> tuple[Any, ...]:
