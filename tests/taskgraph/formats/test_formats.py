@@ -291,8 +291,8 @@ def test_files_by_suffix(tmp_path: Path) -> None:
     (tmp_path / "g.json").write_text(json.dumps(NEW))
     assert read_problem(tmp_path / "g.json") == formats.read(tmp_path / "g.json")
     assert formats.read(tmp_path / "g.json").network.rate == 1.25e8
-    with pytest.raises(FileError, match=r"no graph has suffix '\.xml'"):
-        formats.read(tmp_path / "g.xml")
+    with pytest.raises(FileError, match=r"no graph has suffix '\.yaml'"):
+        formats.read(tmp_path / "g.yaml")
     with pytest.raises(FileError, match=r"none\.stg: there is no such file"):
         formats.read(tmp_path / "none.stg")
     (tmp_path / "bad.json").write_text("{")
@@ -596,9 +596,9 @@ def test_the_content_decides_without_a_suffix(tmp_path: Path) -> None:
         found = read_problem(tmp_path / "graph")
         assert len(found.dag) == count  # type: ignore[attr-defined]
     for text in ("<adag/>", "a: 1", "hello"):
-        (tmp_path / "x.dax").write_text(text)
-        with pytest.raises(FileError, match=r"x\.dax: .*; read are problems in TOML"):
-            read_problem(tmp_path / "x.dax")
+        (tmp_path / "x.flow").write_text(text)
+        with pytest.raises(FileError, match=r"x\.flow: .*; read are problems in TOML"):
+            read_problem(tmp_path / "x.flow")
 
 
 @pytest.mark.parametrize("name", ["g.dot", "g.stg", "g.json", "g.graphml"])

@@ -10,17 +10,21 @@ from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 
-GRAPHS = (".stg", ".dot", ".gv", ".graphml")
+GRAPHS = (".stg", ".dot", ".gv", ".graphml", ".gxl", ".dax", ".xml")
 TABLES = (".toml", ".json")
 KNOWN = (*TABLES, *GRAPHS, ".csv")
 READABLE = (
     "read are problems in TOML (.toml) and JSON (.json), task graphs in WfFormat (.json), "
-    "STG (.stg), DOT (.dot, .gv) and GraphML (.graphml), and measured costs in CSV (.csv)"
+    "STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml), and "
+    "measured costs in CSV (.csv)"
 )
 
 _SKIPPED = r"(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_PROLOGUE = r"(?:\s|<\?[^>]*+>|<!DOCTYPE[^>]*+>|<!--(?:[^-]|-(?!->))*+-->)*+"
 _FIRST_WORDS = (
     (".json", re.compile(r"\s*+\{")),
+    (".gxl", re.compile(_PROLOGUE + r"<gxl\b")),
+    (".dax", re.compile(_PROLOGUE + r"<(?:\w++:)?+adag\b")),
     (".graphml", re.compile(r"\s*+<")),
     (
         ".dot",

@@ -28,16 +28,16 @@ TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule":
 
 
 def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: Any) -> Problem:
-    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT or GraphML,
-    or measured costs from CSV.
+    """Read a problem from a TOML or JSON file, a task graph from WfFormat, STG, DOT, GraphML, GXL
+    or DAX, or measured costs from CSV.
 
     Parameters
     ----------
     path
-        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot``, ``.gv`` or ``.graphml`` says what the
-        file holds; with another suffix, and for ``"-"``, which is the standard input, the content
-        decides. WfFormat is JSON with a ``workflow``. Files that name no machines get four equal
-        ones, and the notes of results say so.
+        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot``, ``.gv``, ``.graphml``, ``.gxl``,
+        ``.dax`` or ``.xml`` (DAX) says what the file holds; with another suffix, and for ``"-"``,
+        which is the standard input, the content decides. WfFormat is JSON with a ``workflow``.
+        Files that name no machines get four equal ones, and the notes of results say so.
         A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
         of a partition.
     files_in

@@ -1,4 +1,4 @@
-"""Task graphs in the formats of others: WfFormat, STG, DOT, GraphML, networkx, Dask."""
+"""Task graphs in the formats of others: WfFormat, STG, DOT, GraphML, GXL, DAX, networkx, Dask."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ if TYPE_CHECKING:
     from makespan.taskgraph.problem import TaskGraph
 
 MACHINES = 4
+IN_BYTES = (".json", ".dax", ".xml")
 BYTES_PER_SECOND = 1.25e8
 """The default network of files that name none: equal machines; for bytes, 1 Gbit/s links."""
 
 
 def read(path: PathLike, network: Network | None = None) -> TaskGraph:
-    """Read a task graph from a WfFormat (``.json``), STG, DOT (``.dot``, ``.gv``) or GraphML file.
+    """Read a task graph from a file in a format of others.
+
+    That is WfFormat (``.json``), STG, DOT (``.dot``, ``.gv``), GraphML, GXL or DAX (``.dax``,
+    ``.xml``).
 
     Parameters
     ----------
     network
-        The machines; four equal ones, completely linked, if omitted (WfFormat: 1 Gbit/s).
+        The machines; four equal ones, completely linked, if omitted (WfFormat, DAX: 1 Gbit/s).
 
     Raises
     ------
@@ -52,7 +56,7 @@ def problem_in(text: str, suffix: str, name: str, network: Network | None = None
         dag = _dag_in(text, suffix)
         if network is not None:
             return TaskGraph(dag, network)
-        return on_equal_machines(dag, BYTES_PER_SECOND if suffix == ".json" else 1.0)
+        return on_equal_machines(dag, BYTES_PER_SECOND if suffix in IN_BYTES else 1.0)
     except InputError as error:
         raise type(error)(error.mistakes, heading=name) from None
 
@@ -75,6 +79,9 @@ READERS = {
     ".dot": "dot:read",
     ".gv": "dot:read",
     ".graphml": "networkx_graph:read_graphml",
+    ".gxl": "gxl:read",
+    ".dax": "dax:read",
+    ".xml": "dax:read",
 }
 """Module and function that read a text, by suffix."""
 

@@ -9,6 +9,7 @@ from makespan.core.errors import FileError, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.system.extras import optional
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
+from makespan.taskgraph.formats.xml import root_of
 from makespan.taskgraph.model.dag import Dag
 
 
@@ -53,23 +54,16 @@ def read_graphml(text: str) -> Dag:
         If networkx is not installed.
     """
     import warnings
-    from xml.etree import ElementTree
 
     networkx = optional("networkx")
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise FileError("declares entities or a document type, which GraphML has no use for")
+    root = root_of(text, "graphml", "GraphML")
+    if (count := sum(each.tag.endswith("}graph") for each in root.iter())) != 1:
+        raise FileError(f"holds {count} graphs; one is read, without graphs inside its nodes")
     try:
-        root = ElementTree.fromstring(text)
-        if root.tag.rpartition("}")[2] != "graphml":
-            raise FileError(f"is XML ({shown(root.tag.rpartition('}')[2])}), but not GraphML")
-        if (count := sum(each.tag.endswith("}graph") for each in root.iter())) != 1:
-            raise FileError(f"holds {count} graphs; one is read, without graphs inside its nodes")
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             graph = networkx.parse_graphml(text)
-    except FileError:
-        raise
-    except (ElementTree.ParseError, networkx.NetworkXError) as error:
+    except networkx.NetworkXError as error:
         raise FileError(f"is not GraphML: {error}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"is not GraphML as networkx reads it: {shown(error)}") from None

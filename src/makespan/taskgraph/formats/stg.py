@@ -55,7 +55,7 @@ def read(text: str, *, ccr: float = 0.0, rng: int | np.random.Generator | None =
         raise FileError(
             f"line {head}: holds {len(words)} numbers, but STG begins with the number of tasks "
             "alone; variants with communication are not read. Graphs with sizes are read from "
-            "WfFormat (.json), DOT (.dot, .gv), GraphML (.graphml), TOML and JSON"
+            "WfFormat (.json), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl), TOML and JSON"
         )
     for number, words in numbered[1:]:
         values = [_whole(number, word, "an entry") for word in words[:1] + words[2:]]
