@@ -11,7 +11,7 @@ import numpy as np
 
 from makespan.core.errors import InvalidSchedule
 from makespan.core.plain import one_line, plain
-from makespan.core.schedule import Schedule
+from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ def _percent(gap: float | None) -> str:
     return ", gap 0 %" if gap == 0 else f", gap {100 * gap:.3g} %"
 
 
-def result_as_dict(result: Result) -> dict[str, Any]:
-    """Return a result as it stands in a file; see the page on files."""
+def result_as_dict(result: Result, *, columns: bool = False) -> dict[str, Any]:
+    """Return a result as it stands in a file; see the page on files.
+
+    With ``columns`` the schedule is columns, and the answer, which follows from it, left out.
+    """
     kind = kind_of(result.problem)
     data: dict[str, Any] = {
         "format": RESULT_FORMAT,
@@ -108,8 +111,10 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         data["objective"] = {**result.objective.as_dict(), "maximise": result.objective.maximise}
     if result.options:
         data["options"] = dict(result.options)
-    data["answer"] = result.answer
-    data["schedule"] = None if result.schedule is None else schedule_as_dict(result.schedule)
+    if not columns:
+        data["answer"] = result.answer
+    plan = result.schedule
+    data["schedule"] = None if plan is None else schedule_as_dict(plan, columns=columns)
     data["problem"] = kind.file.write(result.problem)
     data["details"] = dict(result.details)
     if result.log:
@@ -141,9 +146,15 @@ def _flat(data: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def schedule_as_dict(schedule: Schedule) -> dict[str, Any]:
-    """Return a schedule as it stands in a file; of very many machines, only those in use."""
+def schedule_as_dict(schedule: Schedule, *, columns: bool = False) -> dict[str, Any]:
+    """Return a schedule as it stands in a file; of very many machines, only those in use.
+
+    With ``columns`` the activities are columns, with codes of kinds and indices of machines.
+    """
     names = schedule.machines
+    if columns:
+        table = {name: getattr(schedule, name) for name in COLUMNS}
+        return {"format": SCHEDULE_FORMAT, "machines": list(names), "activities": table}
     if len(names) > MAX_IDLE_NAMES:
         used = np.unique(np.concatenate([schedule.machine, schedule.peer[schedule.peer >= 0]]))
         names = [names[index] for index in used.tolist()]

@@ -265,7 +265,7 @@ def test_other_suffixes_are_read_by_content(tmp_path: Path) -> None:
     ("thing", "name", "allowed"),
     [
         (STAR, "p.yaml", ".json, .toml"),
-        (STAR, "p.csv", ".json, .toml, .svg"),
+        (STAR, "p.csv", ".json, .toml, .npz, .svg"),
         (STAR, "p", ".json, .toml"),
         (STAR, "p.trace.json", ".json, .toml"),
         (solve(STAR), "r.toml", ".json, "),

@@ -106,3 +106,25 @@ def test_options_that_make_no_problem() -> None:
         )  # fmt: skip
     places = [mistake.place for mistake in caught.value.mistakes]
     assert places == ["graph", "size", "machines", "ccr", "heterogeneity"]
+
+
+@pytest.mark.parametrize("density", [0.0, 0.004, 0.019, 0.021, 0.3, 1.0])
+def test_density_is_the_share_of_pairs(density: float) -> None:
+    """Of a layer and the next, that share of pairs are edges and one to each task; none twice."""
+    dag = generators.layered(6_000, width=100, density=density, rng=5)
+    layer = np.zeros(len(dag), dtype=np.int64)
+    for task in dag.order.tolist():
+        before = dag.predecessors[dag.first_in[task] : dag.first_in[task + 1]]
+        layer[task] = layer[before].max() + 1 if len(before) else 0
+    assert (layer[dag.target] == layer[dag.source] + 1).all()
+    assert len(np.unique(dag.source * len(dag) + dag.target)) == len(dag.source)
+    counts = np.bincount(layer)
+    pairs, below = int((counts[1:] * counts[:-1]).sum()), int(counts[1:].sum())
+    expected = below + density * (pairs - below)
+    assert abs(len(dag.source) - expected) <= 6 * np.sqrt(pairs * density * (1 - density)) + 1
+
+
+def test_large_layered_graphs_are_sparse() -> None:
+    """Left out, the density makes about four edges a task; small graphs keep 0.3."""
+    assert 3.0 < len(generators.layered(10_000).source) / 10_000 < 4.5
+    assert generators.layered(60, rng=3) == generators.layered(60, density=0.3, rng=3)

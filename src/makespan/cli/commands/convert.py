@@ -33,8 +33,8 @@ def command(
     """Write what IN holds as OUT; the suffix of OUT decides.
 
     \b
-    a problem               .toml, .json, .svg, .png, .pdf, .html
-    a result, a schedule    .json, .csv, .svg, .png, .pdf, .html, .trace.json
+    a problem               .toml, .json, .npz, .svg, .png, .pdf, .html
+    a result, a schedule    .json, .csv, .npz, .svg, .png, .pdf, .html, .trace.json
     """
     from makespan.flow.files.files import (
         PICTURES,

@@ -19,7 +19,7 @@ from makespan.cli.progress import meanwhile
     *("-o", "--output"),
     type=click.Path(),
     metavar="FILE",
-    help="Write the problem (.toml or .json); otherwise it is printed.",
+    help="Write the problem (.toml, .json or .npz); otherwise it is printed.",
 )
 @meanwhile("generating")
 def command(

@@ -32,17 +32,22 @@ def read_text(path: PathLike, *, pipes: bool = False) -> str:
     FileError
         Naming the file and what is wrong with it.
     """
+    return _decoded(shown_path(path), read_bytes(path, LARGEST, pipes=pipes))
+
+
+def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
+    """Return the bytes of a file of at most ``largest`` bytes; see :func:`read_text`."""
     name = shown_path(path)
     try:
         if str(path) == "-":
-            return _decoded(name, _bounded(sys.stdin.buffer, name))
+            return _bounded(sys.stdin.buffer, name, largest)
         _refuse_special(os.stat(path).st_mode, name, pipes)
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
             _refuse_special(found.st_mode, name, pipes)  # it may be another by now
-            if stat.S_ISREG(found.st_mode) and found.st_size > LARGEST:
-                raise _too_large(name)
-            return _decoded(name, _bounded(file, name))
+            if stat.S_ISREG(found.st_mode) and found.st_size > largest:
+                raise _too_large(name, largest)
+            return _bounded(file, name, largest)
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
@@ -92,15 +97,15 @@ SPECIAL = (
 )
 
 
-def _bounded(file: BinaryIO, name: str) -> bytes:
-    data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise _too_large(name)
+def _bounded(file: BinaryIO, name: str, largest: int) -> bytes:
+    data = file.read(largest + 1)
+    if len(data) > largest:
+        raise _too_large(name, largest)
     return data
 
 
-def _too_large(name: str) -> FileError:
-    return FileError(f"{name}: is larger than {LARGEST // 2**20} MiB, the most that is read")
+def _too_large(name: str, largest: int) -> FileError:
+    return FileError(f"{name}: is larger than {largest // 2**20} MiB, the most that is read")
 
 
 def _decoded(name: str, data: bytes) -> str:

@@ -137,12 +137,12 @@ class Column(Value):
 
     def checked(self, values: Any) -> Any:
         """Return a list as an array, a number as it is; or raise the first few mistakes."""
-        if not isinstance(values, list):
+        if not isinstance(values, list) and np.ndim(values) != 1:
             if not self.one_for_all:
                 text = f"{_found(values)} is not a list of numbers; {self.rule.allowed}"
                 raise mistake(text)
             return Value.checked(self, values)
-        if self.rule.infinite:
+        if self.rule.infinite and isinstance(values, list):
             values = [math.inf if value is None else value for value in values]
         mistakes = Mistakes()
         array = mistakes.column(str, values, self.rule)

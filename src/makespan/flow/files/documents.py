@@ -12,11 +12,12 @@ from makespan.core.inputs.files import PathLike, read_text, shown_path
 
 GRAPHS = (".stg", ".dot", ".gv", ".graphml", ".gxl", ".dax", ".xml")
 TABLES = (".toml", ".json")
-KNOWN = (*TABLES, *GRAPHS, ".csv")
+ARRAYS = ".npz"
+KNOWN = (*TABLES, *GRAPHS, ".csv", ARRAYS)
 READABLE = (
-    "read are problems in TOML (.toml) and JSON (.json), task graphs in WfFormat (.json), "
-    "STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml), and "
-    "measured costs in CSV (.csv)"
+    "read are problems in TOML (.toml), JSON (.json) and arrays (.npz), task graphs in WfFormat "
+    "(.json), STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml), "
+    "and measured costs in CSV (.csv)"
 )
 
 _SKIPPED = r"(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
@@ -47,7 +48,7 @@ def format_of(path: PathLike, text: str) -> str:
 
 
 def parsed(path: PathLike) -> dict[str, Any]:
-    """Return the contents of a TOML or JSON file as dictionaries, lists, texts and numbers.
+    """Return the contents of a TOML, JSON or NPZ file as dictionaries, lists, texts and numbers.
 
     Parameters
     ----------
@@ -60,8 +61,17 @@ def parsed(path: PathLike) -> dict[str, Any]:
     FileError
         Naming the file, what is wrong with it, and the line and column where they are known.
     """
+    if is_arrays(path):
+        from makespan.flow.files.arrays import unpacked
+
+        return unpacked(path)
     text = read_text(path, pipes=True)
     return parsed_text(text, path, format_of(path, text))
+
+
+def is_arrays(path: PathLike) -> bool:
+    """Whether a file holds columns in binary, by its name."""
+    return Path(path).suffix.lower() == ARRAYS
 
 
 def parsed_text(text: str, path: PathLike, suffix: str) -> dict[str, Any]:

@@ -15,16 +15,29 @@ from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.core.shown import Writable, as_csv
 from makespan.flow.answer import as_json, result_as_dict, schedule_as_dict
-from makespan.flow.files.documents import GRAPHS, KNOWN, READABLE, format_of, parsed, parsed_text
+from makespan.flow.files.documents import (
+    ARRAYS,
+    GRAPHS,
+    KNOWN,
+    READABLE,
+    format_of,
+    is_arrays,
+    parsed,
+    parsed_text,
+)
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
 
 VERSIONS = {"makespan.problem": 1, "makespan.result": 1, "makespan.schedule": 1}
-PROBLEMS = (".toml", ".json", *GRAPHS)
+PROBLEMS = (".toml", ".json", ARRAYS, *GRAPHS)
 PICTURES = (".svg", ".png", ".pdf", ".html", ".trace.json")
 PROBLEM_PICTURES = PICTURES[:-1]
-TEXTS = {"problem": (".json", ".toml"), "result": (".json", ".csv"), "schedule": (".json", ".csv")}
+TEXTS = {
+    "problem": (".json", ".toml", ARRAYS),
+    "result": (".json", ".csv", ARRAYS),
+    "schedule": (".json", ".csv", ARRAYS),
+}
 
 
 def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: Any) -> Problem:
@@ -34,10 +47,11 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
     Parameters
     ----------
     path
-        The suffix ``.toml``, ``.json``, ``.stg``, ``.dot``, ``.gv``, ``.graphml``, ``.gxl``,
-        ``.dax`` or ``.xml`` (DAX) says what the file holds; with another suffix, and for ``"-"``,
-        which is the standard input, the content decides. WfFormat is JSON with a ``workflow``.
-        Files that name no machines get four equal ones, and the notes of results say so.
+        The suffix ``.toml``, ``.json``, ``.npz``, ``.stg``, ``.dot``, ``.gv``, ``.graphml``,
+        ``.gxl``, ``.dax`` or ``.xml`` (DAX) says what the file holds; with another suffix, and for
+        ``"-"``, which is the standard input, the content decides. WfFormat is JSON with a
+        ``workflow``. Files that name no machines get four equal ones, and the notes of results say
+        so.
         A file ``.csv`` holds the columns ``resource``, ``count``, ``time`` and perhaps ``energy``
         of a partition.
     files_in
@@ -60,6 +74,8 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
             return from_csv(str(path), **parts)
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
+    if is_arrays(path):
+        return _stated(parsed(path), path, parts, files_in)
     return problem_in(read_text(path, pipes=True), path, parts, files_in)
 
 
@@ -73,6 +89,12 @@ def problem_in(
     data = parsed_text(text, path, suffix)
     if "kind" not in data and "workflow" in data:
         _refuse_beside_graph(path, parts)
+    return _stated(data, path, parts, files_in)
+
+
+def _stated(
+    data: Mapping[str, Any], path: PathLike, parts: Mapping[str, Any], files_in: PathLike | None
+) -> Problem:
     try:
         return problem_of({**data, **parts}, Path(path).parent, files_in)
     except InputError as error:
@@ -203,7 +225,8 @@ def save(
         What to write.
     path
         The suffix decides: ``.json``, ``.svg``, ``.png`` and ``.pdf`` (a picture) and ``.html`` (a
-        page) for all of them; ``.toml`` for problems; ``.csv`` for the activities of results and
+        page) for all of them; ``.npz``, columns in binary, too;
+        ``.toml`` for problems; ``.csv`` for the activities of results and
         schedules, and the rows of comparisons; ``.trace.json`` (trace events, for Perfetto) for
         results and schedules.
     beside
@@ -230,6 +253,10 @@ def save(
         write_picture(thing, path, beside=beside, view=view, by=by, fold=fold)
     elif view is not None or by is not None or fold:
         raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
+    elif suffix == ARRAYS:
+        from makespan.flow.files.arrays import packed
+
+        write_whole(path, packed(as_dict(thing, columns=True)))
     else:
         write_whole(path, as_text(thing, suffix, path))
 
@@ -284,12 +311,15 @@ def refuse_target(path: PathLike, *allowed: str, source: PathLike | None = None)
         raise FileError(f"{path}: is a folder, not a file")
 
 
-def as_dict(thing: Result | Problem | Schedule) -> dict[str, Any]:
-    """Return what stands in the file of a result, a problem or a schedule."""
+def as_dict(thing: Result | Problem | Schedule, *, columns: bool = False) -> dict[str, Any]:
+    """Return what stands in the file of a result, a problem or a schedule.
+
+    With ``columns`` a plan is columns, not rows.
+    """
     if isinstance(thing, Result):
-        return result_as_dict(thing)
+        return result_as_dict(thing, columns=columns)
     if isinstance(thing, Schedule):
-        return schedule_as_dict(thing)
+        return schedule_as_dict(thing, columns=columns)
     return kind_of(thing).file.write(thing)
 
 

@@ -196,6 +196,11 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
         )
     _known_keys(mistakes, place, data, SCHEDULE_KEYS)
     rows = data.get("activities")
+    if isinstance(rows, dict):
+        names = _machine_names(mistakes, f"{start}machines", data.get("machines"), rows)
+        arrays = _stored(mistakes, f"{start}activities", rows, len(names))
+        mistakes.raise_if_any(FileError)
+        return _on_machines_of(Schedule.of_columns(names, **arrays), problem)
     if not isinstance(rows, list):
         mistakes.add(f"{start}activities", "is missing" if rows is None else "is not a list")
     names = _machine_names(mistakes, f"{start}machines", data.get("machines"), rows)
@@ -204,11 +209,41 @@ def schedule_of(data: Any, place: str, problem: Problem | None) -> Schedule:
     if columns is None:
         _explain(mistakes, f"{start}activities", rows, names)  # type: ignore[arg-type]
         mistakes.raise_if_any(FileError)
-    schedule = Schedule.of_columns(names, **columns)  # type: ignore[arg-type]
+    return _on_machines_of(Schedule.of_columns(names, **columns), problem)  # type: ignore[arg-type]
+
+
+def _on_machines_of(schedule: Schedule, problem: Problem | None) -> Schedule:
+    """Return the schedule over the machines of a problem, where it has them."""
     try:
         return schedule if problem is None else schedule.renamed(problem.machines)
     except KeyError:
         return schedule
+
+
+def _stored(
+    mistakes: Mistakes, place: str, table: Mapping[str, Any], machines: int
+) -> dict[str, Any]:
+    """Return columns of activities as they stand in a file of arrays, each of the right range."""
+    _known_keys(mistakes, place, table, COLUMNS)
+    ranges = {"kind": (0, len(WORDS)), "machine": (0, machines), "peer": (-1, machines)}
+    lengths = {len(column) for column in table.values() if np.ndim(column) == 1}
+    for name in COLUMNS:
+        column = table.get(name)
+        if not isinstance(column, np.ndarray) or column.ndim != 1 or len(lengths) != 1:
+            mistakes.add(f"{place}.{name}", "is not a column as long as the others, in an array")
+        elif name in NUMBERS:
+            wrong = np.flatnonzero(~np.isfinite(column))
+            if len(wrong):
+                mistakes.add(f"{place}.{name}[{wrong[0]}]", f"{column[wrong[0]]} is not finite")
+        elif column.dtype.kind not in "iu":
+            mistakes.add(f"{place}.{name}", f"holds {column.dtype}; it holds whole numbers")
+        elif name in ranges:
+            low, high = ranges[name]
+            wrong = np.flatnonzero((column < low) | (column >= high))
+            if len(wrong):
+                text = f"{column[wrong[0]]} is not allowed; it is from {low} to {high - 1}"
+                mistakes.add(f"{place}.{name}[{wrong[0]}]", text)
+    return dict(table)
 
 
 def _machine_names(mistakes: Mistakes, place: str, names: Any, rows: Any) -> tuple[str, ...]:

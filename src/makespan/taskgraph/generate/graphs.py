@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike
 
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import shown
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.taskgraph.model.dag import Dag
+
+SPARSE = 0.02
+"""The chance of an edge below which it is quicker not to ask for each pair of tasks."""
 
 Seed = int | np.random.Generator | None
 Edge = tuple[str, str, float]
@@ -24,7 +27,7 @@ def layered(
     tasks: int,
     *,
     width: int | None = None,
-    density: float = 0.3,
+    density: float | None = None,
     ccr: float = 1.0,
     rng: Seed = None,
 ) -> Dag:
@@ -37,7 +40,8 @@ def layered(
     width
         Mean tasks of a layer; the root of ``tasks`` if omitted.
     density
-        Chance of each further edge from a layer to the next.
+        Chance of each further edge from a layer to the next; if omitted 0.3, and in layers of more
+        than ten tasks as much as makes about three further edges a task.
     rng
         Seed of layers, edges, works (uniform from 1 to 19) and sizes; None is 0.
 
@@ -51,18 +55,29 @@ def layered(
     bounds = [0]
     while bounds[-1] < tasks:
         bounds.append(min(tasks, bounds[-1] + int(generator.integers(1, 2 * wide))))
-    source: list[int] = []
-    target: list[int] = []
+    chance = min(0.3, 3.0 / wide) if density is None else density
+    pairs = [np.zeros((2, 0), dtype=np.int64)]
     for above, first, last in zip(bounds, bounds[1:], bounds[2:], strict=False):
-        sure = generator.integers(above, first, last - first)
-        chosen = generator.random((last - first, first - above)) < density
-        chosen[np.arange(last - first), sure - above] = True
-        rows, columns = np.nonzero(chosen)
-        source += (above + columns).tolist()
-        target += (first + rows).tolist()
+        ends = _between(first - above, last - first, chance, generator)
+        pairs.append(ends + np.array([[above], [first]]))
+    source, target = np.concatenate(pairs, axis=1)
     work = generator.uniform(1.0, 19.0, tasks)
     size = scaled_sizes(work, len(source), ccr, generator)
     return Dag.from_arrays(work=work, source=source, target=target, size=size)
+
+
+def _between(above: int, below: int, chance: float, rng: np.random.Generator) -> Integers:
+    """Return edges from a layer to the next as two rows, one to each task below and more by chance.
+
+    Where they are few, how many there are is drawn first, and then which.
+    """
+    sure = np.arange(below) * above + rng.integers(0, above, below)
+    if chance < SPARSE:
+        more = rng.integers(0, above * below, rng.binomial(above * below, max(chance, 0.0)))
+        return np.stack(np.divmod(np.union1d(sure, more), above))[::-1]
+    chosen = rng.random((below, above)) < chance
+    chosen.ravel()[sure] = True
+    return np.stack(np.nonzero(chosen))[::-1]
 
 
 def fork_join(branches: int, *, stages: int = 1, ccr: float = 1.0, rng: Seed = None) -> Dag:
