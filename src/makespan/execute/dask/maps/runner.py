@@ -23,6 +23,7 @@ from makespan.execute.dask.maps.record import Computation, Record
 from makespan.execute.outcome import Failure, Outcome
 
 MAX_BOUND = 0.05  # of the work, that is ahead of a worker
+AMPLE = 3.0  # times what is worth a message: more only makes the end ragged
 LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not two
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
@@ -188,7 +189,7 @@ class Run:
         if found is not None:
             name, amount = found
             most = max(least[name], costs.in_time(name, left[name]))
-            self._start(self._chunk(name, min(amount, most, self._most(name))))
+            self._start(self._chunk(name, min(amount, most, self._most(name, least[name]))))
         return found is not None
 
     def _units(self, name: str) -> float:
@@ -200,11 +201,12 @@ class Run:
         """Whether a worker's items take long, or nobody knows."""
         return self.costs.due(name, self._units(name)) > LONG
 
-    def _most(self, name: str) -> float:
+    def _most(self, name: str, least: float) -> float:
         """Return how many units a chunk for a worker holds at most."""
         one = self._units(name)
         first = one if not self._backlog.of(name) else FIRST * one
         bound = MAX_BOUND / AHEAD * self.items.load
+        bound = min(bound, max(bound / 2, AMPLE * least))
         return min(self.costs.most(name, first), max(one, bound))
 
     def _chunk(self, name: str, units: float) -> Chunk:
