@@ -9,14 +9,21 @@ import pytest
 
 from makespan import Dag, Network, TaskGraph, solve
 from makespan.core.control import Control
-from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_of, members_of
+from makespan.taskgraph.clustering import mapping
+from makespan.taskgraph.clustering.clusters import (
+    ScheduledGraph,
+    clustering_of,
+    members_of,
+    numbered,
+)
 from makespan.taskgraph.clustering.dominant import Search
 from makespan.taskgraph.clustering.mapping import _Mapping, mapped, merged
 from makespan.taskgraph.generate import graphs as generators
-from makespan.taskgraph.placing.levels import by_level, levels
+from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.placing.steps import Steps
 from tests.oracles.taskgraph_clusters import DominantSequences, least_parallel_time
 from tests.oracles.taskgraph_instances import random_dag
+from tests.oracles.taskgraph_rules import broken_rule
 from tests.oracles.taskgraph_slots import scheduled_graph_length
 
 DSC = "dominant-sequence-clustering"
@@ -251,3 +258,36 @@ def test_many_machines_are_mapped_by_exchanges() -> None:
     for method in ("edge-zeroing", "dominant-sequence-clustering"):
         result = solve(problem, method=method)
         assert len(set(result.answer["machine_of"].values())) > 7
+
+
+def test_merged_clusters_move_to_better_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moving clusters that were merged never makes a plan longer, and most of them shorter."""
+    shorter = tried = 0
+    for seed in range(25):
+        problem = TaskGraph(
+            generators.layered(20, ccr=[0.1, 1.0, 5.0][seed % 3], rng=seed), Network([1.0, 1, 2])
+        )
+        for method in ("dominant-sequence-clustering", "linear-clustering", "edge-zeroing"):
+            monkeypatch.setattr(mapping, "MOVING_STEPS", 300_000)
+            found = solve(problem, method=method)
+            monkeypatch.setattr(mapping, "MOVING_STEPS", 0)
+            merged = solve(problem, method=method)
+            assert found.makespan <= merged.makespan
+            assert broken_rule(problem, found.schedule) == ""
+            tried += 1
+            shorter += found.makespan < merged.makespan
+    assert shorter > tried / 2
+
+
+def test_no_single_move_betters_the_plan() -> None:
+    """Where there was time for all tries, every other machine of every cluster was tried."""
+    for seed in range(6):
+        problem = TaskGraph(generators.layered(14, rng=seed), Network([1.0, 2.0]))
+        cluster = numbered(np.random.default_rng(seed).integers(0, 6, 14))
+        level = levels(problem.dag, *weights(problem))
+        start = cluster % 2
+        machine = mapping.moved(problem, Control(), cluster, start, level, Steps(Control()))
+        end = mapping.ordered(problem, Control(), machine, level).makespan
+        for each in range(int(cluster.max()) + 1):
+            other = np.where(cluster == each, 1 - machine, machine)
+            assert mapping.ordered(problem, Control(), other, level).makespan >= end

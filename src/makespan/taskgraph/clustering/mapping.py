@@ -1,6 +1,7 @@
 """From clusters to machines: merging, physical mapping, and the order on each machine.
 
-Source: PB165, "Spojování shluků", "Plánování pomocí shlukovací heuristiky".
+Source: PB165, "Spojování shluků", "Plánování pomocí shlukovací heuristiky"; merged clusters are
+moved by what their plan takes, as Sarkar 1989 assigns them (chapter 5).
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from makespan.taskgraph.problem import TaskGraph
 
 EXACT_UP_TO = 7
 """Machines up to which every mapping is tried."""
+MOVING_STEPS = 300_000
+"""Tasks and edges in all plans that are tried while clusters that were merged are moved."""
 
 
 def planned(
@@ -54,6 +57,8 @@ def planned(
     level = priority
     if level is None or merged_clusters is not clustering.cluster:
         level = clustering_of(problem.dag, *weights, machine_of).level
+    if merged_clusters is not clustering.cluster:
+        machine_of = moved(problem, control, clustering.cluster, machine_of, level, steps)
     schedule = ordered(problem, control, machine_of, level)
     if cannot_end(problem, control):
         return Solution(schedule=schedule)
@@ -99,6 +104,50 @@ def merged(
         text = f"{count} clusters are merged into {len(groups)}: {listed(map(braced, groups))}"
         steps.add(Step(text=text, groups=dict(enumerate(result.tolist()))), merged=groups)
     return result
+
+
+def moved(
+    problem: TaskGraph, control: Control, cluster: Integers, machine_of: Integers, level: Floats,
+    steps: Steps,
+) -> Integers:  # fmt: skip
+    """Move clusters that were merged to other machines while the plan gets shorter.
+
+    What comes of merging by sums is not known before the tasks are ordered, so each move is judged
+    by its plan: of each cluster, those with the largest sums of levels first, the best machine is
+    kept, until no move betters the plan or so many plans were tried that it takes too long.
+    """
+    count, machines = int(cluster.max()) + 1, len(problem.network)
+    of_cluster = np.empty(count, dtype=np.int64)
+    of_cluster[cluster] = machine_of
+    urgent = np.argsort(-np.bincount(cluster, weights=level, minlength=count), kind="stable")
+    left = MOVING_STEPS // (len(problem.dag) + len(problem.dag.source))
+    best, unchanged, index = np.inf, 0, 0
+    if left:
+        best = ordered(problem, control, machine_of, level).makespan
+    first = best
+    while left > 0 and unchanged < count:
+        each, unchanged = urgent[index % count], unchanged + 1
+        index += 1
+        stays = int(of_cluster[each])
+        for machine in range(machines):
+            if machine == stays or left <= 0 or control.expired():
+                continue
+            left -= 1
+            before = of_cluster[each]
+            of_cluster[each] = machine
+            makespan = ordered(problem, control, of_cluster[cluster], level).makespan
+            if makespan < best:
+                best, unchanged = makespan, 0
+            else:
+                of_cluster[each] = before
+        if control.expired():
+            break
+    if steps.wanted and best < first:
+        members = [np.flatnonzero(of_cluster[cluster] == each).tolist() for each in range(machines)]
+        groups = [problem.named(tasks) for tasks in members]
+        text = f"clusters move until the plan takes {number(best)}: {listed(map(braced, groups))}"
+        steps.add(text, moved=groups)
+    return of_cluster[cluster]
 
 
 def mapped(problem: TaskGraph, control: Control, cluster: Integers, steps: Steps) -> Integers:
