@@ -13,21 +13,39 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 STILL_ARRIVING = 2.0  # seconds that what a client wrote before it closed may take to come
 LOOK_EVERY = 0.1  # seconds
 
+Taken = ParamSpec("Taken")
+Given = TypeVar("Given")
 
 Told = tuple[int, int, BaseException, str]
 """The first and the last item that failed, what was raised, and the text of the traceback."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChunk:
+ORIGIN: tuple[str, dict[str, Any]] = "", {}
+"""An expression that gives what is named in ``what`` of this module, and what else it needs."""
+
+
+class Sent(Generic[Taken, Given]):
+    """A function of this module, pickled with what makes the module where there is none."""
+
+    def __init__(self, function: Callable[Taken, Given]) -> None:
+        self._function = function
+
+    def __call__(self, *inputs: Taken.args, **named: Taken.kwargs) -> Given:
+        return self._function(*inputs, **named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        expression, names = ORIGIN
+        return eval, (expression, {**names, "what": self._function.__name__})
+
+
+class FileChunk(NamedTuple):
     """The contents of some files, to be files again on the worker."""
 
     names: tuple[str, ...]
@@ -46,6 +64,7 @@ class FileChunk:
             yield paths
 
 
+@Sent
 def work(
     function: bytes, chunk: Any, first: int, batched: bool, part: int = 0, parts: int = 1
 ) -> tuple[Any, tuple[Told, ...], float, float]:

@@ -26,7 +26,6 @@ def test_extras_are_those_of_the_package() -> None:
 @pytest.mark.parametrize("library", EXTRAS)
 def test_what_is_missing_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the extra that brings it."""
-    pytest.importorskip(library)
     assert missing(library) is None
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(makespan.MissingExtra, match=f"{library} .*makespan.{EXTRAS[library]}"):

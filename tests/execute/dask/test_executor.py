@@ -93,7 +93,7 @@ def test_it_learns(client: Any) -> None:
     with dask.Executor(client) as executor:
         assert list(executor.map(functions.slept_each, iter(range(500)))) == list(range(500))
     again = dask.map(functions.slept_each, list(range(500)), client, progress=False)
-    assert again.schedule.amount[0] > 1.0
+    assert max(again.schedule.amount[:3]) > 1.0  # of a worker that had its share
 
 
 def test_a_client_is_needed() -> None:

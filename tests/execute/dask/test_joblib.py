@@ -26,7 +26,8 @@ def test_joblib_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def joblib(client: Any) -> Iterator[Any]:
     """joblib, whose backend is ours."""
-    package = pytest.importorskip("joblib")
+    import joblib as package
+
     dask.register_joblib()
     with package.parallel_config(backend="makespan", client=client):
         yield package

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -86,14 +88,46 @@ def test_a_worker_that_joins_gets_the_code(bare: Cluster, bare_client: Any) -> N
 
 
 def test_the_code_has_a_name_of_its_own() -> None:
-    """That of its text; what it sends back is known by other names, which last."""
+    """That of its text; what is called there brings the text, all else is known by name."""
     assert sys.modules[travel.NAME] is remote
-    assert travel.NAME.encode() in pickle.dumps(remote.work)
-    assert b"makespan.execute" not in pickle.dumps(remote.work)
-    install, _ = travel._by_value()
-    install("makespan_of_a_test", travel.TEXT)
-    module = vars(sys.modules.pop("makespan_of_a_test"))
-    assert module["tried"](functions.squared, 0, 3) == 9
-    told = module["work"](pickle.dumps(functions.fails_on_seven), [pickle.dumps([7])], 0, False)
+    assert travel.COMPRESSED in pickle.dumps(remote.work)
+    assert len(pickle.dumps(remote.work)) < 4000
+    assert travel.COMPRESSED not in pickle.dumps(remote.told)
+    assert b"makespan.execute" not in pickle.dumps(remote.told)
+    assert pickle.loads(pickle.dumps(remote.work)) is remote.work
+
+
+ELSEWHERE = """
+import pickle, sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+work, function, data, name = pickle.load(sys.stdin.buffer)
+sys.setswitchinterval(1e-6)
+together = Barrier(8)
+with ThreadPoolExecutor(8) as pool:
+    found = list(pool.map(lambda _: (together.wait(), pickle.loads(work))[1], range(8)))
+assert "makespan" not in sys.modules and len({id(each) for each in found}) == 1
+here = pickle.loads(pickle.dumps(found[0]))
+values = here(function, data, 7, False)
+assert here is sys.modules[name].work and pickle.dumps(here) == work
+assert pickle.loads(function).func.__module__ == name
+sys.stdout.buffer.write(pickle.dumps(values))
+"""
+
+
+def test_where_it_lacks_a_task_brings_it() -> None:
+    """A bare process, several threads of which begin at once, has it whole, and passes it on."""
+    function = pickle.dumps(partial(remote.tried, pow, 1))
+    sent = pickle.dumps(remote.work), function, [pickle.dumps([7])], travel.NAME
+    bare = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", ELSEWHERE],
+        input=pickle.dumps(sent),
+        capture_output=True,
+        check=False,
+    )
+    assert bare.returncode == 0, bare.stderr.decode()
+    told = pickle.loads(bare.stdout)
     assert [type(part) for part in told] == [list, tuple, float, float]
-    assert [type(part) for part in told[1][0]] == [int, int, ValueError, str]
+    assert [type(part) for part in told[1][0]] == [int, int, TypeError, str]
+    assert "values.append(call(item))" in told[1][0][3]

@@ -67,7 +67,7 @@ def test_what_was_learnt_is_used_again(client: Any) -> None:
     with Client(client.scheduler.address, set_as_default=False) as other:
         second = mapped(functions.slept, functions.rows(3000, seed=1), other, batched=True)
     assert first.schedule.amount[0] <= 4.0
-    assert second.schedule.amount[0] >= 20.0
+    assert max(second.schedule.amount[:3]) >= 20.0  # of a worker that had its share
     assert np.array_equal(first.results, data[:, 0])
     dask.forget(client)
     assert mapped(functions.slept, data, client, batched=True).schedule.amount[0] <= 4.0

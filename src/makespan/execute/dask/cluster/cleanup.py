@@ -8,8 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from makespan.execute.dask.cluster.travel import send_code
-from makespan.execute.remote import dropped
+from makespan.execute.dask.cluster.travel import dropped
 
 LONGEST_TIDYING = 10.0  # seconds until the scheduler has to have forgotten everything
 LONGEST_CONNECTING = 5.0  # seconds
@@ -56,7 +55,6 @@ async def _swept(client: Any, keys: Collection[str]) -> None:
     while client.status == "connecting":
         await asyncio.sleep(LOOK_AGAIN)
     with suppress(OSError):  # it is gone, and everything with it
-        await send_code(client)
         await asyncio.gather(
             client.run(dropped, list(keys), on_error="ignore"),
             forgotten(client, keys, looks_in_a_row=WANT_AGAIN),

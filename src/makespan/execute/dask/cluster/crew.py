@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
 from makespan.execute.dask.cluster.client import trouble_of
-from makespan.execute.dask.cluster.travel import send_code
 from makespan.execute.progress import Tell
 
 LOOK_EVERY = 0.25  # seconds between looks at who is there
@@ -120,7 +119,6 @@ class Crew:
         try:
             async with asyncio.timeout(self._silence):
                 await self.look()
-                await send_code(self.client)
         except Exception as error:
             raise ExecutionError(self._trouble(error) or str(error)) from error
         self._watch = asyncio.create_task(self._keep_looking())

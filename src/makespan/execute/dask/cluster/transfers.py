@@ -18,8 +18,8 @@ from makespan.core.errors import ExecutionError, InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten, sweep_later, swept
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost, forget_outcome
 from makespan.execute.dask.cluster.items import Items
+from makespan.execute.dask.cluster.travel import work
 from makespan.execute.outcome import Outcome
-from makespan.execute.remote import work
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
