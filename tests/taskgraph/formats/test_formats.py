@@ -595,7 +595,7 @@ def test_the_content_decides_without_a_suffix(tmp_path: Path) -> None:
         (tmp_path / "graph").write_bytes(b"\xef\xbb\xbf" + text.encode())
         found = read_problem(tmp_path / "graph")
         assert len(found.dag) == count  # type: ignore[attr-defined]
-    for text in ("<adag/>", "a: 1", "hello"):
+    for text in ("<html/>", "a: 1", "hello"):
         (tmp_path / "x.flow").write_text(text)
         with pytest.raises(FileError, match=r"x\.flow: .*; read are problems in TOML"):
             read_problem(tmp_path / "x.flow")

@@ -17,6 +17,7 @@ from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.limits import ALLOWED, latest_ends, missed, worth
 from makespan.taskgraph.methods.local_search import local_search
+from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import (
     NO_CONTENTION,
     NO_DUPLICATION,
@@ -24,6 +25,7 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     few_steps,
 )
+from makespan.taskgraph.placing.apart import heads_apart
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
@@ -41,6 +43,8 @@ COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 
 QUICKLY_BUILT = 30_000
+MAX_APART = 100_000
+"""Tasks squared on machines for which it is looked what comes behind the first task elsewhere."""
 SYMMETRIC = 50
 """The first tasks, in whose order machines that are alike are used."""
 WORKERS = 8  # their variety proves more, even on two cores
@@ -212,6 +216,7 @@ class _Model:
         end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
         builder.transfers(model, start, on)
+        builder.apart(model, on, end)
         builder.symmetry(model, on)
         builder.hint(model, start, on, end)
         model.minimize(end)
@@ -222,6 +227,16 @@ class _Model:
         machine = np.array([[value(x) for x in row].index(1) for row in self.on], dtype=np.int64)
         start = np.array([value(each) for each in self.start], dtype=np.int64)
         return in_order(self.problem, machine, start)
+
+
+def _sequence(dag: Dag) -> Integers:
+    """Return the tasks in the order that names machines: one before or behind all others first."""
+    tasks = np.arange(len(dag))
+    for degree in (np.diff(dag.first_in), np.diff(dag.first_out)):
+        alone = np.flatnonzero(degree == 0)
+        if len(alone) == 1:
+            return np.concatenate([alone, tasks[tasks != alone[0]]])
+    return tasks
 
 
 class LateError(Exception):
@@ -249,6 +264,7 @@ class _Builder:
         computes = plan.kind == Activity.COMPUTE
         item = plan.item[computes]
         self.alike = problem.alike
+        self.sequence = _sequence(dag)
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         self.release = scaling.down(np.minimum(dag.release, longest))
         self.due = self._due()
@@ -371,6 +387,42 @@ class _Builder:
             if len(each) > 1:
                 model.add_at_most_one(each)
 
+    def apart(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
+        """What waits for the one first task elsewhere waits for data, too; and before the last.
+
+        All tasks of a machine that can't start there until the same time are executed behind it.
+        With the starts of tasks on machines without the first task this describes forks and joins
+        completely.
+        """
+        from ortools.sat.python.cp_model import LinearExpr
+
+        dag, least, count = self.problem.dag, self.seconds.min(axis=1), len(self.machines)
+        if count == 1 or len(dag) ** 2 * count > MAX_APART:
+            return
+        others = ~np.eye(count, dtype=bool)
+        across = self.transfer[:, others].min(axis=1)
+        tails = self.behind - least
+        for graph, behind in ((dag, tails), (dag.reversed(), self.earliest)):
+            roots = np.flatnonzero(np.diff(graph.first_in) == 0)
+            if len(roots) != 1:
+                continue
+            root = int(roots[0])
+            head = heads_apart(graph, root, least, across)
+            for time in np.unique(head[head > 0]).tolist():
+                self.look()
+                late = np.flatnonzero(head >= time)
+                late = late[late != root]
+                wait = int(time + behind[late].min())
+                for machine, cores in enumerate(self.problem.cores.tolist()):
+                    work = LinearExpr.weighted_sum(
+                        [on[task][machine] for task in late.tolist()],
+                        self.seconds[late, machine].tolist(),
+                    )
+                    for task in late[head[late] == time].tolist():
+                        model.add(
+                            work + cores * wait * on[task][machine] <= cores * end
+                        ).only_enforce_if(on[root][machine].negated())
+
     def _duration(self, task: int, row: list[IntVar]) -> Any:
         from ortools.sat.python.cp_model import LinearExpr
 
@@ -410,18 +462,21 @@ class _Builder:
         """Return the machines such that of those alike the first is used by the first task."""
         found = machine_of.copy()
         for group in self.alike:
-            used = dict.fromkeys(machine for machine in machine_of.tolist() if machine in group)
+            used = dict.fromkeys(
+                machine for machine in machine_of[self.sequence].tolist() if machine in group
+            )
             for new, old in zip(group, used, strict=False):
                 found[machine_of == old] = new
         return found
 
     def symmetry(self, model: CpModel, on: list[list[IntVar]]) -> None:
         """Of machines that are alike, one is used only behind a task on the one before."""
+        rows = [on[task] for task in self.sequence[:SYMMETRIC].tolist()]
         for group in self.alike:
             for before, machine in pairwise(group):
                 self.look()
-                for task, row in enumerate(on[:SYMMETRIC]):
-                    earlier = [other[before] for other in on[:task]]
+                for place, row in enumerate(rows):
+                    earlier = [other[before] for other in rows[:place]]
                     model.add_bool_or(row[machine].negated(), *earlier)
 
     def hint(
