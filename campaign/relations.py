@@ -21,7 +21,7 @@ TIMES = {
         *("reduce_per_byte", "reduce_overhead"),
     },
     "taskgraph": {"work", "durations", "size", "seconds", "task_setup", "message_setup"}
-    | {"release", "deadline"},
+    | {"release", "deadline", "start_price", "budget"},
 }
 COLUMNS = ("send", "compute", "return")  # of a star: send_fixed, send_per_unit, …
 SEQUENCES = ("order", "return_order", "activation", "transfers")

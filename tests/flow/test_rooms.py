@@ -19,6 +19,7 @@ from makespan.core.kind import (
     Grained,
     Kind,
     Lasting,
+    Limiting,
     Methods,
     Pictures,
     Referee,
@@ -57,6 +58,7 @@ def enter(
     lasting: Lasting[Own] | None = None,
     coloured: Coloured[Own] | None = None,
     choosing: Choosing[Own] | None = None,
+    limiting: Limiting[Own] | None = None,
 ) -> None:
     """Make a problem, write and read it, plan it, and take the plan through every room."""
     kind = KINDS[own.kind]
@@ -85,6 +87,7 @@ def enter(
     assert methods.AUTO
     assert (coloured is not None) == isinstance(kind.pictures, Coloured)
     assert (choosing is not None) == isinstance(kind.pictures, Choosing)
+    assert (limiting is not None) == isinstance(kind.bounds, Limiting)
     assert choosing is None or choosing.alternatives(problem, {}) == []
     optional(kind, problem, schedule, data, beside, grained, replayed, weighty, lasting)
 
@@ -215,5 +218,6 @@ def test_taskgraph() -> None:
 
     enter(
         problem.TaskGraph, answer, bounds, file, generate, methods, pictures, referee, timing,
-        grained=bounds, replayed=timing, weighty=timing, coloured=pictures,
+        grained=bounds, replayed=timing, weighty=timing, coloured=pictures, choosing=pictures,
+        limiting=bounds,
     )  # fmt: skip

@@ -9,6 +9,7 @@ Nothing of the library is used but the statement: columns, arcs, and :mod:`taskg
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -44,7 +45,20 @@ def random_problem(rng: np.random.Generator) -> TaskGraph:
         communication=("overlap", "blocking")[int(rng.random() < 0.3)],
         contention=("none", "links", "ports")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))],
         **_given(rng, names, pairs, network),
+        **_limits(rng, network),
     )
+
+
+def _limits(rng: np.random.Generator, network: Network) -> dict[str, Any]:
+    """Return limits of the whole plan, and what is to be least."""
+    found: dict[str, Any] = {}
+    if rng.random() < 0.15:
+        found["deadline"] = float(np.round(rng.uniform(2.0, 30.0)))
+    if network.is_priced and rng.random() < 0.5:
+        found["budget"] = float(np.round(rng.uniform(2.0, 40.0)))
+    if network.is_priced and rng.random() < 0.5:
+        found["objective"] = "price"
+    return found
 
 
 def _times(rng: np.random.Generator, names: list[str]) -> dict[str, dict[str, float]]:
@@ -95,6 +109,9 @@ def _network(rng: np.random.Generator) -> Network:
         more["links"] = [(name, "R", float(rng.choice([0.5, 1.0, 2.0]))) for name in names]
         if count > 1 and rng.random() < 0.5:
             more["one_way_links"] = [(names[0], names[1], 0.25)]
+    if rng.random() < 0.3:
+        more["price"] = _amounts(rng, count)
+        more["start_price"] = _amounts(rng, count) if rng.random() < 0.5 else 0.0
     speeds = rng.choice([1.0, 1.0, 2.0, 3.0], count) if rng.random() < 0.6 else np.ones(count)
     return Network(speeds, names=names, topology=topology, rate=rate, **more)
 
@@ -124,15 +141,36 @@ def covers(problem: TaskGraph) -> bool:
 
 
 def best(problem: TaskGraph) -> float | None:
-    """Return the least makespan of all plans, inf where none meets all deadlines.
+    """Return the least makespan, or price, of all plans, inf where none keeps the limits.
 
     None where there are too many of them.
     """
+    if problem.objective == "price":
+        points = front(problem)
+        return None if points is None else min((price for _, price in points), default=float("inf"))
     search = _Copies(problem) if problem.duplication else _Plans(problem)
     try:
         return search.least()
     except _TooManyError:
         return None
+
+
+def front(problem: TaskGraph) -> list[tuple[float, float]] | None:
+    """Return time and price of the plans that no other beats in both; None where too many are.
+
+    The price follows from the machines of the tasks alone: of each assignment the fastest plan
+    counts.
+    """
+    search = _Plans(problem)
+    try:
+        found = sorted((search.fastest(place), search.price(place)) for place in search.places())
+    except _TooManyError:
+        return None
+    points: list[tuple[float, float]] = []
+    for time, price in found:
+        if time < float("inf") and (not points or price < points[-1][1] * (1 - SLACK)):
+            points.append((time, price))
+    return points
 
 
 class _TooManyError(Exception):
@@ -157,7 +195,8 @@ class _Search:
         self.ends = list(zip(dag.source.tolist(), dag.target.tolist(), strict=True))
         self.size = dag.size.tolist()
         self.release = dag.release.tolist()
-        self.due = [deadline * (1 + SLACK) for deadline in dag.deadline.tolist()]
+        whole = float("inf") if problem.deadline is None else problem.deadline
+        self.due = [min(each, whole) * (1 + SLACK) for each in dag.deadline.tolist()]
         self.seconds = [[seconds_on(problem, t, m) for m in self.machines] for t in self.tasks]
         self.least_end, self.steps = float("inf"), 0
         self.routes = {
@@ -206,10 +245,24 @@ class _Plans(_Search):
     itself (blocking) takes a core with its first hop, and its edges come in any order.
     """
 
-    def least(self) -> float:
+    def places(self) -> Iterator[tuple[int, ...]]:
+        """Yield the assignments within the budget."""
         fixed = self.problem.given.machine_of
         options = [self.machines if fixed is None else [int(fixed[task])] for task in self.tasks]
-        for place in product(*options):
+        budget = float("inf") if self.problem.budget is None else self.problem.budget
+        yield from (p for p in product(*options) if self.price(p) <= budget * (1 + SLACK))
+
+    def price(self, place: tuple[int, ...]) -> float:
+        """Return what the tasks cost on their machines, and the machines that have any."""
+        each = (self.seconds[t][m] * self.network.price[m] for t, m in enumerate(place))
+        return float(sum(each) + sum(self.network.start_price[m] for m in set(place)))
+
+    def fastest(self, place: tuple[int, ...]) -> float:
+        self.least_end = float("inf")
+        return self.least([place])
+
+    def least(self, places: Iterable[tuple[int, ...]] | None = None) -> float:
+        for place in self.places() if places is None else places:
             self.place = place
             self.hop_of = [self.hops(e, place[a], place[b]) for e, (a, b) in enumerate(self.ends)]
             self.incoming = [

@@ -87,6 +87,13 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
         if first is not None and problem.is_blocking:
             taken[target] = min(taken[target], first)
             fetched.setdefault(target, []).append((first, ready))
+    if problem.deadline is not None and schedule.makespan > problem.deadline + slack:
+        return "deadline"
+    paid = sum(float(network.start_price[machine]) for machine in set(where.values()))
+    for task, machine in where.items():
+        paid += seconds_on(problem, task, machine) * float(network.price[machine])
+    if problem.budget is not None and paid > problem.budget * (1 + SLACK):
+        return "budget"
     for task in range(len(dag)):
         if taken[task] < dag.release[task] - slack:
             return "release"

@@ -108,7 +108,7 @@ def test_infeasible_is_proved() -> None:
         (TaskGraph(path, TWO), "b ends at 8 at the earliest, its deadline is 7.9"),
         (TaskGraph(area, TWO), "takes all cores together 3 s"),
         (TaskGraph(packed, TWO), "all were tried"),
-        (TaskGraph(late, TWO, **given), "started as early as possible, b ends 0.1 s after"),
+        (TaskGraph(late, TWO, **given), "as given, as early as possible: b ends 0.1 s after"),
     ):
         result = solve(problem)
         assert result.status == "infeasible"

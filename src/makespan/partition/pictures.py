@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from makespan.core.diagram import Curves, Line
-from makespan.core.errors import InputError
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.drawing.diagram.front import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled
 from makespan.drawing.text import percent, short
 from makespan.partition.answer import counts_of
@@ -121,38 +121,7 @@ def front(
     details: Mapping[str, Any] = NO_DETAILS,
 ) -> Curves:
     """Return the front of makespan and energy in the details of a result, its plan marked."""
-    if "front" not in details:
-        raise InputError("view: 'front' needs a result with objective 'pareto'")
-    points = sorted(details["front"], key=lambda point: point["time"])
-    times, energies = (
-        np.array([point[name] for point in points], dtype=np.float64) for name in ("time", "energy")
-    )
-    chosen = np.empty(0, dtype=np.int64)
-    if schedule is not None and len(times):
-        chosen = np.array([int(np.argmin(np.abs(times - schedule.makespan)))])
-    marks = [_said(point) for point in points]
-    unknown = details.get("unknown", ())
-    cut = (
-        f"; others may lie between {short(unknown[0][0])} and {short(unknown[-1][1])} s"
-        if unknown
-        else ""
-    )
-    return Curves(
-        lines=(
-            Line(name="front", x=times, y=energies, look="steps"),
-            Line(
-                name="front",
-                x=times,
-                y=energies,
-                look="points",
-                chosen=chosen,
-                labels=marks,
-            ),
-        ),
-        across="makespan (s)",
-        up="energy",
-        title=f"Pareto front: {len(points)} point{'s' if len(points) != 1 else ''}{cut}",
-    )
+    return front_curves(details, schedule, "energy", _said)
 
 
 def alternatives(
@@ -168,11 +137,10 @@ def alternatives(
 
 
 def _said(point: Mapping[str, Any]) -> str:
-    """Return the time and energy of a point, and its plan where few take part."""
+    """Return the plan of a point, where few take part."""
     counts = {name: count for name, count in point.get("counts", {}).items() if count}
     plan = ", ".join(f"{name} {short(float(count))}" for name, count in counts.items())
-    few = f": {plan}" if 0 < len(counts) <= PLAN_SHOWN else ""
-    return f"{short(point['time'])} s, {short(point['energy'])}{few}"
+    return f": {plan}" if 0 < len(counts) <= PLAN_SHOWN else ""
 
 
 VIEWS = {"costs": costs, "front": front}

@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.limits import price_of
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.problem import TaskGraph
 
@@ -16,7 +17,8 @@ SHOWN = 20
 
 def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     """Return the machine, the start and the end of every task; with blocking communication also
-    ``taken``, the time from which the machine fetches the task's data. With duplication these
+    ``taken``, the time from which the machine fetches the task's data, and on machines with prices
+    the ``price`` of the plan. With duplication these
     are of the copy that ends first, and ``copies`` lists the machines of all copies.
     """
     copies = Copies(problem, schedule) if problem.duplication else None
@@ -26,11 +28,13 @@ def answer(problem: TaskGraph, schedule: Schedule) -> dict[str, Any]:
     def by_task(values: Any) -> dict[str, Any]:
         return dict(zip(tasks, values, strict=True))
 
-    found = {
+    found: dict[str, Any] = {
         "machine_of": by_task([schedule.machines[each] for each in schedule.machine[rows]]),
         "start": by_task(schedule.start[rows].tolist()),
         "end": by_task(schedule.end[rows].tolist()),
     }
+    if problem.network.is_priced:
+        found["price"] = price_of(problem, schedule)
     if problem.is_blocking:
         found["taken"] = by_task(taken(problem, schedule)[schedule.item[rows]].tolist())
     if copies is not None:
@@ -78,6 +82,8 @@ def lines(problem: TaskGraph, schedule: Schedule, *, most: int = SHOWN) -> list[
     busy = len(np.unique(schedule.machine[rows])) if len(rows) else 0
     copies = len(rows) - len(problem.dag)
     more = f", {copies} more {'copy' if copies == 1 else 'copies'}" if copies else ""
+    if problem.network.is_priced:
+        more += f", price {price_of(problem, schedule):.8g}"
     table.append(
         f"{busy} of {len(problem.network)} machines, {int(transfers.sum())} transfers{more}"
     )

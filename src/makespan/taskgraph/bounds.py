@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
-from makespan.core.solution import Bound, Solution
-from makespan.taskgraph.limits import ALLOWED, latest_ends, missed
+from makespan.core.solution import Bound, Objective, Solution
+from makespan.taskgraph.limits import ALLOWED, latest_ends, least_price, missed, price_of
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
@@ -135,7 +136,7 @@ def _given_plan(problem: TaskGraph) -> Bound:
 
 
 def impossible(problem: TaskGraph) -> str | None:
-    """Say why no plan keeps the deadlines, where bounds show that; None else.
+    """Say why no plan keeps the limits, where bounds show that; None else.
 
     A task can end no earlier than the longest path to it allows; and all that has to be done by a
     deadline, in the least durations, takes no longer than all cores together have until then.
@@ -143,13 +144,21 @@ def impossible(problem: TaskGraph) -> str | None:
 
     Complexity: O(n log n + e).
     """
-    if not problem.has_deadlines or problem.given.anything:
+    if problem.given.anything:
+        return None
+    if problem.budget is not None:
+        cheapest = least_price(problem)
+        if cheapest > problem.budget * (1 + ALLOWED):
+            return (
+                f"the budget is {problem.budget:.12g}, but no plan costs less than {cheapest:.12g}"
+            )
+    if not problem.has_deadlines:
         return None
     dag, due = problem.dag, latest_ends(problem)
     early = earliest_ends(problem)
     task = int(np.argmax(early - due))
     if early[task] > due[task]:
-        name, at = dag.names[task], float(dag.deadline[task])
+        name, at = dag.names[task], float(problem.due[task])
         return f"{name} ends at {early[task]:.12g} at the earliest, its deadline is {at:.12g}"
     least = least_durations(problem)
     last = float(due[due < np.inf].max())
@@ -165,23 +174,35 @@ def impossible(problem: TaskGraph) -> str | None:
 
 
 def kept(problem: TaskGraph, solution: Solution) -> Solution:
-    """Return the solution, without its plan where that misses a deadline."""
-    why = None if solution.schedule is None else missed(problem, solution.schedule)
-    if solution.infeasible is not None or (why is None and solution.schedule is not None):
+    """Return the solution, without its plan where that misses a limit.
+
+    Where the least price is sought, methods that seek the least makespan make plans, too; what
+    they prove counts nothing.
+    """
+    schedule = solution.schedule
+    if solution.infeasible is not None:
         return solution
-    infeasible = impossible(problem)
-    said = (
-        ()
-        if why is None or infeasible is not None
-        else (f"a plan that is not valid was found: {why}",)
-    )
-    return Solution(
-        schedule=None,
-        lower_bound=solution.lower_bound,
-        infeasible=infeasible,
-        stopped=solution.stopped,
-        notes=(*solution.notes, *said),
-    )
+    why = None if schedule is None else missed(problem, schedule)
+    if schedule is None or why is not None:
+        infeasible = impossible(problem)
+        said = [] if why is None or infeasible else [f"a plan that is not valid was found: {why}"]
+        return Solution(
+            schedule=None,
+            lower_bound=solution.lower_bound if problem.objective == "makespan" else None,
+            infeasible=infeasible,
+            stopped=solution.stopped,
+            notes=(*solution.notes, *said),
+        )
+    if problem.objective != "price":
+        return solution
+    price, least = price_of(problem, schedule), least_price(problem)
+    proved = problem.given.anything  # its assignment decides the price
+    if solution.objective is not None:
+        proved = solution.optimal
+        least = max(least, solution.objective.bound or 0.0)
+    proved = proved or price <= least * (1 + ALLOWED)
+    objective = Objective(name="price", value=price, bound=price if proved else min(least, price))
+    return replace(solution, lower_bound=None, optimal=proved, objective=objective)
 
 
 @graph_loop

@@ -21,16 +21,20 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
+from makespan.core.inputs.rules import DEADLINE as LATEST
 from makespan.core.names import Numbered
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
 from makespan.taskgraph.model.dag import DEADLINE, DURATION, INDEX, RELEASE, SIZE, TIMES, WORK, Dag
 from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
-from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.problem import BUDGET, TaskGraph
 
 LARGEST_LIST = 1000
 """Tasks up to which a problem is written as lists of tables; more are written as columns."""
 
-DEFAULTS = (("communication", "overlap"), ("contention", "none"), ("duplication", False))
+DEFAULTS = (
+    ("communication", "overlap"), ("contention", "none"), ("duplication", False),
+    ("deadline", None), ("budget", None), ("objective", "makespan"),
+)  # fmt: skip
 
 DEFAULT_TIMES = {"release": 0.0, "deadline": math.inf}
 COLUMNS = ("work", "size", "names", "durations", *TIMES)
@@ -89,6 +93,9 @@ class TaskGraphForm(ProblemForm):
     assignment: dict[str, str] | None = None
     sequence: dict[str, list[str]] | None = None
     duplication: bool = False
+    deadline: Annotated[float, Value(LATEST)] | None = None
+    budget: Annotated[float, Value(BUDGET)] | None = None
+    objective: Literal["makespan", "price", "pareto"] = "makespan"
 
     @model_validator(mode="after")
     def _one_list(self) -> TaskGraphForm:
@@ -145,6 +152,9 @@ def read(data: Mapping[str, Any]) -> TaskGraph:
             assignment=form.assignment,
             sequence=form.sequence,
             duplication=form.duplication,
+            deadline=form.deadline,
+            budget=form.budget,
+            objective=form.objective,
             options=form.options,
         )
     except ProblemError as error:

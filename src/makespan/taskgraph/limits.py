@@ -1,6 +1,8 @@
-"""Limits that plans keep or miss: deadlines of tasks."""
+"""Limits that plans keep or miss: deadlines and the budget; and what plans cost."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -9,15 +11,15 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 
 ALLOWED = 1e-9
-"""How much later than its deadline, relative to it, a task may end: what sums of floats may be off.
+"""How far above a limit, relative to it, plans may be: what sums of floats may be off.
 
-The referee allows as much of the makespan, which is more.
+The referee lets a task end later by as much of the makespan, which is more.
 """
 
 
 def latest_ends(problem: TaskGraph) -> Floats:
     """Return when tasks have to end: their deadlines, with what rounding may add."""
-    return problem.dag.deadline * (1 + ALLOWED)
+    return problem.due * (1 + ALLOWED)
 
 
 def lateness(problem: TaskGraph, schedule: Schedule) -> Floats:
@@ -28,19 +30,71 @@ def lateness(problem: TaskGraph, schedule: Schedule) -> Floats:
     return np.asarray(ends - latest_ends(problem))
 
 
-def worth(problem: TaskGraph, schedule: Schedule) -> tuple[float, float]:
-    """Return what plans are compared by: less is better, a plan that is late comes last."""
-    late = float(lateness(problem, schedule).max(initial=0.0)) if problem.has_deadlines else 0.0
-    return max(0.0, late), schedule.makespan
+def price_of(problem: TaskGraph, schedule: Schedule) -> float:
+    """Return what a plan costs: the seconds of all executions, and the machines that are used.
+
+    Complexity: O(rows); the sum is rounded once.
+    """
+    network = problem.network
+    if not network.is_priced:
+        return 0.0
+    rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    machine = schedule.machine[rows]
+    seconds = problem.durations_on(schedule.item[rows], machine)
+    starts = network.start_price[np.unique(machine)]
+    return math.fsum([*(seconds * network.price[machine]).tolist(), *starts.tolist()])
+
+
+def least_price(problem: TaskGraph) -> float:
+    """Return a price that no plan is below: each task where it is cheapest, and one start.
+
+    Complexity: O(n m), in memory for the tasks only.
+    """
+    dag, network = problem.dag, problem.network
+    if not network.is_priced:
+        return 0.0
+    tasks, least = np.arange(len(dag)), np.full(len(dag), np.inf)
+    for machine, price in enumerate(network.price.tolist()):
+        seconds = problem.durations_on(tasks, np.full(len(dag), machine))
+        np.minimum(least, seconds * price, out=least)
+    return math.fsum([*least.tolist(), float(network.start_price.min())])
+
+
+def violation(problem: TaskGraph, schedule: Schedule) -> float:
+    """Return by how much a plan misses its limits, as shares of them; 0 if it keeps all."""
+    late = 0.0
+    if problem.has_deadlines:
+        over = lateness(problem, schedule)
+        task = over > 0.0
+        due = problem.due[task]
+        late = float((over[task] / np.where(due > 0.0, due, 1.0)).max(initial=0.0))
+    if problem.budget is not None:
+        limit = problem.budget * (1 + ALLOWED)
+        spent = price_of(problem, schedule)
+        late += max(0.0, spent - limit) / (limit or 1.0)
+    return late
+
+
+def worth(problem: TaskGraph, schedule: Schedule) -> tuple[float, float, float]:
+    """Return what plans are compared by, less is better: limits, the objective, the makespan."""
+    price = price_of(problem, schedule) if problem.objective == "price" else schedule.makespan
+    return violation(problem, schedule), price, schedule.makespan
 
 
 def missed(problem: TaskGraph, schedule: Schedule) -> str | None:
-    """Say which deadline a plan misses most, None if it keeps all."""
-    if not problem.has_deadlines:
-        return None
-    late = lateness(problem, schedule)
-    task = int(np.argmax(late))
-    if late[task] <= 0.0:
-        return None
-    name, due = problem.dag.names[task], float(problem.dag.deadline[task])
-    return f"{name} ends {late[task]:.6g} s after its deadline {due:.12g}"
+    """Say which limit a plan misses, of deadlines the one it misses most; None if it keeps all."""
+    whole = problem.deadline
+    if whole is not None and schedule.makespan > whole * (1 + ALLOWED):
+        over = schedule.makespan - whole
+        return f"it ends {over:.6g} s after the deadline {whole:.12g}"
+    if problem.has_deadlines:
+        late = lateness(problem, schedule)
+        task = int(np.argmax(late))
+        if late[task] > 0.0:
+            name, due = problem.dag.names[task], float(problem.due[task])
+            return f"{name} ends {late[task]:.6g} s after its deadline {due:.12g}"
+    if problem.budget is not None:
+        price = price_of(problem, schedule)
+        if price > problem.budget * (1 + ALLOWED):
+            return f"it costs {price:.12g}, the budget is {problem.budget:.12g}"
+    return None

@@ -11,6 +11,8 @@ from makespan.taskgraph.problem import TaskGraph
 
 
 def _given(problem: TaskGraph) -> str | None:
+    if problem.objective == "pareto":
+        return "objective is 'pareto', for many"
     place = "assignment" if problem.assignment is not None else "sequence"
     return f"{place} is given" if problem.given.anything else None
 
@@ -56,10 +58,10 @@ def _released(problem: TaskGraph) -> str | None:
 
 
 def _due(problem: TaskGraph) -> str | None:
-    due = np.flatnonzero(np.isfinite(problem.dag.deadline))
+    due = np.flatnonzero(np.isfinite(problem.due))
     if not len(due):
         return None
-    return f"{problem.dag.names[due[0]]} has to end by {problem.dag.deadline[due[0]]:g} s"
+    return f"{problem.dag.names[due[0]]} has to end by {problem.due[due[0]]:g} s"
 
 
 def _tree(problem: TaskGraph) -> str | None:
@@ -90,6 +92,24 @@ def few_steps(most: float, text: str, steps: Callable[[TaskGraph], float]) -> Ne
 
 
 NO_GIVEN_PLAN = Need("a plan to be made", _given)
+A_FRONT = Need(
+    "a front to be made",
+    lambda problem: (
+        f"objective is {problem.objective!r}" if problem.objective != "pareto" else None
+    ),
+    decisive=True,
+)
+LEAST_MAKESPAN = Need(
+    "the makespan as the objective",
+    lambda problem: f"objective is {problem.objective!r}" if problem.objective == "price" else None,
+)
+NO_BUDGET = Need(
+    "no budget", lambda problem: None if problem.budget is None else f"budget is {problem.budget:g}"
+)
+PRICES = Need(
+    "machines with prices",
+    lambda problem: None if problem.network.is_priced else "nothing costs anything",
+)
 A_GIVEN_PLAN = Need("a given plan", _no_given)
 EQUAL_DURATIONS = Need("equal durations of all tasks on all machines", _unequal)
 NO_COMMUNICATION = Need("data that take no time", _communication)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import DEADLINE, Rule
 from makespan.core.names import index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.problem import Pictured
@@ -20,6 +21,8 @@ from makespan.taskgraph.model.network import Network
 
 COMMUNICATIONS = ("overlap", "blocking")
 CONTENTIONS = ("none", "links", "ports")
+OBJECTIVES = ("makespan", "price", "pareto")
+BUDGET = Rule("a budget is 0 or more")
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +56,13 @@ class TaskGraph(Pictured):
         inputs: from a copy of the source that has ended on its own machine, or by a transfer from
         a machine where one has ended. Only with overlapping communication, no contention, links
         between all machines, and without a given plan.
+    deadline
+        The latest end of the plan, seconds.
+    budget
+        A limit on the price of the plan: what the seconds of all executions cost on their machines
+        (idle time and transfers cost nothing), and the start of each machine that executes any.
+    objective
+        ``"makespan"``, ``"price"`` (the least), or ``"pareto"`` (the whole front of both).
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
     assumed
@@ -85,6 +95,9 @@ class TaskGraph(Pictured):
     assignment: Mapping[str, str] | None = None
     sequence: Mapping[str, Sequence[str]] | None = None
     duplication: bool = False
+    deadline: float | None = None
+    budget: float | None = None
+    objective: Literal["makespan", "price", "pareto"] = "makespan"
     options: Mapping[str, Any] = field(default_factory=dict)
     assumed: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
@@ -110,8 +123,17 @@ class TaskGraph(Pictured):
         mistakes.raise_if_any()
 
     def _choices(self, mistakes: Mistakes) -> None:
-        for name, allowed in (("communication", COMMUNICATIONS), ("contention", CONTENTIONS)):
+        for name, allowed in (
+            ("communication", COMMUNICATIONS), ("contention", CONTENTIONS),
+            ("objective", OBJECTIVES),
+        ):  # fmt: skip
             mistakes.choice(name, getattr(self, name), allowed)
+        for name, rule in (("deadline", DEADLINE), ("budget", BUDGET)):
+            if getattr(self, name) is not None:
+                mistakes.number(name, getattr(self, name), rule)
+        given = self.assignment is not None or self.sequence is not None
+        if self.objective == "pareto" and given:
+            mistakes.add("objective", "'pareto' is not allowed with a given plan, which is one")
         width = self.dag.durations.shape[1]
         if len(self.dag.own) and width != len(self.network):
             mistakes.add(
@@ -153,7 +175,10 @@ class TaskGraph(Pictured):
         network: Network,
         **others: Any,
     ) -> TaskGraph:
-        """Build a problem from the columns of :meth:`Dag.from_arrays`, a network, and the rest."""
+        """Build a problem from the columns of :meth:`Dag.from_arrays`, a network, and the rest.
+
+        One number as ``deadline`` is that of all tasks.
+        """
         dag = Dag.from_arrays(
             work=work, source=source, target=target, size=size, names=names,
             durations=durations, release=release, deadline=deadline,
@@ -196,17 +221,24 @@ class TaskGraph(Pictured):
         """The cores of each machine that can be of use: as many as there are tasks."""
         return frozen(np.minimum(self.network.cores, len(self.dag)))
 
-    @property
+    @cached_property
+    def due(self) -> Floats:
+        """When each task has to end: by its own deadline, and that of the plan."""
+        whole = np.inf if self.deadline is None else self.deadline
+        return frozen(np.minimum(self.dag.deadline, whole))
+
+    @cached_property
     def has_deadlines(self) -> bool:
         """Whether any task has to end by some time."""
-        return bool((self.dag.deadline < np.inf).any())
+        return bool((self.due < np.inf).any())
 
     @cached_property
     def alike(self) -> list[list[int]]:
         """The machines in groups of those that can change places in any plan."""
         if not self.network.routing.is_uniform:
             return [[machine] for machine in range(len(self.network))]
-        columns = np.vstack([self.durations, self.cores[None, :]])
+        prices = self.network.price, self.network.start_price
+        columns = np.vstack([self.durations, self.cores, *prices])
         group = np.unique(columns, axis=1, return_inverse=True)[1].ravel()
         return [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
 

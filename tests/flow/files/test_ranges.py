@@ -65,8 +65,8 @@ DOCUMENTS = {
         | {"transfer_per_byte": 1.0, "reduce_per_byte": 1.0, "reduce_overhead": 1.0},
     ],
     "taskgraph": [
-        {"tasks": [{"name": "a", "work": 2.0, "release": 1.0}]}
-        | {"network": {"machines": MACHINES}},
+        {"tasks": [{"name": "a", "work": 2.0, "release": 1.0}], "deadline": 9.0, "budget": 40.0}
+        | {"network": {"machines": [{"price": 1.0, "start_price": 2.0}]}, "objective": "price"},
         {"tasks": [{"name": "a", "work": 2.0}, {"name": "b", "work": 1.0, "deadline": 9.0}]}
         | {"edges": [{"from": "a", "to": "b", "size": 1.0}]}
         | {"network": {"machines": MACHINES, "rate": 2.0, **LINKS}},

@@ -123,7 +123,7 @@ def test_axes_in_axes_out():
 def test_views_that_a_kind_lacks_are_refused():
     """The message names those that there are, and what is missing for the others."""
     with pytest.raises(InputError, match="there are gantt, graph, platform"):
-        plot(RESULTS["taskgraph"], view="front")
+        plot(RESULTS["taskgraph"], view="costs")
     with pytest.raises(
         InputError, match="not a picture of this taskgraph problem; there are graph, platform"
     ):

@@ -1,6 +1,7 @@
 """Methods for task graphs, one a file, named as in the literature."""
 
 AUTO = (
+    "pareto",
     "given-plan",
     "hu",
     "coffman-graham",
@@ -10,6 +11,8 @@ AUTO = (
     "cpop",
     "mcp",
     "single-machine",
+    "loss",
+    "gain",
     "cumulative",
     "local-search",
     "duplication",
@@ -34,5 +37,8 @@ Duplication, where it is allowed, takes longer on large graphs than the first lo
 comes once more before the methods that take longer still.
 """
 
-SHARED = {"completion-times": ("mct", "min-min", "max-min", "duplex", "sufferage")}
+SHARED = {
+    "completion-times": ("mct", "min-min", "max-min", "duplex", "sufferage"),
+    "loss-gain": ("loss", "gain"),
+}
 """Files of methods that are alike."""

@@ -6,13 +6,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import register
-from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import missed
 from makespan.taskgraph.needs import A_GIVEN_PLAN
-from makespan.taskgraph.placing.board import on_board
-from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.levels import by_level, levels, tails, weights
+from makespan.taskgraph.placing.given import timed
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -31,19 +28,12 @@ def given_plan(problem: TaskGraph, control: Control) -> Solution:
     machine_of = given.machine_of
     assert machine_of is not None
     ordered = np.isin(machine_of, np.array(list(given.sequences), dtype=np.int64)).all()
-    order = by_level(given.chained, levels(dag, *weights(problem), tails(problem)))
-    if problem.contention == "none" and not problem.is_blocking:
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        schedule: Schedule | None = in_order(problem, machine_of, place, in_turn=True)
-    else:
-        schedule = on_board(problem, machine_of, order)
-    assert schedule is not None
+    schedule = timed(problem)
     decided = bool(ordered) and problem.contention == "none"
     single = bool((problem.cores[machine_of] == 1).all())
     if problem.is_blocking:  # what is fetched and executed in no time could be in between
         single &= bool((problem.durations_on(np.arange(len(dag)), machine_of) > 0).all())
     late = missed(problem, schedule) if decided and single else None
     if late is not None:
-        return Solution(schedule=None, infeasible=f"started as early as possible, {late}")
+        return Solution(schedule=None, infeasible=f"as given, as early as possible: {late}")
     return Solution(schedule=schedule, optimal=decided and single)

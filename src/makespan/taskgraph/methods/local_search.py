@@ -14,7 +14,14 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.bounds import bounds
-from makespan.taskgraph.limits import latest_ends, worth
+from makespan.taskgraph.limits import (
+    ALLOWED,
+    lateness,
+    latest_ends,
+    least_price,
+    price_of,
+    worth,
+)
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
 from makespan.taskgraph.placing.copy_board import first_copies
@@ -42,7 +49,8 @@ MIN_REACH, MAX_REACH = 0.003, 0.1
 def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
     """Improve the best plan known, or that of ``heft``, by moving tasks.
 
-    Where that misses a deadline, the greatest lateness falls first.
+    Where that misses a limit, the greatest lateness falls first, and what it costs too much. Where
+    the least price is sought, plans are kept by their price.
 
     It makes no copies: from a plan with copies it keeps those that end first.
 
@@ -63,8 +71,12 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     ):
         schedule = first_copies(problem, schedule)
     least = max(bound.value for bound in bounds(problem))
-    if worth(problem, schedule) <= (0.0, least) or control.expired():
-        return Solution(schedule=schedule, lower_bound=least)
+    if problem.objective == "price":
+        least = least_price(problem)
+    met = worth(problem, schedule)[:2] <= (0.0, least)
+    if met or control.expired():
+        lower = least if problem.objective == "makespan" else None
+        return Solution(schedule=schedule, lower_bound=lower)
     improved = _improved(problem, control, schedule, moves)
     best = min(schedule, improved, key=lambda plan: worth(problem, plan))
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
@@ -90,9 +102,19 @@ def _improved(
     best_order, best_machine = order.copy(), machine.copy()
     cores = int(first_core[-1])
     seed = 1 + int(control.rng.integers(2**31 - 3))
-    late, makespan = worth(problem, schedule)
-    value = LATE * makespan + late if late else makespan
-    numbers = np.array([0.0, float(seed), value, value, LATE * makespan, makespan])
+    missing, scale, _ = worth(problem, schedule)
+    price, rate = price_of(problem, schedule), 0.0
+    if price:
+        rate = schedule.makespan / price
+    budget = np.inf if problem.budget is None else problem.budget * (1 + ALLOWED)
+    late = 0.0
+    if missing:
+        late = max(0.0, float(lateness(problem, schedule).max())) + max(0.0, price - budget) * rate
+    most = LATE * max(scale, schedule.makespan)
+    value = most + late if missing else scale
+    by_price = float(problem.objective == "price")
+    numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
+    charge = problem.durations * network.price if network.is_priced else np.zeros(0)
     routing = network.routing
     loop, column = improve.chosen(moves * large)
     inputs = [
@@ -101,7 +123,8 @@ def _improved(
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
             routing.seconds_per_unit.ravel(), first_core,
-            dag.release, latest_ends(problem),
+            dag.release, latest_ends(problem), charge.ravel(), network.start_price,
+            np.zeros(len(network), dtype=bool),
             order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
             np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine, numbers,
         )
@@ -112,8 +135,8 @@ def _improved(
         if control.expired():
             break
     found = np.empty(count, dtype=np.int64)
-    found[np.asarray(inputs[19])] = np.arange(count)
-    return in_order(problem, np.asarray(inputs[20]), found)
+    found[np.asarray(inputs[22])] = np.arange(count)
+    return in_order(problem, np.asarray(inputs[23]), found)
 
 
 def _reach(moves: int, count: int) -> float:

@@ -36,6 +36,9 @@ class Network:
         number for all, or one per machine. Routers send without set-up.
     cores
         Tasks that a machine executes at a time; they exchange data for free.
+    price, start_price
+        What a second of execution costs on a machine, and what it costs once if it executes
+        anything; one number for all, or one per machine.
     topology
         ``complete``, ``bus`` (all transfers share one medium), ``star`` (the centre is the first
         router, or else the first machine), ``ring``, ``mesh``, ``torus``, ``hypercube``, ``tree``,
@@ -79,6 +82,8 @@ class Network:
         task_setup: ArrayLike = 0.0,
         message_setup: ArrayLike = 0.0,
         cores: ArrayLike = 1,
+        price: ArrayLike = 0.0,
+        start_price: ArrayLike = 0.0,
         topology: str = "complete",
         shape: Sequence[int] = (),
         rate: ArrayLike = 1.0,
@@ -93,6 +98,8 @@ class Network:
         count = len(self.speed)
         self.task_setup = _column("task_setup", task_setup, count, self._mistakes)
         self.message_setup = _column("message_setup", message_setup, count, self._mistakes)
+        self.price = _column("price", price, count, self._mistakes)
+        self.start_price = _column("start_price", start_price, count, self._mistakes)
         self.cores: Integers = _cores(cores, count, self._mistakes)
         self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
         self.topology = topology
@@ -125,7 +132,9 @@ class Network:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        columns = ("speed", "task_setup", "message_setup", "cores", "rate")
+        columns = (
+            "speed", "task_setup", "message_setup", "cores", "price", "start_price", "rate",
+        )  # fmt: skip
         plain = (
             "names", "topology", "shape", "duplex", "routers", "links", "one_way_links", "delays",
         )  # fmt: skip
@@ -188,6 +197,11 @@ class Network:
         if self.topology == "bus":
             return frozen(np.zeros_like(numbers))
         return frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether any machine costs anything."""
+        return bool(self.price.any() or self.start_price.any())
 
     @property
     def is_identical(self) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SPEED = Rule("a speed is above 0 units of work per second", strictly=True)
 SETUP = Rule("a set-up takes 0 or more seconds")
+PRICE = Rule("a price is 0 or more")
 EXTENT = whole("an extent is")
 RATE = Rule("a rate is above 0 units of data per second", strictly=True, infinite=True)
 RATE_OR_NONE = replace(RATE, strictly=False)  # from a machine to itself, which needs none
@@ -43,7 +44,10 @@ def collect(network: Network, mistakes: Mistakes) -> None:
 
 
 def _numbers(network: Network, mistakes: Mistakes) -> None:
-    for name, rule in (("speed", SPEED), ("task_setup", SETUP), ("message_setup", SETUP)):
+    for name, rule in (
+        ("speed", SPEED), ("task_setup", SETUP), ("message_setup", SETUP), ("price", PRICE),
+        ("start_price", PRICE),
+    ):  # fmt: skip
         mistakes.column(
             lambda machine, name=name: f"network.machines[{machine}].{name}",  # type: ignore[misc]
             getattr(network, name),

@@ -10,7 +10,15 @@ from pydantic import AfterValidator, Field, model_validator
 from makespan.core.inputs.forms import Form, Table, Value, mistake
 from makespan.core.names import Numbered
 from makespan.taskgraph.model.network import CORES, Network
-from makespan.taskgraph.model.network_checks import DELAY, EXTENT, RATE, RATE_OR_NONE, SETUP, SPEED
+from makespan.taskgraph.model.network_checks import (
+    DELAY,
+    EXTENT,
+    PRICE,
+    RATE,
+    RATE_OR_NONE,
+    SETUP,
+    SPEED,
+)
 
 Setup = Annotated[float, Value(SETUP)]
 
@@ -23,6 +31,8 @@ class MachineForm(Form):
     task_setup: Setup = 0.0
     message_setup: Setup = 0.0
     cores: Annotated[int, Value(CORES)] = 1
+    price: Annotated[float, Value(PRICE)] = 0.0
+    start_price: Annotated[float, Value(PRICE)] = 0.0
 
 
 class LinkForm(Form):
@@ -96,6 +106,8 @@ class NetworkForm(Form):
             task_setup=[machine.task_setup for machine in machines],
             message_setup=[machine.message_setup for machine in machines],
             cores=[machine.cores for machine in machines],
+            price=[machine.price for machine in machines],
+            start_price=[machine.start_price for machine in machines],
             topology=self.topology,
             shape=self.shape,
             rate=self.rate,
@@ -136,7 +148,7 @@ def _machines(network: Network) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = [
         {"speed": speed} if speed != 1.0 else {} for speed in network.speed.tolist()
     ]
-    for name in ("task_setup", "message_setup", "cores"):
+    for name in ("task_setup", "message_setup", "cores", "price", "start_price"):
         default = 1 if name == "cores" else 0.0
         for entry, value in zip(entries, getattr(network, name).tolist(), strict=True):
             if value != default:

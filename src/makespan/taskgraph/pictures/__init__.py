@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from makespan.core.diagram import Groups
+from makespan.core.diagram import Curves, Drawn, Groups
 from makespan.core.errors import InputError
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
+from makespan.drawing.diagram.front import front_curves
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.pictures.graph import graph
 from makespan.taskgraph.pictures.groups import charted, groups
 from makespan.taskgraph.pictures.network import platform
+from makespan.taskgraph.placing.given import timed
 from makespan.taskgraph.problem import TaskGraph
 
-VIEWS = {"graph": graph, "platform": platform}
+NO_DETAILS: Mapping[str, Any] = {}
 MAX_LANES = 4
 """Lanes of one role on a machine; what overlaps more shares the last."""
 MAX_MARKS = 6
@@ -75,7 +78,7 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
 
 def _deadlines(problem: TaskGraph) -> tuple[Mark, ...]:
     """Return a mark for each time that is a deadline, where they are few."""
-    due = problem.dag.deadline
+    due = problem.due if problem.deadline is None else np.array([problem.deadline])
     times = np.unique(due[due < np.inf]).tolist()
     if len(times) > MAX_MARKS:
         return ()
@@ -93,6 +96,29 @@ def grouped(problem: TaskGraph, schedule: Schedule, by: str, details: Mapping[st
     found = groups(problem, schedule, by, details)
     assert found is not None
     return _of_activities(found, schedule)
+
+
+def front(
+    problem: TaskGraph,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Curves:
+    """Return the front of makespan and price in the details of a result, its plan marked."""
+    return front_curves(details, schedule, "price")
+
+
+def alternatives(
+    problem: TaskGraph, details: Mapping[str, Any]
+) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+    """Return the plans of a front, with what each reaches, in the order of their times."""
+    found = []
+    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
+        values = tuple((name, float(point[name])) for name in ("time", "price"))
+        plan = replace(problem, objective="makespan", sequence=point["sequence"], options={})
+        found.append((values, timed(plan)))
+    return found
 
 
 def _of_activities(found: Groups, schedule: Schedule) -> Groups:
@@ -159,3 +185,6 @@ def _lanes(schedule: Schedule, activities: Integers, rows: Integers) -> Integers
             until[free] = max(until[free], end)
         lane[index] = free
     return lane
+
+
+VIEWS: Mapping[str, Callable[..., Drawn]] = {"graph": graph, "platform": platform, "front": front}

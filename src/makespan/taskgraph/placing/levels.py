@@ -126,7 +126,7 @@ def tails(problem: TaskGraph) -> Floats | None:
         return None
     task, edge = weights(problem)
     end = levels(problem.dag, task, edge).max() + task.sum() / problem.cores.sum()
-    return np.asarray(np.maximum(end - problem.dag.deadline, 0.0))
+    return np.asarray(np.maximum(end - problem.due, 0.0))
 
 
 def by_level(dag: Dag, level: Floats) -> Integers:

@@ -8,7 +8,7 @@ from makespan.taskgraph.model.loops import graph_loop
 @graph_loop
 def improve(  # type: ignore[no-untyped-def]
     first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
-    release, due,
+    release, due, charge, start_price, used,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,
     numbers,
     evaluations, all_evaluations, reach, machines,
@@ -21,14 +21,17 @@ def improve(  # type: ignore[no-untyped-def]
     no longer than the present one by more than a threshold (threshold accepting), which falls
     with the square of the moves that are left, from the share ``reach`` of the best to nothing.
 
-    A plan in which a task ends after it is ``due`` counts its greatest lateness, and more than
-    any other plan.
+    A plan in which a task ends after it is ``due``, or that costs more than the budget, counts its
+    greatest lateness and what it costs too much, and more than any other plan. ``charge`` holds
+    what tasks cost on machines; it is empty where nothing does.
 
-    ``numbers`` holds the moves tried, the state of the generator, the best makespan, the present
-    one, what a plan that is late counts besides, and the makespan at the start; ``size`` is in the
-    order of ``predecessors``; tables are flat.
+    ``numbers`` holds the moves tried, the state of the generator, the best value, the present one,
+    what a plan counts besides that misses a limit, and the value at the start; the budget, the
+    seconds that an excess of 1 counts, and whether the value is the price, not the makespan.
+    ``size`` is in the order of ``predecessors``; tables are flat.
     """
     count = len(order)
+    budget, by_price = numbers[6], numbers[8] > 0.0
     tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
     late = 0.0
     for _ in range(evaluations):
@@ -84,7 +87,16 @@ def improve(  # type: ignore[no-untyped-def]
         for core in range(len(free)):
             free[core] = 0.0
             core_last[core] = -1
-        total = late = 0.0
+        total = late = paid = 0.0
+        if len(charge) > 0:
+            for each in range(machines):
+                used[each] = False
+            for each in range(count):
+                here = machine[each]
+                paid += charge[each * machines + here]
+                if not used[here]:
+                    used[here] = True
+                    paid += start_price[here]
         for index in range(count):
             each = order[index]
             here = machine[each]
@@ -109,8 +121,10 @@ def improve(  # type: ignore[no-untyped-def]
             core_last[core] = each
             total = max(total, end[each])
             late = max(late, end[each] - due[each])
-        if late > 0.0:
-            total = numbers[4] + late
+        if by_price:
+            total = paid
+        if late > 0.0 or paid > budget:
+            total = numbers[4] + late + max(0.0, paid - budget) * numbers[7]
         left = 1.0 - tried / all_evaluations
         if total <= present + min(best, numbers[5]) * reach * left * left:
             present = total

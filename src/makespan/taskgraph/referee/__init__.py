@@ -17,9 +17,9 @@ def violations(problem: TaskGraph, schedule: Schedule) -> Iterator[Violation]:
     """Yield every rule that ``schedule`` breaks.
 
     Rules: ``kind``, ``item``, ``every-task-once``, ``router``, ``amount``, ``duration``,
-    ``release``, ``deadline``, ``route``, ``precedence``, ``arrival``, ``blocking``, ``cores``,
-    ``link``, ``port``, ``assignment``, ``sequence``; with duplication ``every-task`` and ``copy``
-    instead of ``every-task-once``, and ``input``. Times are compared to within 1e-9 of the
+    ``release``, ``deadline``, ``budget``, ``route``, ``precedence``, ``arrival``, ``blocking``,
+    ``cores``, ``link``, ``port``, ``assignment``, ``sequence``; with duplication ``every-task`` and
+    ``copy`` instead of ``every-task-once``, and ``input``. Times are compared to within 1e-9 of the
     makespan.
 
     Complexity: O(rows log rows), vectorised.

@@ -37,6 +37,7 @@ class Copies(Rows):
         yield from self.amounts()
         yield from self.durations()
         yield from self.times()
+        yield from self.limits()
         sound = True
         for violation in self._transfers():
             sound = False

@@ -35,6 +35,7 @@ class Plan(Rows):
         yield from self.amounts()
         yield from self.durations()
         yield from self.times()
+        yield from self.limits()
         sound = True
         for violation in self._routes():
             sound = False

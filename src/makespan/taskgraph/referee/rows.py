@@ -13,6 +13,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.problem import TaskGraph
 
 TOLERANCE = 1e-9
+PRICE_TOLERANCE = 2e-9
 SHORT = 2**16  # integers below are sorted in linear time
 
 
@@ -124,6 +125,29 @@ class Rows:
                 activities=(int(rows[task]),),
                 times=(float(ends[task]), float(dag.deadline[task])),
                 excess=float(ends[task] - dag.deadline[task]),
+            )
+
+    def limits(self) -> Iterator[Violation]:
+        """Yield a plan that ends after its deadline, or costs more than the budget."""
+        problem, schedule = self.problem, self.schedule
+        deadline, budget, network = problem.deadline, problem.budget, problem.network
+        if deadline is not None and schedule.makespan > deadline + self.tolerance:
+            yield Violation(
+                rule="deadline",
+                message=f"the plan ends at {schedule.makespan:.12g}, after the deadline "
+                f"{deadline:.12g}",
+                times=(schedule.makespan, deadline),
+                excess=schedule.makespan - deadline,
+            )
+        if budget is None:
+            return
+        price = float((problem.durations_on(self.task, self.machine)) @ network.price[self.machine])
+        price += float(network.start_price[np.unique(self.machine)].sum())
+        if price > budget * (1 + PRICE_TOLERANCE):
+            yield Violation(
+                rule="budget",
+                message=f"the plan costs {price:.12g}, but the budget is {budget:.12g}",
+                excess=price - budget,
             )
 
     def cores(self) -> Iterator[Violation]:

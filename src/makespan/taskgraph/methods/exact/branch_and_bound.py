@@ -15,6 +15,7 @@ from makespan.taskgraph.bounds import bounds, least_durations
 from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
+    LEAST_MAKESPAN,
     NO_CONTENTION,
     NO_DUPLICATION,
     NO_GIVEN_PLAN,
@@ -36,6 +37,7 @@ MAX_TRIES = 5_000
     name="branch-and-bound",
     needs=(
         NO_GIVEN_PLAN,
+        LEAST_MAKESPAN,
         OVERLAP,
         NO_CONTENTION,
         NO_DUPLICATION,

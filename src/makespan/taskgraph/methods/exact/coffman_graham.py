@@ -12,6 +12,7 @@ from makespan.core.system.memory import claim
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import (
     EQUAL_DURATIONS,
+    LEAST_MAKESPAN,
     NO_COMMUNICATION,
     NO_GIVEN_PLAN,
     NO_RELEASES,
@@ -26,7 +27,14 @@ from makespan.taskgraph.problem import TaskGraph
 @register(
     "taskgraph",
     name="coffman-graham",
-    needs=(NO_GIVEN_PLAN, NO_RELEASES, EQUAL_DURATIONS, NO_COMMUNICATION, TWO_PROCESSORS),
+    needs=(
+        NO_GIVEN_PLAN,
+        LEAST_MAKESPAN,
+        NO_RELEASES,
+        EQUAL_DURATIONS,
+        NO_COMMUNICATION,
+        TWO_PROCESSORS,
+    ),
     reach=(few_steps(20_000, "tasks", lambda problem: len(problem.dag)),),
     proves="lexicographic labels on the transitive reduction are optimal for equal tasks on two "
     "processors (Coffman and Graham 1972, theorem 1)",

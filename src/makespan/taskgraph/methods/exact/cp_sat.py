@@ -13,9 +13,9 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.solution import Solution
+from makespan.core.solution import Objective, Solution
 from makespan.taskgraph.bounds import bounds
-from makespan.taskgraph.limits import ALLOWED, latest_ends, missed, worth
+from makespan.taskgraph.limits import ALLOWED, latest_ends, least_price, missed, worth
 from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MAX_CONSTRAINTS = 200_000
 NEVER = 2**53
-NO_PLAN = "no plan meets the deadlines: CP-SAT's complete search, with and without presolve"
+NO_PLAN = "no plan keeps the limits: CP-SAT's complete search, with and without presolve"
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 
@@ -94,8 +94,11 @@ def cp_sat(problem: TaskGraph, control: Control) -> Solution:
 class Model(Protocol):
     """A model of the problem in units of time, and the plan that a solution of it stands for.
 
-    ``settings`` are parameters of CP-SAT that suit it.
+    ``settings`` are parameters of CP-SAT that suit it, ``unit`` is that of the objective.
     """
+
+    @property
+    def unit(self) -> Scaling: ...
 
     @property
     def model(self) -> CpModel: ...
@@ -122,23 +125,28 @@ def proved(
     from makespan.backends.cp_sat import SLACK
 
     best = _better(problem, start, retimed(problem, start))
+    by_price = problem.objective == "price"
     least = max(bound.value for bound in bounds(problem))
-    if worth(problem, best) <= (0.0, least) or control.expired():
-        return Solution(schedule=best, lower_bound=least)
+    met = worth(problem, best)[:2] <= (0.0, least_price(problem) if by_price else least)
+    if met or control.expired():
+        return Solution(schedule=best, lower_bound=None if by_price else least)
     for largest in (COARSE, FINE):
         best, bound, notes, stopped = _searched(
             problem, control, best, least, largest, times, build
         )
-        if stopped or control.expired() or (bound is not None and not notes):
+        missing, value, _ = worth(problem, best)
+        shown = not missing and bound is not None and value <= bound * (1 + SLACK)
+        if shown or stopped or control.expired() or (bound is not None and not notes):
             break
-        least = max(least, bound or 0.0)
-    in_time = missed(problem, best) is None
-    if not in_time and bound is None and not stopped:  # both searches were done
+        if not by_price:
+            least = max(least, bound or 0.0)
+    if missing and bound is None and not stopped:  # both searches were done
         return Solution(schedule=None, infeasible=NO_PLAN)
     return Solution(
         schedule=best,
-        lower_bound=bound,
-        optimal=in_time and bound is not None and best.makespan <= bound * (1 + SLACK),
+        lower_bound=None if by_price else bound,
+        objective=Objective(name="price", value=value, bound=bound) if by_price else None,
+        optimal=shown,
         stopped=stopped,
         notes=notes,
     )
@@ -155,11 +163,13 @@ def _searched(
 ) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
     """Return the best plan found, a bound, what is to be said of rounding, and if it was cut.
 
-    Without a bound it is done only where no plan meets the deadlines.
+    Without a bound it is done only where no plan keeps the limits.
     """
     from makespan.backends.cp_sat import scaling_of, search
 
-    until = plan.makespan if missed(problem, plan) is None else _latest_end(problem)
+    until, by_price = plan.makespan, problem.objective == "price"
+    if by_price or missed(problem, plan) is not None:
+        until = _latest_end(problem)
     times = times[times <= until]
     scaling = scaling_of(times, total=until, largest_sum=largest)
     try:
@@ -170,14 +180,14 @@ def _searched(
     found = search(
         model.model,
         control,
-        in_seconds=scaling.seconds,
+        in_seconds=model.unit.seconds,
         workers=WORKERS,
         presolve=presolve,
         settings=model.settings,
     )
     if found.solved:
         plan = _better(problem, plan, model.schedule(found.value))
-    bound = None if found.bound is None else scaling.bound(found.bound)
+    bound = None if found.bound is None else model.unit.bound(found.bound)
     note = scaling.note(len(problem.dag) + len(problem.dag.source))
     return plan, bound, note, found.stopped
 
@@ -191,7 +201,8 @@ def _latest_end(problem: TaskGraph) -> float:
     seconds = problem.network.routing.seconds_of(problem.dag.size)
     slowest = seconds.max(axis=(1, 2), initial=0.0).sum()
     work = problem.durations.max(axis=1).sum()
-    return float(problem.dag.release.max(initial=0.0) + work + slowest) * (1 + ALLOWED)
+    end = float(problem.dag.release.max(initial=0.0) + work + slowest)
+    return min(end, np.inf if problem.deadline is None else problem.deadline) * (1 + ALLOWED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +213,7 @@ class _Model:
     problem: TaskGraph
     start: list[IntVar]
     on: list[list[IntVar]]
+    unit: Scaling
     settings: ClassVar[Mapping[str, bool | int]] = {}
 
     @classmethod
@@ -219,8 +231,10 @@ class _Model:
         builder.apart(model, on, end)
         builder.symmetry(model, on)
         builder.hint(model, start, on, end)
-        model.minimize(end)
-        return cls(model=model, problem=problem, start=start, on=on)
+        prices, paid = builder.prices(model, on)
+        model.minimize(paid if problem.objective == "price" else end)
+        unit = prices if problem.objective == "price" else scaling
+        return cls(model=model, problem=problem, start=start, on=on, unit=unit)
 
     def schedule(self, value: Callable[[Any], int]) -> Schedule:
         """Return the plan with these machines and this order, in true times."""
@@ -271,10 +285,9 @@ class _Builder:
         rounded = self._rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
-        self.horizon = int(ends.max(initial=0))
-        if (ends > self.due).any():
+        self.horizon = self.plan_end = int(ends.max(initial=0))
+        if until > plan.makespan:
             self.horizon = max(self.horizon, int(np.ceil(until / scaling.unit)))
-            self.due = np.minimum(self.due, self.horizon)
         self.seconds[problem.durations > longest] = self.horizon + 1
         self.transfer[times > longest] = self.horizon + 1
         least = self.seconds.min(axis=1).astype(np.float64)
@@ -332,8 +345,9 @@ class _Builder:
         intervals: list[list[Any]] = [[] for _ in self.machines]
         for task in range(len(self.problem.dag)):
             self.look()
-            latest = self.horizon - int(self.behind[task])
-            begin = model.new_int_var(int(self.earliest[task]), latest, "")
+            earliest = int(self.earliest[task])
+            latest = max(earliest, self.horizon - int(self.behind[task]))  # below rules it out
+            begin = model.new_int_var(earliest, latest, "")
             due = int(self.due[task])
             row = [model.new_bool_var("") for _ in self.machines]
             model.add_exactly_one(row)
@@ -458,6 +472,34 @@ class _Builder:
                             >= start[source] + int(self.seconds[source, a] + times[a, b])
                         ).only_enforce_if(on[source][a], on[target][b])
 
+    def prices(self, model: CpModel, on: list[list[IntVar]]) -> tuple[Scaling, Any]:
+        """Add the budget; return the unit of prices, and what the plan costs, rounded down."""
+        from ortools.sat.python.cp_model import LinearExpr
+
+        from makespan.backends.cp_sat import scaling_of
+
+        network, budget = self.problem.network, self.problem.budget
+        charge = self.problem.durations * network.price
+        most = charge.max(axis=1).sum() + network.start_price.sum()
+        every = np.concatenate([charge.ravel(), network.start_price])
+        scaling = scaling_of(every, total=float(most) or 1.0, largest_sum=FINE)
+        if not network.is_priced or (budget is None and self.problem.objective != "price"):
+            return scaling, 0
+        literals = [literal for row in on for literal in row]
+        weights = scaling.down(charge).ravel().tolist()
+        for machine, cost in enumerate(scaling.down(network.start_price).tolist()):
+            if cost:
+                used = model.new_bool_var("")
+                for row in on:
+                    model.add_implication(row[machine], used)
+                literals.append(used)
+                weights.append(cost)
+        paid = LinearExpr.weighted_sum(literals, weights)
+        if budget is not None:
+            limit = min(budget, float(most)) * (1 + ALLOWED) / scaling.unit
+            model.add(paid <= int(np.floor(limit)))
+        return scaling, paid
+
     def _renamed(self, machine_of: Integers) -> Integers:
         """Return the machines such that of those alike the first is used by the first task."""
         found = machine_of.copy()
@@ -487,4 +529,4 @@ class _Builder:
             model.add_hint(start[task], int(self.start_of[task]))
             for machine in self.machines:
                 model.add_hint(row[machine], int(self.machine_of[task]) == machine)
-        model.add_hint(end, self.horizon)
+        model.add_hint(end, self.plan_end)

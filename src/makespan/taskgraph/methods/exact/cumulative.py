@@ -19,6 +19,8 @@ from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
 from makespan.taskgraph.methods.exact.cp_sat import LateError, proved
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
+    LEAST_MAKESPAN,
+    NO_BUDGET,
     NO_COMMUNICATION,
     NO_CONTENTION,
     NO_DEADLINES,
@@ -49,6 +51,8 @@ COMPARED = 1_000
     name="cumulative",
     needs=(
         CP_SAT,
+        LEAST_MAKESPAN,
+        NO_BUDGET,
         NO_GIVEN_PLAN,
         NO_RELEASES,
         NO_DEADLINES,
@@ -107,6 +111,7 @@ class _Model:
     seconds: Integers
     start: list[IntVar]
     on: list[list[IntVar]]
+    unit: Scaling
     settings: ClassVar[Mapping[str, bool | int]] = {
         "use_timetable_edge_finding_in_cumulative": True,
         "use_overload_checker_in_cumulative": True,
@@ -133,6 +138,7 @@ class _Model:
             seconds=builder.seconds,
             start=start,
             on=on,
+            unit=scaling,
         )
 
     def schedule(self, value: Callable[[Any], int]) -> Schedule:
