@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,11 +76,11 @@ class Execution(Shown, Framed, Writable):
         Until every worker had returned something, seconds.
     planning
         Spent on sizes of chunks, seconds.
-    singly
-        About how long ``client.map(function, items)`` would have taken by the costs that were
-        learnt, and by :data:`makespan.execute.dask.maps.costs.PER_TASK` for each task.
+    client_map, tasks
+        About how long ``client.map`` would have taken by the costs that were learnt, seconds, and
+        of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
     pays_from
-        From about how many items on that would take longer; infinite where it never does.
+        From about how many items on that would take longer; None where it never does.
     platform
         The workers' costs as :func:`makespan.execute.dask.map` learnt them, to plan on.
     """
@@ -94,8 +93,9 @@ class Execution(Shown, Framed, Writable):
     seconds: float = 0.0
     learning: float = 0.0
     planning: float = 0.0
-    singly: float | None = None
-    pays_from: float = math.inf
+    client_map: float | None = None
+    tasks: int = 0
+    pays_from: int | None = None
     platform: Star | None = field(default=None, repr=False)
 
     SUFFIXES: ClassVar = (".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json")
@@ -167,7 +167,16 @@ class Execution(Shown, Framed, Writable):
 
     def as_dict(self) -> dict[str, Any]:
         """Return what happened as plain data, without the results."""
-        names = ("seconds", "learning", "planning", "singly", "pays_from", "predicted", "measured")
+        names = [
+            "seconds",
+            "learning",
+            "planning",
+            "client_map",
+            "tasks",
+            "pays_from",
+            "predicted",
+            "measured",
+        ]
         return {
             **{name: getattr(self, name) for name in names},
             "events": list(self.events),
@@ -220,14 +229,15 @@ class Execution(Shown, Framed, Writable):
         lines = [f"measured {self.measured:.4g} s"]
         if self.predicted and self.error is not None:
             lines[0] += f", predicted {self.predicted:.4g} s ({100 * self.error:+.1f} %)"
-        if self.singly is not None:
-            times = self.singly / self.seconds if self.seconds > 0 else 1.0
+        if self.client_map is not None:
+            times = self.client_map / self.seconds if self.seconds > 0 else 1.0
+            what = "items" if self.tasks == len(self.results) else f"{self.tasks} chunks"
+            pays = f"from {self.pays_from:,} items on" if self.pays_from else "for no number"
             lines += [
                 f"total {self.seconds:.4g} s, of it learning {self.learning:.3g} s, "
                 f"planning {self.planning:.2g} s",
-                f"client.map(function, items) would take about {self.singly:.4g} s, {times:.2g} "
-                + "times as long"
-                + (f"; this pays from {self.pays_from:,.0f} items on" if times > 1.0 else ""),
+                f"client.map(function, {what}) would take about {self.client_map:.4g} s, "
+                f"{times:.2g} times as long; this pays {pays}",
             ]
         by_kind: dict[str, list[float]] = {}
         for one in self.errors:

@@ -42,6 +42,19 @@ def test_a_list_is_mapped(client: Any) -> None:
     assert "learning" in str(execution)
 
 
+def test_what_it_was_worth_is_said(client: Any) -> None:
+    """Beside ``client.map`` item by item; of a batched function, over chunks."""
+    singly = mapped(functions.slept_each, range(400), client)
+    batched = mapped(functions.slept, functions.rows(400), client, batched=True)
+    assert singly.tasks == 400
+    assert batched.tasks in (16, 64, 256)
+    for execution, what in ((singly, "items"), (batched, f"{batched.tasks} chunks")):
+        assert execution.pays_from is not None
+        assert (execution.client_map > execution.seconds) == (execution.pays_from <= 400)
+        assert f"client.map(function, {what}) would take about" in str(execution)
+        assert f"this pays from {execution.pays_from:,} items on" in str(execution)
+
+
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".json", ".csv", ".trace.json"])
 def test_a_run_can_be_saved(client: Any, tmp_path: Path, suffix: str) -> None:
     """As a page with what is said of it, as a picture, as data."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from contextvars import Context
@@ -83,11 +82,12 @@ def _execution(run: Run, started: float) -> Execution:
 
 def _worth(run: Run, names: Sequence[str], seconds: float) -> dict[str, Any]:
     """Return what was learnt, and what it was worth."""
-    items, count = run.items, len(run.items)
-    singly, together = run.costs.an_item(names, items.load / count)
-    lost = max(0.0, seconds - count * together)
+    items, costs, chunked = run.items, run.costs, run.job.batched
+    rival, tasks = costs.client_map(names, items.load, len(items), chunked)
+    lost = max(0.0, seconds - costs.dealt(names, items.load))
     return {
-        "platform": run.costs.star(names),
-        "singly": count * singly if not run.job.batched else None,
-        "pays_from": lost / (singly - together) if singly > together else math.inf,
+        "platform": costs.star(names),
+        "client_map": rival,
+        "tasks": tasks,
+        "pays_from": costs.pays_from(names, items.load / len(items), lost, chunked),
     }
