@@ -187,7 +187,7 @@ def lay_out(
             colours=[colour for _, colour in painted],
             top=top,
             thickness=thickness,
-            room=(blocks.end - blocks.start) * scale,
+            room=(blocks.end / end - blocks.start / end) * width,
             size=size,
         ),
         marks=placed(

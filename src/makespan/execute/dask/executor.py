@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Executor as Interface, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor as Interface, Future
 from typing import Any
 from weakref import WeakSet
 
@@ -80,7 +81,8 @@ class Executor(Interface):
         Raises
         ------
         Exception
-            What a call raised, in its place; what is left is withdrawn then.
+            What a call raised, in its place; what is left is withdrawn then. ``CancelledError``
+            once the executor was shut down without waiting.
         """
         self._refuse_if_shut_down()
         data, *more = (list(items) for items in iterables or [()])
@@ -116,10 +118,13 @@ class Executor(Interface):
 
 def _unpacked(found: Iterator[Any]) -> Iterator[Any]:
     """Return what calls returned, or raise what they raised."""
-    for pair in found:
-        if pair is None:
-            raise BrokenExecutor("several workers died on an item")
-        value, error = pair
-        if error is not None:
-            raise error
-        yield value
+    try:
+        for pair in found:
+            if pair is None:
+                raise BrokenExecutor("several workers died on an item")
+            value, error = pair
+            if error is not None:
+                raise error
+            yield value
+    except asyncio.CancelledError:
+        raise CancelledError("the executor was shut down") from None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from makespan.execute.dask.cluster.client import on_loop
@@ -32,7 +32,8 @@ class Background:
         self._loop = client.loop.asyncio_loop
         self._came: list[Execution | BaseException] = []
         self._tasks: list[asyncio.Task[Any]] = []
-        arguments = client, job, ended, self._came, self._tasks
+        self._stopped = Event()
+        arguments = client, job, ended, self._came, self._tasks, self._stopped
         self._thread = Thread(target=_run, args=arguments, daemon=True)
         self._thread.start()
 
@@ -43,6 +44,7 @@ class Background:
 
     def stop(self) -> None:
         """Withdraw what is not done, and wait for the end."""
+        self._stopped.set()
         for task in self._tasks:
             self.call_soon(task.cancel)
         self.wait()
@@ -65,11 +67,14 @@ def _run(
     ended: Callable[[], object],
     came: list[Execution | BaseException],
     tasks: list[asyncio.Task[Any]],
+    stopped: Event,
 ) -> None:
     async def recorded() -> Execution:
         task = asyncio.current_task()
         assert task is not None
         tasks.append(task)
+        if stopped.is_set():  # before there was a task to cancel
+            task.cancel()
         return await carry_out(client, job)
 
     try:
