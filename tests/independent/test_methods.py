@@ -23,7 +23,8 @@ SLIDE = [4, 4, 4, 4, 3, 2]
 HEURISTICS = ("list-scheduling", "lpt", "multifit", "largest-differencing", "interchange")
 NAMES = (*HEURISTICS, "bin-completion", "exact")
 UNLIKE = (
-    "mct", "uniform-lpt", "min-min", "max-min", "sufferage", "lenstra-shmoys-tardos", "milp",
+    "mct", "uniform-lpt", "min-min", "max-min", "sufferage", "simulated-annealing",
+    "lenstra-shmoys-tardos", "milp",
 )  # fmt: skip
 
 sizes = st.integers(1, 5)

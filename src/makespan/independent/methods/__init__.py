@@ -7,6 +7,7 @@ AUTO = (
     "min-min",
     "max-min",
     "sufferage",
+    "simulated-annealing",
     "lenstra-shmoys-tardos",
     "milp",
     "lpt",

@@ -9,8 +9,17 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
 from makespan.independent.needs import PROGRAMMES, UNLIKE
-from makespan.independent.placing.assigned import assigned, assignments, first_machines
+from makespan.independent.placing.assigned import (
+    assigned,
+    assignments,
+    below,
+    first_machines,
+)
+from makespan.independent.placing.multipliers import relaxed
 from makespan.independent.problem import IndependentTasks
+
+ENOUGH = 0.9
+"""The share of a step between two makespans that the search may leave open."""
 
 
 @register(
@@ -23,15 +32,27 @@ from makespan.independent.problem import IndependentTasks
     source="HiGHS on the assignment model of R || C_max, as in Lenstra, Shmoys and Tardos 1990",
 )
 def milp(problem: IndependentTasks, control: Control) -> Solution:
-    """Search all assignments with HiGHS, from the best plan so far."""
+    """Search all assignments that a shorter plan may hold with HiGHS, from the best plan so far.
+
+    Which it may hold says the Lagrangean bound: one that with a task there would be longer is left
+    out, but for those of the best plan.
+    """
     machines = first_machines(problem, control)
     start = assigned(problem, machines)
     lower, longest = max(bound.value for bound in bounds(problem)), start.makespan
     if control.expired() or lower >= longest:
         return Solution(schedule=start, lower_bound=lower)
-    programme, task, machine = assignments(problem.table / longest, 1.0, integer=True)
+    table, shorter = problem.table, below(problem, longest)
+    relaxation = relaxed(table, longest, control)
+    lower = max(lower, relaxation.bound)
+    if control.expired() or lower > shorter:
+        return Solution(schedule=start, lower_bound=lower)
+    kept = relaxation.within(shorter)
+    kept[np.arange(len(machines)), machines] = True
+    table = np.where(kept, table / longest, np.inf)
+    programme, task, machine = assignments(table, 1.0, integer=True)
     known = np.append(machine == machines[task], 1.0).astype(np.float64)
-    answer = programme.solve(control, start=known)
+    answer = programme.solve(control, start=known, gap=ENOUGH * (1 - shorter / longest))
     lower = max(lower, answer.bound * longest)
     if not answer.found:
         return Solution(schedule=start, lower_bound=lower, stopped=True)

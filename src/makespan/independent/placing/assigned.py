@@ -10,8 +10,12 @@ from makespan.backends.highs import Programme
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
+from makespan.independent.bounds import grain
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
+
+LEAST_GRAIN = 1e-8
+"""The least share of a makespan that steps between makespans are believed to be."""
 
 
 def assigned(
@@ -38,6 +42,12 @@ def first_machines(problem: IndependentTasks, control: Control) -> Integers:
         plan = control.incumbent.schedule
         machine[plan.item] = plan.machine
     return machine
+
+
+def below(problem: IndependentTasks, makespan: float) -> float:
+    """Return what a plan that is shorter than another lasts at most."""
+    unit = grain(problem)
+    return makespan - unit if unit is not None and unit >= LEAST_GRAIN * makespan else makespan
 
 
 def assignments(

@@ -1,0 +1,109 @@
+"""Simulated annealing on machines that differ, between a Lagrangean bound and the best plan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers, readonly
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.independent.bounds import bounds
+from makespan.independent.needs import PROGRAMMES, UNLIKE
+from makespan.independent.placing.annealing import anneal
+from makespan.independent.placing.assigned import assigned, below, first_machines
+from makespan.independent.placing.multipliers import Relaxed, relaxed
+from makespan.independent.problem import IndependentTasks
+
+FEW = 200
+PLACES = 10
+"""Machines that a task may go to: those of least regret."""
+CAPACITIES = (0.0, 0.1, 0.3, 0.6)
+"""Where capacities lie between the bound and the plan."""
+MOVES, MOST = 200, 1600
+"""Moves and swaps of a task in a run: at first, and at last."""
+TEMPERATURES, HOT, COLD = 50, 1.0, 0.02
+"""Of a run: how many, the first and the last, in units of the mean regret of second-best places."""
+
+
+def _few_pairs(problem: IndependentTasks) -> str | None:
+    pairs = len(problem.durations) * problem.machine_count
+    return f"there are {pairs}" if pairs <= FEW else None
+
+
+@register(
+    "independent",
+    name="simulated-annealing",
+    needs=(UNLIKE,),
+    reach=(PROGRAMMES, Need(f"more than {FEW} pairs of a task and a machine", _few_pairs)),
+    complexity="O(1) a move, O(n m) a step of the bound",
+    source="Kirkpatrick, Gelatt and Vecchi 1983, on moves and swaps as in Glass, Potts and Shade "
+    "1994; the bound by Lagrangean relaxation: van de Velde 1993",
+)
+def simulated_annealing(problem: IndependentTasks, control: Control) -> Solution:
+    """Move and swap tasks between machines of little regret, for capacities below the best plan."""
+    machine = first_machines(problem, control)
+    best = assigned(problem, machine)
+    lower = max(bound.value for bound in bounds(problem))
+    state = int(control.rng.integers(1, 2**31 - 1))
+    moves = MOVES
+    while moves <= MOST and lower < best.makespan and not control.expired():
+        relaxation = relaxed(problem.table, best.makespan, control)
+        lower, improved = max(lower, relaxation.bound), False
+        for share in CAPACITIES:
+            shorter = below(problem, best.makespan)
+            if control.expired() or lower > shorter:
+                break
+            capacity = min(shorter, lower + share * (best.makespan - lower))
+            search = _Run(problem.table, relaxation, machine, shorter)
+            state = search.cool(capacity, moves, state, control)
+            plan = assigned(problem, search.machine)
+            if plan.makespan < best.makespan:
+                best, machine, improved = plan, search.machine, True
+        control.report(best.makespan, lower)
+        if lower > below(problem, best.makespan):
+            break
+        moves = moves if improved else 2 * moves
+    return Solution(schedule=best, lower_bound=lower, stopped=True)
+
+
+class _Run:
+    """One run: the machine of each task, the tasks and the load of each machine."""
+
+    def __init__(
+        self, table: Floats, relaxation: Relaxed, machine: Integers, shorter: float
+    ) -> None:
+        tasks, machines = table.shape
+        self.table, self.weights, self.machine = table, relaxation.weights, machine.copy()
+        regret = relaxation.regret
+        self._places = np.argsort(regret, axis=1, kind="stable")[:, :PLACES]
+        found = np.take_along_axis(regret, self._places, axis=1)
+        some = np.take_along_axis(relaxation.within(shorter), self._places, axis=1)
+        self._count = np.maximum(1, some.sum(axis=1))
+        second = found[:, 1:2][np.isfinite(found[:, 1:2]) & some[:, 1:2]]
+        self.scale = float(second.mean()) if len(second) else 0.0
+        order = np.argsort(machine, kind="stable")
+        self._size = np.bincount(machine, minlength=machines)
+        first = np.cumsum(self._size) - self._size
+        self._position = np.empty(tasks, dtype=np.int64)
+        self._position[order] = np.arange(tasks) - first[machine[order]]
+        self._tasks = np.zeros((machines, tasks), dtype=np.int64)
+        self._tasks[machine, self._position] = np.arange(tasks)
+
+    def cool(self, capacity: float, moves: int, state: int, control: Control) -> int:
+        """Bring the loads down to ``capacity``; return the state of the generator."""
+        rows, (tasks, machines) = np.arange(len(self.machine)), self.table.shape
+        seconds = self.table[rows, self.machine]
+        load = np.bincount(self.machine, weights=seconds, minlength=machines).astype(np.float64)
+        if self.scale <= 0:
+            return state
+        form = anneal.at(moves * tasks)
+        for temperature in np.geomspace(HOT, COLD, TEMPERATURES) * self.scale:
+            if control.expired() or load.max() <= capacity:
+                break
+            state = form(
+                *readonly(self.table, self.weights, self._places, self._count),
+                self.machine, load, self._tasks, self._size, self._position,
+                capacity, float(temperature), max(1, moves * tasks // TEMPERATURES), state,
+            )  # fmt: skip
+        return state
