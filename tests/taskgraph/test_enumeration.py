@@ -11,7 +11,7 @@ from makespan.taskgraph.generate import graphs as generators
 from tests.oracles.taskgraph_enumeration import best, covers, random_problem
 
 WITHIN = 1e-8
-COMPLETE = ("branch-and-bound", "cp-sat")
+COMPLETE = ("branch-and-bound", "cp-sat", "cp-sat-transfers")
 """What finds a plan wherever there is one, of few tasks in enough time."""
 
 
@@ -55,7 +55,7 @@ def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
 
 def test_what_proves_is_right() -> None:
     """Methods that prove, and every bound, on some hundred problems."""
-    names = ("given-plan", "hu", "coffman-graham", "branch-and-bound", "cp-sat")
+    names = ("given-plan", "hu", "coffman-graham", "branch-and-bound", "cp-sat", "cp-sat-transfers")
     assert sum(claims_hold(seed, names) for seed in range(300)) > 250
 
 

@@ -125,6 +125,24 @@ NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
 )
+NO_PRICE_OF_WAITING = Need(
+    "no prices where transfers wait",
+    lambda problem: (
+        "transfers wait, and there is a price to be kept low"
+        if (problem.is_blocking or problem.contention != "none")
+        and (problem.budget is not None or problem.objective == "price")
+        else None
+    ),
+)
+TRANSFERS_WAIT = Need(
+    "transfers that wait for links, ports or machines",
+    lambda problem: (
+        None
+        if problem.is_blocking or problem.contention != "none"
+        else "communication is overlap and contention none"
+    ),
+    decisive=True,
+)
 NO_DUPLICATION = Need(
     "tasks that are executed once",
     lambda problem: "duplication is allowed" if problem.duplication else None,

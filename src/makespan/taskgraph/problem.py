@@ -235,7 +235,9 @@ class TaskGraph(Pictured):
     @cached_property
     def alike(self) -> list[list[int]]:
         """The machines in groups of those that can change places in any plan."""
-        if not self.network.routing.is_uniform:
+        network = self.network
+        uniform = network.routing.is_uniform
+        if not uniform or (self.contention != "none" and not network.is_symmetric):
             return [[machine] for machine in range(len(self.network))]
         prices = self.network.price, self.network.start_price
         columns = np.vstack([self.durations, self.cores, *prices])

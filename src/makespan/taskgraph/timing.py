@@ -77,8 +77,26 @@ def machine_of_tasks(problem: TaskGraph, schedule: Schedule) -> Integers:
     return found
 
 
+def occupied(problem: TaskGraph, tail: Integers, head: Integers) -> tuple[Integers, Integers, int]:
+    """Return the things that hops occupy at their two ends as indices, -1 for none, and how many.
+
+    A link is one thing, that of the first end.
+    """
+    none, machines = np.full(len(tail), -1, dtype=np.int64), len(problem.network)
+    if problem.contention == "none" or not len(tail):
+        return none, none, 0
+    if problem.contention == "links":
+        media, index = np.unique(problem.network.medium[tail, head], return_inverse=True)
+        return index, none, len(media)
+    sending = np.where(tail < machines, tail, -1)
+    return sending, np.where(head < machines, head + machines, -1), 2 * machines
+
+
 def _rows(problem: TaskGraph, schedule: Schedule) -> _Rows:
     return (_CopyRows if problem.duplication else _Rows)(problem, schedule)
+
+
+HELD = float("inf")
 
 
 class _Rows:
@@ -163,21 +181,11 @@ class _Rows:
 
     def _occupied(self) -> tuple[Integers, Integers, int]:
         """Return the things that transfers occupy as indices, -1 for none, and their number."""
-        schedule, network = self.schedule, self.problem.network
-        none = np.full(len(schedule), -1, dtype=np.int64)
-        transfers = ~self.computes
+        schedule, transfers = self.schedule, ~self.computes
+        sending, receiving = np.full((2, len(schedule)), -1, dtype=np.int64)
         tail, head = schedule.machine[transfers], schedule.peer[transfers]
-        if self.problem.contention == "none" or not len(tail):
-            return none, none, 0
-        sending, receiving = none.copy(), none.copy()
-        if self.problem.contention == "links":
-            media, index = np.unique(network.medium[tail, head], return_inverse=True)
-            sending[transfers] = index
-            return sending, receiving, len(media)
-        machines = len(network)
-        sending[transfers] = np.where(tail < machines, tail, -1)
-        receiving[transfers] = np.where(head < machines, head + machines, -1)
-        return sending, receiving, 2 * machines
+        sending[transfers], receiving[transfers], things = occupied(self.problem, tail, head)
+        return sending, receiving, things
 
     def earliest(self, seconds: Floats) -> tuple[Floats, Floats]:
         """Return the earliest starts and ends of all rows."""
@@ -300,9 +308,10 @@ def earliest(  # type: ignore[no-untyped-def]
                     for other in range(core + 1, first_core[place + 1]):
                         if core_free[other] < core_free[core]:
                             core = other
-                begin = max(begin, core_free[core])
+                if core_free[core] < HELD:
+                    begin = max(begin, core_free[core])
                 core_of[goal] = core
-                core_free[core] = max(begin, task_end[goal])
+                core_free[core] = HELD  # until it has been executed
             taken_last[place] = begin
             clock[goal] = begin
         if computes[row]:

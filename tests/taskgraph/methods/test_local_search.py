@@ -109,12 +109,13 @@ def test_cp_sat_proves_twenty_five_tasks(ccr: float, proved: int) -> None:
         ({"contention": "ports"}, "contention is ports"),
     ],
 )
-def test_search_says_what_it_lacks(more: dict[str, str], message: str) -> None:
-    """Models that CP-SAT and local search do not know are refused by name."""
+def test_cp_sat_says_what_it_lacks(more: dict[str, str], message: str) -> None:
+    """Models that are another method's are refused by name."""
     problem = TaskGraph(Dag({"a": 1.0}), Network([1.0]), **more)  # type: ignore[arg-type]
-    for name in ("cp-sat", "local-search"):
-        with pytest.raises(MethodError, match=message):
-            solve(problem, method=name)
+    with pytest.raises(MethodError, match=message):
+        solve(problem, method="cp-sat")
+    with pytest.raises(MethodError, match="communication is overlap and contention none"):
+        solve(TaskGraph(problem.dag, problem.network), method="cp-sat-transfers")
 
 
 def test_local_search_is_never_worse_and_mostly_better() -> None:

@@ -30,6 +30,7 @@ AUTO = (
     "edge-zeroing",
     "local-search",
     "cp-sat",
+    "cp-sat-transfers",
 )
 """What ``auto`` tries in turn: the quick methods, then search from the best of their plans.
 

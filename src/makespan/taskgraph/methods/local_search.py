@@ -23,10 +23,12 @@ from makespan.taskgraph.limits import (
     worth,
 )
 from makespan.taskgraph.methods.lists.heft import heft
-from makespan.taskgraph.needs import NO_CONTENTION, NO_GIVEN_PLAN, OVERLAP
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING
 from makespan.taskgraph.placing.copy_board import first_copies
+from makespan.taskgraph.placing.in_time import on_one_machine
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.moves import improve
+from makespan.taskgraph.placing.moves_waiting import improved_waiting
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -41,7 +43,7 @@ MIN_REACH, MAX_REACH = 0.003, 0.1
 @register(
     "taskgraph",
     name="local-search",
-    needs=(NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION),
+    needs=(NO_GIVEN_PLAN, NO_PRICE_OF_WAITING),
     complexity="O(k (n + e)), k the moves tried; compiled for large graphs",
     source="threshold accepting (Dueck and Scheuer 1990) over an order of the tasks and "
     "the machine of each",
@@ -58,14 +60,19 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     ----------
     moves
         How many to try; None: 2,000 for graphs of up to 40 tasks and edges, else as many as
-        take about a second, up to 500,000.
+        take about a second, up to 500,000. Where transfers wait, 500 for up to 24 tasks and
+        edges, else about 100 for each pair of tasks.
     """
     if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
         raise MethodError(f"moves: {shown(moves)} is not allowed; it is a whole number from 0")
+    waits = problem.is_blocking or problem.contention != "none"
     schedule = control.incumbent.schedule if control.incumbent else None
     if schedule is None:
         schedule = heft(problem, control).schedule
-    assert schedule is not None
+        assert schedule is not None
+        if waits:  # then plans of HEFT may take many times as long as one machine alone
+            alone = on_one_machine(problem)
+            schedule = min(schedule, alone, key=lambda plan: worth(problem, plan))
     if problem.duplication and np.count_nonzero(schedule.kind == Activity.COMPUTE) > len(
         problem.dag
     ):
@@ -77,7 +84,13 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if met or control.expired():
         lower = least if problem.objective == "makespan" else None
         return Solution(schedule=schedule, lower_bound=lower)
-    improved = _improved(problem, control, schedule, moves)
+    if waits:
+        count = len(problem.dag)
+        improved = improved_waiting(
+            problem, control, schedule, moves, lambda moves: _reach(moves, count)
+        )
+    else:
+        improved = _improved(problem, control, schedule, moves)
     best = min(schedule, improved, key=lambda plan: worth(problem, plan))
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
 

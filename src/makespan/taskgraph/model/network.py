@@ -15,7 +15,7 @@ from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.system.memory import claim
-from makespan.taskgraph.model.routing import Route, Routing
+from makespan.taskgraph.model.routing import Route, Routing, is_uniform
 from makespan.taskgraph.model.topology import neighbours
 
 Link = tuple[str, str, float]
@@ -209,6 +209,18 @@ class Network:
         return bool(
             (self.speed == self.speed[0]).all() and (self.task_setup == self.task_setup[0]).all()
         )
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether all machines are linked alike: each to each, or none to any but to routers."""
+        count, arcs, routing = len(self), self.arcs, self.routing
+        own, out, into = arcs[:count, :count], arcs[:count, count:], arcs[count:, :count]
+        direct = bool(routing.hops[:count, :count].max() <= 1) and is_uniform(own)
+        by_routers = not own.any() and bool((out == out[0]).all() and (into.T[0] == into.T).all())
+        alike = is_uniform(routing.delay) and bool(
+            (self.message_setup == self.message_setup[0]).all()
+        )
+        return alike and (direct or by_routers)
 
     def routing_table(self, machine: str) -> tuple[Route, ...]:
         """Return hops and preferred link from ``machine`` to every other machine.

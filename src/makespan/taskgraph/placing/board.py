@@ -78,27 +78,28 @@ class Growing:
                     head,
                     float(routing.rates[tail, head]),
                     float(routing.setup[tail]),
-                    self._occupied(tail, head),
+                    occupied(self.problem, tail, head),
                 )
                 for tail, head in routing.route(origin, machine)
             ]
         return self._routes[origin, machine]
-
-    def _occupied(self, tail: int, head: int) -> tuple[int, ...]:
-        """Return what a hop occupies: a medium, or the ports of machines."""
-        if self.problem.contention == "none":
-            return ()
-        if self.problem.contention == "links":
-            return (int(self.problem.network.medium[tail, head]),)
-        machines = len(self.problem.network)
-        sending = (tail,) if tail < machines else ()
-        return (*sending, -1 - head) if head < machines else sending
 
     def schedule(self) -> Schedule:
         """Return the plan: one row per task in their order, then the hops as they were placed."""
         columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5).T
         tasks = (np.arange(len(self.machine)), self.machine, self.start, self.end)
         return schedule_of(self.problem, tasks, tuple(columns))
+
+
+def occupied(problem: TaskGraph, tail: int, head: int) -> tuple[int, ...]:
+    """Return what a hop occupies, as keys: a medium, or the ports of machines."""
+    if problem.contention == "none":
+        return ()
+    if problem.contention == "links":
+        return (int(problem.network.medium[tail, head]),)
+    machines = len(problem.network)
+    sending = (tail,) if tail < machines else ()
+    return (*sending, -1 - head) if head < machines else sending
 
 
 def schedule_of(

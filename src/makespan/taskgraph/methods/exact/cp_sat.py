@@ -223,7 +223,7 @@ class _Model:
     ) -> _Model:  # fmt: skip
         from makespan.backends.cp_sat import library
 
-        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan, until)
+        model, builder = library().CpModel(), Builder(problem, control, scaling, plan, until)
         floor = min(builder.least_end(least), builder.horizon)
         end = model.new_int_var(floor, builder.horizon, "makespan")
         start, on = builder.tasks(model, end)
@@ -257,7 +257,7 @@ class LateError(Exception):
     """The time is up while the model is being built."""
 
 
-class _Builder:
+class Builder:
     """The parts of the model, in units of time; ``horizon`` is where the known plan ends.
 
     Where that misses a deadline, it is ``until``, the end of any plan, seconds.
@@ -282,7 +282,7 @@ class _Builder:
         self.machine_of = self._renamed(machine_of_tasks(problem, plan))
         self.release = scaling.down(np.minimum(dag.release, longest))
         self.due = self._due()
-        rounded = self._rounded_starts(plan.start[computes], item)
+        rounded = self.rounded_starts(plan.start[computes], item)
         self.start_of = rounded
         ends = rounded + self.seconds[np.arange(len(dag)), self.machine_of]
         self.horizon = self.plan_end = int(ends.max(initial=0))
@@ -317,7 +317,7 @@ class _Builder:
         due = np.minimum(latest_ends(self.problem) / self.scaling.unit, NEVER)
         return np.floor(due).astype(np.int64)
 
-    def _rounded_starts(self, start: Floats, item: Integers) -> Integers:
+    def rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
         dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
         free = [[0] * cores for cores in self.problem.cores.tolist()]
@@ -351,15 +351,11 @@ class _Builder:
             due = int(self.due[task])
             row = [model.new_bool_var("") for _ in self.machines]
             model.add_exactly_one(row)
-            for machine in self.machines:
-                lasts = int(self.seconds[task, machine])
-                if lasts:  # what takes no time needs no core
-                    intervals[machine].append(
-                        model.new_optional_fixed_size_interval_var(begin, lasts, row[machine], "")
-                    )
-            model.add(begin + self._duration(task, row) <= end)
+            for machine, interval in self.intervals(model, task, begin, row):
+                intervals[machine].append(interval)
+            model.add(begin + self.duration(task, row) <= end)
             if due < self.horizon:
-                model.add(begin + self._duration(task, row) <= due)
+                model.add(begin + self.duration(task, row) <= due)
             model.add(begin + int(self.behind[task]) <= end)
             start.append(begin)
             on.append(row)
@@ -370,6 +366,20 @@ class _Builder:
                 model.add_cumulative(intervals[machine], [1] * len(intervals[machine]), cores)
         self._area(model, on, end)
         return start, on
+
+    def intervals(
+        self, model: CpModel, task: int, begin: IntVar, row: list[IntVar]
+    ) -> list[tuple[int, Any]]:
+        """Return the intervals of a task on machines; what takes no time needs no core."""
+        lasts = self.seconds[task].tolist()
+        return [
+            (
+                machine,
+                model.new_optional_fixed_size_interval_var(begin, lasts[machine], literal, ""),
+            )
+            for machine, literal in enumerate(row)
+            if lasts[machine]
+        ]
 
     def _area(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
         """A machine is idle before its first task can start, and behind its last one.
@@ -437,7 +447,7 @@ class _Builder:
                             work + cores * wait * on[task][machine] <= cores * end
                         ).only_enforce_if(on[root][machine].negated())
 
-    def _duration(self, task: int, row: list[IntVar]) -> Any:
+    def duration(self, task: int, row: list[IntVar]) -> Any:
         from ortools.sat.python.cp_model import LinearExpr
 
         return LinearExpr.weighted_sum(row, self.seconds[task].tolist())
@@ -450,7 +460,7 @@ class _Builder:
             zip(dag.source.tolist(), dag.target.tolist(), strict=True)
         ):
             self.look()
-            ended = start[source] + self._duration(source, on[source])
+            ended = start[source] + self.duration(source, on[source])
             times = self.transfer[edge]
             model.add(start[target] >= ended)
             if len(self.machines) == 1 or not times.any():
