@@ -135,7 +135,7 @@ def test_hash_seeds_do_not_matter() -> None:
         "    for seed in range(3):\n"
         "        problem = random_problem(seed, *model)\n"
         "        for name in applicable(problem):\n"
-        "            if name != 'cp-sat':\n"
+        "            if name not in ('cp-sat', 'cp-sat-transfers', 'cumulative'):\n"
         "                schedule = solve(problem, method=name).schedule\n"
         "                print(name, schedule.machine.tolist(), schedule.start.tolist())\n"
     )
