@@ -99,9 +99,9 @@ def _main() -> None:
     """Fork what standard input asks for, and end it all when that closes."""
     import distributed  # noqa: F401
 
-    from makespan.execute.dask.graphs import on_worker
+    from makespan.execute.dask.graphs import remote
 
-    on_worker.LONGEST_UNKNOWN = 2.0  # seconds; nobody waits for longer here
+    remote.LONGEST_UNKNOWN = 2.0  # seconds; nobody waits for longer here
     children = []  # not waited for before the end, so that none of these numbers is used again
     for line in sys.stdin:
         kind, *words = line.split()

@@ -32,7 +32,7 @@ ORIGIN: tuple[str, dict[str, Any]] = "", {}
 
 
 class Sent(Generic[Taken, Given]):
-    """A function of this module, pickled with what makes the module where there is none."""
+    """A function, pickled with what makes its module, that has an ORIGIN, where there is none."""
 
     def __init__(self, function: Callable[Taken, Given]) -> None:
         self._function = function
@@ -41,7 +41,7 @@ class Sent(Generic[Taken, Given]):
         return self._function(*inputs, **named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        expression, names = ORIGIN
+        expression, names = self._function.__globals__["ORIGIN"]
         return eval, (expression, {**names, "what": self._function.__name__})
 
 

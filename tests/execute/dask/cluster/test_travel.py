@@ -75,6 +75,18 @@ def test_measuring_and_plans_run_there(bare_client: Any) -> None:
     assert dask.run(plan, functions.slept_each, data, bare_client).results == data
 
 
+def test_graphs_run_there(bare_client: Any) -> None:
+    """As Dask places them, watched, and as planned: with chain edges and an order of transfers."""
+    graph = {f"leaf-{leaf}": (pow, leaf, 2) for leaf in range(6)}
+    graph["sum"] = (sum, list(graph))
+    problem = dask.measure(graph, bare_client, keys="sum")
+    assert len(problem.dag) == 7
+    for plan in (None, dask.plan_graph(problem, time_limit=0.05)):
+        execution = dask.compute(graph, bare_client, plan=plan, keys="sum")
+        assert execution.results == 55
+        assert len(execution.schedule) >= 7
+
+
 def test_a_worker_that_joins_gets_the_code(bare: Cluster, bare_client: Any) -> None:
     """Before it gets any work."""
     found = dask.imap(functions.slow_square, range(2000), bare_client)

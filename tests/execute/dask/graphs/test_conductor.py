@@ -6,8 +6,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from makespan.execute.dask.graphs.conductor import Conductor
-from makespan.execute.dask.graphs.messages import Leaving
+from makespan.execute.dask.graphs.remote import Conductor, Leaving
 
 FIRST, SECOND = "tcp://first", "tcp://second"
 

@@ -10,7 +10,6 @@ import pytest
 
 from makespan.execute import dask
 from makespan.execute.dask.graphs import internals, runner
-from makespan.execute.dask.graphs.learning.choice import Choice
 from tests.execute.dask.graphs import graphs
 
 
@@ -51,7 +50,9 @@ def test_where_a_worker_cannot_conduct_dask_places_the_graph(
 
     plan = graphs.planned_tree(["0", "1", "2"])
     monkeypatch.setattr(runner, "begin", refused)
-    monkeypatch.setattr(compute, "choose", lambda *_: Choice(plan, "planned"))
+    monkeypatch.setattr(compute, "choose", lambda _, known, *__: setattr(known, "plan", plan))
+    dask.forget(client)
+    dask.compute(graphs.tree(), client, progress=False)
     execution = dask.compute(graphs.tree(), client, progress=False)
     assert execution.results == 10
     [event] = execution.events

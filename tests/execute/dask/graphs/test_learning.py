@@ -14,7 +14,7 @@ from makespan.execute.dask.graphs.learning.choice import choose
 from makespan.execute.dask.graphs.learning.costs import problem_of
 from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
-from makespan.execute.dask.graphs.messages import Seen
+from makespan.execute.dask.graphs.remote import Seen
 from makespan.execute.dask.graphs.work import work_of
 from makespan.execute.progress import silent
 from tests.execute.dask.graphs import graphs
@@ -31,7 +31,7 @@ def star(width: int = 4) -> Structure:
 def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tuple[Cluster, Known]:
     """A cluster that ran the graph once: sources in turn on both, results sent one by one to a."""
     cluster = Cluster()
-    known = cluster.known(structure, NAMES)
+    known = cluster.known(structure, MEMBERS)
     sink = structure.kinds.index("sum")
     sources = [task for task in range(len(structure.keys)) if task != sink]
     seen = {name: Seen({}, (), {}) for name in NAMES}
@@ -119,7 +119,7 @@ def test_a_graph_that_was_not_seen_is_dask_s() -> None:
     """Whatever it may cost."""
     structure = star()
     cluster = Cluster()
-    assert "not seen" in chosen(cluster, cluster.known(structure, NAMES), structure).why
+    assert "not seen" in chosen(cluster, cluster.known(structure, MEMBERS), structure).why
 
 
 def test_a_plan_that_pays_is_taken_and_left_when_it_took_longer() -> None:

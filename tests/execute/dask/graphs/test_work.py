@@ -26,7 +26,7 @@ def computed(work: Any) -> Any:
         for key in ready:
             node = waiting.pop(key)
             results[key] = node({each: results[each] for each in node.dependencies})
-    return work.packed(results)
+    return work.packed([results[key] for key in work.keys])
 
 
 def test_a_delayed_gives_its_value() -> None:
@@ -105,6 +105,7 @@ def test_peer_to_peer_shuffles_are_left_to_dask() -> None:
         rechunked = values.rechunk((40, 1))
         execution = compute(rechunked, client, progress=False)
         assert np.array_equal(execution.results, np.ones((40, 40)))
+        execution = compute(rechunked, client, progress=False)
         assert "peer-to-peer" in execution.events[0]
         with pytest.raises(InputError, match="peer-to-peer"):
             compute(rechunked, client, plan=graphs.planned_tree(["0"]), progress=False)

@@ -94,14 +94,18 @@ class Crew:
     All methods run on the client's event loop.
 
     Where it ``expels``, the scheduler is told to forget workers that are silent, as it would by
-    itself after its worker-ttl: tasks that it may place anywhere wait for them.
+    itself after its worker-ttl: tasks that it may place anywhere wait for them. Unless it looks
+    ``at_once``, ``members`` are known after :data:`LOOK_EVERY` only, and entering costs nothing.
     """
 
-    def __init__(self, client: Any, *, expels: bool = False, only: Only = ANY) -> None:
+    def __init__(
+        self, client: Any, *, expels: bool = False, only: Only = ANY, at_once: bool = True
+    ) -> None:
         self.client = client
         self.only = only
         self._threads: dict[str, int] = {}
         self.expels = expels
+        self.at_once = at_once
         self.members: dict[str, Member] = {}
         self.joined: Callable[[Member], None] | None = None
         self.left: Callable[[Member], None] | None = None
@@ -117,8 +121,9 @@ class Crew:
         self._line = self.client.scheduler_comm
         self._answered = time.monotonic()
         try:
-            async with asyncio.timeout(self._silence):
-                await self.look()
+            if self.at_once:
+                async with asyncio.timeout(self._silence):
+                    await self.look()
         except Exception as error:
             raise ExecutionError(self._trouble(error) or str(error)) from error
         self._watch = asyncio.create_task(self._keep_looking())

@@ -13,7 +13,7 @@ import inspect
 import sys
 import zlib
 from hashlib import sha256
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from makespan.execute import remote
 
@@ -29,13 +29,19 @@ MAKE = """(
 )[-1]"""
 """It is known to others when it is complete: several threads may unpickle it at a time."""
 
-TEXT = inspect.getsource(remote)
-NAME = f"makespan_{sha256((TEXT + MAKE).encode()).hexdigest()[:12]}"
-COMPRESSED = zlib.compress(TEXT.encode(), 9)
-remote.ORIGIN = (FIND, {"name": NAME, "text": COMPRESSED, "make": MAKE, "find": FIND})
-sys.modules[NAME] = remote
-for _thing in vars(remote).values():
-    if isinstance(_thing, (type, FunctionType)) and _thing.__module__ == remote.__name__:
-        _thing.__module__ = NAME
 
+def travels(module: ModuleType) -> tuple[str, bytes]:
+    """Let a module travel that imports nothing of makespan; return its name, and its text."""
+    text = inspect.getsource(module)
+    name = f"makespan_{sha256((text + MAKE).encode()).hexdigest()[:12]}"
+    packed = zlib.compress(text.encode(), 9)
+    vars(module)["ORIGIN"] = FIND, {"name": name, "text": packed, "make": MAKE, "find": FIND}
+    sys.modules[name] = module
+    for thing in vars(module).values():
+        if isinstance(thing, (type, FunctionType)) and thing.__module__ == module.__name__:
+            thing.__module__ = name
+    return name, packed
+
+
+NAME, COMPRESSED = travels(remote)
 work, dropped = remote.work, remote.Sent(remote.dropped)

@@ -6,13 +6,13 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.cluster.client import pickled
-from makespan.execute.dask.graphs import steps
+from makespan.execute.dask.graphs.steps import step, step_awaited
 from makespan.execute.dask.graphs.work import Work
 
 log = logging.getLogger("makespan")
@@ -32,88 +32,91 @@ class Batch:
     """
 
     def __init__(self, client: Any, work: Work, *, as_it_is: bool = False) -> None:
-        from dask.utils import key_split
-
         self.client = client
         self.work = work
         self.as_it_is = as_it_is
         self.run = uuid.uuid4().hex[:12]
-        self.number = {key: index for index, key in enumerate(work.nodes)}
-        self.sent: dict[Any, Any] = {
-            key: key if as_it_is else f"{key_split(key)}-{self.run}-{index}"
-            for key, index in self.number.items()
-        }
-        self.key_of = {sent: key for key, sent in self.sent.items()}
-        self.futures: dict[Any, Any] = {}
+        self.futures: list[Any] = []
+        self.wanted: list[Any] = []
+
+    @cached_property
+    def number(self) -> dict[Any, int]:
+        """The number of each key."""
+        return {key: index for index, key in enumerate(self.work.nodes)}
+
+    @cached_property
+    def sent(self) -> dict[Any, Any]:
+        """The key under which each task is known to the scheduler."""
+        from dask.utils import key_split
+
+        if self.as_it_is:
+            return self.work.named_as(self.wanted)
+        return {k: f"{key_split(k)}-{self.run}-{index}" for k, index in self.number.items()}
+
+    @cached_property
+    def key_of(self) -> dict[Any, Any]:
+        """The key of each that was sent."""
+        return {sent: key for key, sent in self.sent.items()}
+
+    def hand_over(self) -> None:
+        """Let Dask do it all, as it would."""
+        try:
+            self.futures = self.work.handed(self.client)
+        except Exception as error:
+            raise self._refused(error) from error
+        self.wanted = [future.key for future in self.futures]
 
     def submit(
         self,
-        wanted: Iterable[Any],
-        *,
-        after: Mapping[Any, Iterable[Any]] | None = None,
-        workers: Mapping[Any, Sequence[str]] | None = None,
-        priority: Mapping[Any, int] | None = None,
+        after: Mapping[Any, Iterable[Any]],
+        workers: Mapping[Any, Sequence[str]],
+        priority: Mapping[Any, int],
     ) -> None:
         """Hand all tasks to the scheduler in one message.
 
         Parameters
         ----------
-        wanted
-            The keys whose results are kept.
         after
             Tasks that each task waits for without needing their results.
         workers
-            The addresses of each task's workers; None: Dask places them.
+            The addresses of each task's workers.
         priority
             The higher the sooner.
         """
-        after = after or {}
+        import dask
+
         graph = {
             self.sent[key]: self.task(self.sent[key], key, after.get(key, ()))
             for key in self.work.nodes
         }
-        keys = {key: self.sent[key] for key in wanted}
-        place = None if workers is None else {self.sent[k]: workers[k] for k in workers}
-        rank = None if priority is None else {self.sent[k]: priority[k] for k in priority}
-        self._send(graph, keys, place, rank)
+        place = {self.sent[key]: where for key, where in workers.items()}
+        rank = {self.sent[key]: each for key, each in priority.items()}
+        self.wanted = [self.sent[key] for key in self.work.keys]
+        try:  # plain methods: the scheduler need not know makespan
+            with dask.annotate(
+                workers=place.__getitem__, allow_other_workers=False, priority=rank.__getitem__
+            ):
+                self.futures = list(self.client.get(graph, self.wanted, sync=False))
+        except Exception as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> InputError:
+        """Return what to say where something can't be sent: which task, if it is one."""
+        for key, node in self.work.nodes.items():
+            pickled(node, f"task {self.work.names[key]}")
+        return InputError(f"collection: can't be sent: {error}")
 
     def task(self, sent: str, key: Any, after: Iterable[Any]) -> Any:
         """Return a task as it is sent."""
         from dask._task_spec import Task, TaskRef
 
         node = self.work.nodes[key]
-        if self.as_it_is:
-            return node
         inputs = tuple(sorted(node.dependencies, key=str))
         awaited = bool(getattr(node, "is_coro", False))
-        function = partial(steps.step_awaited if awaited else steps.step, node, inputs)
+        function = partial(step_awaited if awaited else step, node, inputs)
         names = [self.sent.get(each, each) for each in inputs]
         names += [self.sent[each] for each in after]
         return Task(sent, function, *(TaskRef(name) for name in names))
-
-    def _send(
-        self,
-        graph: dict[str, Any],
-        keys: Mapping[Any, str],
-        place: Mapping[str, Sequence[str]] | None,
-        rank: Mapping[str, int] | None,
-    ) -> None:
-        import dask
-
-        annotations: dict[str, Any] = {}
-        if place is not None:  # plain methods: the scheduler need not know makespan
-            annotations |= {"workers": place.__getitem__, "allow_other_workers": False}
-        if rank is not None:
-            annotations |= {"priority": rank.__getitem__}
-        names = list(keys.values())
-        try:
-            with dask.annotate(**annotations):
-                futures = self.client.get(graph, names, sync=False)
-        except Exception as error:
-            for key, node in self.work.nodes.items():
-                pickled(node, f"task {self.work.names[key]}")
-            raise InputError(f"collection: can't be sent: {error}") from error
-        self.futures.update(zip(keys, futures, strict=True))
 
     async def close(self) -> None:
         """Give up what is still wanted; return when the scheduler has forgotten all of it.
@@ -121,10 +124,9 @@ class Batch:
         Releasing is enough, also for what is under way: nobody wants it then. (Cancelling by
         force fails in Dask where a task has dependents that nobody wants.)
         """
-        futures = list(self.futures.values())
-        self.futures.clear()
-        for future in futures:
+        for future in self.futures:
             future.release()
+        self.futures = []
         if self.as_it_is:  # somebody else may want the same keys
             return
         try:

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import wait
 from contextlib import asynccontextmanager
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
+from makespan.core.schedule import Schedule
 from makespan.execute.dask.cluster.client import checked_client, client_or_local, on_loop
-from makespan.execute.dask.cluster.crew import Crew, refuse_no_worker
+from makespan.execute.dask.cluster.crew import Crew, Member, refuse_no_worker
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
 from makespan.execute.dask.graphs.internals import missing
-from makespan.execute.dask.graphs.learning.choice import Choice, choose
+from makespan.execute.dask.graphs.learning.choice import NOT_SEEN, TINY, choose, tiny
 from makespan.execute.dask.graphs.learning.costs import problem_of
-from makespan.execute.dask.graphs.learning.known import CLUSTERS, Cluster
-from makespan.execute.dask.graphs.learning.structure import structure_of
+from makespan.execute.dask.graphs.learning.known import CLUSTERS, Alike, Cluster, Known
+from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
+from makespan.execute.dask.graphs.learning.watch import Watch, WatchedExecution, begin_watching
 from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_tasks
 from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.execute.progress import Progress, Tell, teller
+from makespan.execute.progress import Progress, Tell, silent, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
+
+LOST = "a worker was lost, or results were on the cluster already"
+LONGEST_LEARNING = 10.0  # seconds that a call waits for what the last one teaches
+MANY = 1000  # tasks, from which on tiny ones are recognised without working them out
+log = logging.getLogger("makespan")
 
 PEER_TO_PEER = "has a peer-to-peer shuffle or rechunk, which can't be planned"
 
@@ -89,16 +96,20 @@ def compute(
     >>> dask.compute(total, client).results     # doctest: +SKIP
     5
     """
+    begun = time.perf_counter()
     work = work_of(collection, keys)
     with client_or_local(client) as own, teller(progress) as tell:
+        job = _Job(own, work, tell, begun)
         if plan is None:
-            execution = on_loop(own, lambda: _Job(own, work, tell).as_chosen(time_limit))
+            execution = job.as_chosen(time_limit)
         else:
             if work.shuffled:
                 raise InputError(f"collection: {PEER_TO_PEER}")
             pins, result = _pins(plan, time_limit, tell)
             refuse_other_tasks(pins, list(work.names.values()))
-            execution = on_loop(own, lambda: _Job(own, work, tell).as_told(pins, result))
+            execution = on_loop(own, lambda: job.as_told(pins, result))
+        if client is None:
+            execution.schedule  # noqa: B018 - brought while there is a cluster
     if not keep_going:
         raise_if_tasks_failed(execution)
     return execution
@@ -132,9 +143,8 @@ def measure(
         If there is no worker, a task fails, or a worker is lost meanwhile.
     """
     work = work_of(collection, keys)
-
     with teller(progress) as tell:
-        return on_loop(checked_client(client), lambda: _Job(client, work, tell).as_problem())
+        return _Job(checked_client(client), work, tell, time.perf_counter()).as_problem()
 
 
 def forget_graphs(client: Any) -> None:
@@ -153,25 +163,35 @@ def _pins(plan: Result | TaskGraph, time_limit: float, tell: Tell) -> tuple[Pins
 class _Job:
     """A graph that is computed on a cluster."""
 
-    def __init__(self, client: Any, work: Work, tell: Tell) -> None:
+    def __init__(self, client: Any, work: Work, tell: Tell, begun: float) -> None:
         self.client, self.work, self.tell = client, work, tell
         self.cluster = CLUSTERS.setdefault(client.scheduler.address, Cluster())
         self.run: GraphRun | None = None
+        self.watch: Watch | None = None
         self.plan: Result | None = None
         self.why: tuple[str, ...] = ()
-        self.begun, self.ended = time.perf_counter(), 0.0
+        self.begun, self.ended = begun, 0.0
 
-    @asynccontextmanager
-    async def _crew(self) -> AsyncIterator[Crew]:
-        """Enter the workers; any error takes along what there is."""
-        try:
-            async with Crew(self.client, expels=True) as crew:
-                refuse_no_worker(crew)
-                yield crew
-        except MakespanError as error:
-            if self.run is not None:
-                error.execution = self._execution()
-            raise
+    def as_chosen(self, time_limit: float) -> Execution:
+        """Compute it as seems best."""
+        alike = self.cluster.alike(self.work.likeness())
+        self._settle(alike)
+        known = alike.known
+        why = NOT_SEEN if known is None else known.why
+        if lacking := missing():
+            why = f"left to Dask: this version of distributed has no {lacking[0]}"
+        elif known is not None and known.plan is not None:
+            found = on_loop(self.client, lambda: self._as_planned(alike, time_limit))
+            if isinstance(found, Execution):
+                return found
+            why = found
+        execution = self._as_it_is(why)
+        if self._teaches(execution):
+            if known is None or known.due:
+                self._in_background(alike, lambda: self._learn(alike, execution, time_limit))
+            else:
+                known.seen += 1
+        return execution
 
     async def as_told(self, pins: Pins, plan: Result) -> Execution:
         """Carry out a plan that the caller gave."""
@@ -181,96 +201,157 @@ class _Job:
                 expected, there = ", ".join(pins.machines), ", ".join(crew.names)
                 raise ExecutionError(f"plan: is for {expected}; those that are there: {there}")
             self.plan = plan
-            self.run = GraphRun(crew, Batch(self.client, self.work), keys, pins, self.tell)
-            return await self._carried_out()
+            batch = Batch(self.client, self.work)
+            return await self._carried_out(GraphRun(crew, batch, self.tell, keys, pins))
 
-    async def as_chosen(self, time_limit: float) -> Execution:
-        """Compute it as seems best."""
-        async with self._crew() as crew:
-            self._recall(crew)
-            choice = await self._choice(time_limit)
-            if choice.plan is not None:
-                try:
-                    return await self._planned(crew, choice)
-                except CantConduct as error:
-                    choice = Choice(None, f"left to Dask: {error}")
-            return await self._as_it_is(crew, choice.why)
-
-    async def as_problem(self) -> TaskGraph:
+    def as_problem(self) -> TaskGraph:
         """Compute it as Dask places it, and return the problem that was seen."""
+        execution = self._as_it_is(at_once=True)
+        raise_if_tasks_failed(execution)
+        known, structure, members = on_loop(self.client, lambda: self._seen(execution))
+        if len(known.took) < len(structure.keys):
+            raise ExecutionError(LOST)
+        return problem_of(self.cluster, known, structure, members)
+
+    async def _as_planned(self, alike: Alike, time_limit: float) -> Execution | str:
+        """Carry out what was planned for the graph; or say why not."""
         async with self._crew() as crew:
-            self._recall(crew)
-            raise_if_tasks_failed(await self._as_it_is(crew))
-            if len(self.known.took) < len(self.structure.keys):
-                raise ExecutionError("a worker was lost, or results were on the cluster already")
-            return problem_of(self.cluster, self.known, self.structure, self.members)
-
-    def _recall(self, crew: Crew) -> None:
-        self.members = tuple(crew.members.values())
-        self.structure = structure_of(self.work)
-        there = tuple((member.name, member.threads) for member in self.members)
-        self.known = self.cluster.known(self.structure, there)
-
-    async def _choice(self, time_limit: float) -> Choice:
-        lacking = missing()
-        if lacking:
-            return Choice(None, f"left to Dask: this version of distributed has no {lacking[0]}")
-        if self.work.shuffled:
-            return Choice(None, f"left to Dask: it {PEER_TO_PEER}")
-        return await asyncio.to_thread(
-            choose, self.cluster, self.known, self.structure, self.members, time_limit, self.tell
-        )
-
-    async def _planned(self, crew: Crew, choice: Choice) -> Execution:
-        """Carry out a plan whose tasks have the structure's numbers."""
-        assert choice.plan is not None
-        self.plan, self.why = choice.plan, (choice.why,)
-        batch, pins = Batch(self.client, self.work), pins_of(choice.plan)
-        self.run = GraphRun(crew, batch, self.structure.keys, pins, self.tell)
-        return self._learnt(await self._carried_out())
-
-    async def _as_it_is(self, crew: Crew, *why: str) -> Execution:
-        """Let Dask place it, and watch."""
-        self.plan, self.why = None, why
-        batch = Batch(self.client, self.work, as_it_is=True)
-        self.run = GraphRun(crew, batch, self.structure.keys, None, self.tell)
-        return self._learnt(await self._carried_out())
-
-    def _learnt(self, execution: Execution) -> Execution:
-        assert self.run is not None
-        if self.run.undisturbed and not execution.failures and len(execution.schedule):
-            own, seen = self.plan is None, self.run.record
-            self.cluster.learn(self.known, self.structure, seen.number, seen.found, own=own)
-            runs = self.known.own if own else self.known.planned
-            runs.add(execution.seconds, min(execution.seconds, execution.measured))
-            self.known.seen += 1
+            members = tuple(crew.members.values())
+            structure = structure_of(self.work)
+            known = self.cluster.known(structure, members)
+            if known.plan is None:
+                return known.why or NOT_SEEN
+            self.plan, self.why = known.plan, (known.why,)
+            batch, pins = Batch(self.client, self.work), pins_of(known.plan)
+            run = GraphRun(crew, batch, self.tell, structure.keys, pins)
+            try:
+                execution = await self._carried_out(run)
+            except CantConduct as error:
+                return f"left to Dask: {error}"
+        alike.known = known
+        if self._teaches(execution) and len(execution.schedule):
+            self.cluster.learn(known, structure, run.record.number, run.record.found, own=False)
+            known.planned.add(execution.seconds, min(execution.seconds, execution.measured))
+            known.seen += 1
+            self._in_background(alike, lambda: self._choose(known, structure, members, time_limit))
         return execution
 
-    async def _carried_out(self) -> Execution:
-        assert self.run is not None
+    def _as_it_is(self, *why: str, at_once: bool = False) -> Execution:
+        """Let Dask do it, as it does without us."""
+        self.plan, self.why = None, why
+        if not self.cluster.watching:
+            on_loop(self.client, lambda: begin_watching(self.client))
+            self.cluster.watching = True
+        batch = Batch(self.client, self.work, as_it_is=True)
+        self.watch = Watch(batch)
+        batch.hand_over()
+        return on_loop(self.client, lambda: self._waited(batch, at_once))
+
+    async def _waited(self, batch: Batch, at_once: bool) -> Execution:
+        async with self._crew(at_once=at_once) as crew:
+            return await self._carried_out(GraphRun(crew, batch, self.tell))
+
+    def _teaches(self, execution: Execution) -> bool:
+        return self.run is not None and self.run.undisturbed and not execution.failures
+
+    def _in_background(self, alike: Alike, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        async def done() -> None:
+            try:
+                await work()
+            except (MakespanError, OSError, TimeoutError) as error:
+                log.info("nothing was learnt from a run: %s", error)
+
+        alike.pending = asyncio.run_coroutine_threadsafe(done(), self.client.loop.asyncio_loop)
+
+    def _settle(self, alike: Alike) -> None:
+        """Wait until all is known that the last run of such a graph has taught."""
+        if alike.pending is not None:
+            wait([alike.pending], timeout=LONGEST_LEARNING)
+            alike.pending = None
+
+    async def _learn(self, alike: Alike, execution: Execution, time_limit: float) -> None:
+        """Look at what Dask did, and decide how to go on."""
+        assert self.watch is not None
+        noted = await self.watch.noted()
+        if len(noted.stream) >= MANY and noted.mean < TINY:  # they need not be worked out
+            known = alike.known or Known()
+            known.seen, known.why, known.plan = known.seen + 1, tiny(noted.mean), None
+            known.asked = known.seen
+        else:
+            known, structure, members = await self._seen(execution)
+            await self._choose(known, structure, members, time_limit)
+        alike.known = known
+
+    async def _seen(self, execution: Execution) -> tuple[Known, Structure, tuple[Member, ...]]:
+        """Add what was seen of a run as Dask has it to what is known; return that."""
+        watch = self.watch
+        assert watch is not None
+        noted = await watch.noted()
+        record = await asyncio.to_thread(watch.record, noted)
+        by = {entry["worker"] for entry in noted.stream if entry["key"] in record.number}
+        if not (self.run and self.run.undisturbed) or not by <= record.names.keys():
+            raise ExecutionError(LOST)
+        known = self.cluster.known(watch.structure, noted.members)
+        self.cluster.learn(known, watch.structure, record.number, record.found, own=True)
+        times = [time for seen in record.found.values() for time in seen.computed.values()]
+        inner = max((end for _, end in times), default=0.0) - min(
+            (t for t, _ in times), default=0.0
+        )
+        known.own.add(execution.seconds, min(execution.seconds, inner))
+        known.seen += 1
+        return known, watch.structure, noted.members
+
+    async def _choose(
+        self, known: Known, structure: Structure, members: tuple[Member, ...], time_limit: float
+    ) -> None:
+        if self.work.shuffled:
+            known.plan, known.why, known.asked = (
+                None,
+                f"left to Dask: it {PEER_TO_PEER}",
+                known.seen,
+            )
+            return
+        await asyncio.to_thread(choose, self.cluster, known, structure, members, time_limit, silent)
+
+    @asynccontextmanager
+    async def _crew(self, *, at_once: bool = True) -> AsyncIterator[Crew]:
+        """Enter the workers; any error takes along what there is."""
         try:
-            await self.run.go()
+            async with Crew(self.client, expels=True, at_once=at_once) as crew:
+                if at_once:
+                    refuse_no_worker(crew)
+                yield crew
+        except MakespanError as error:
+            if self.run is not None:
+                error.execution = self._execution()
+            raise
+
+    async def _carried_out(self, run: GraphRun) -> Execution:
+        self.run = run
+        try:
+            await run.go()
             self.ended = time.perf_counter()
         finally:
-            await self.run.close()
+            if self.watch is not None:
+                self.watch.ended = time.monotonic()
+            await run.close()
         return self._execution()
 
     def _execution(self) -> Execution:
         run, plan = self.run, self.plan
         assert run is not None
-        if plan is None:
-            sizes = np.zeros(len(self.structure.keys))
-            for seen in run.record.found.values():
-                for key, size in seen.sizes.items():
-                    sizes[run.record.number[key]] = size
-            dag = self.structure.dag(sizes=sizes)
-            schedule = run.record.schedule(dag, [member.name for member in self.members])
+        wanted = run.batch.wanted
+        results = self.work.packed(run.results or [None] * len(wanted)) if wanted else None
+        kind = Execution
+        if plan is None:  # brought when somebody looks at it
+            assert self.watch is not None
+            kind, schedule = WatchedExecution, cast("Schedule", self.watch.schedule)
         else:
             assert isinstance(plan.problem, TaskGraph)
             machines = tuple(plan.problem.machines)
             schedule = run.record.schedule(plan.problem.dag, machines, plan.schedule)
-        return Execution(
-            results=self.work.packed(run.results),
+        return kind(
+            results=results,
             schedule=schedule,
             plan=plan,
             failures=run.failures,

@@ -48,7 +48,7 @@ def raise_if_tasks_failed(execution: Any) -> None:
 async def failures_of(batch: Batch) -> tuple[TaskFailure, ...]:
     """Return the tasks that raised, as far as they are known from wanted results."""
     found: dict[Any, TaskFailure] = {}
-    for future in batch.futures.values():
+    for future in batch.futures:
         if future.status != "error":
             continue
         error = await future.exception()

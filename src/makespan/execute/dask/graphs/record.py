@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
-from makespan.execute.dask.graphs.messages import Seen
+from makespan.execute.dask.graphs.remote import Seen
 from makespan.taskgraph.model.dag import Dag
 
 Row = tuple[str, int, int, int, float, float, float]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -12,18 +11,23 @@ from typing import Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING
-from makespan.execute.dask.cluster.crew import LOOK_EVERY, Crew, Member, WorkerLost
+from makespan.execute.dask.cluster.crew import (
+    LOOK_EVERY,
+    Crew,
+    Member,
+    WorkerLost,
+    refuse_no_worker,
+)
 from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.dask.graphs.called import begin, end, loosen, progress_of, unpinned
 from makespan.execute.dask.graphs.failures import TaskFailure, failures_of
-from makespan.execute.dask.graphs.learning.watch import begin_watching, watched
-from makespan.execute.dask.graphs.messages import Leaving
-from makespan.execute.dask.graphs.on_worker import begin, end, loosen
 from makespan.execute.dask.graphs.placement import Pins
 from makespan.execute.dask.graphs.record import Sightings
-from makespan.execute.dask.graphs.release import progress_of, unpinned
+from makespan.execute.dask.graphs.remote import Leaving
 from makespan.execute.dask.graphs.rest import rest_planned
 from makespan.execute.progress import Tell
 
+SOON = 0.25  # seconds: what Dask has done by then needs no look at who is there
 REST = "Dask places its tasks elsewhere"
 
 log = logging.getLogger("makespan")
@@ -43,15 +47,20 @@ class GraphRun:
     batch
         The tasks.
     keys
-        The tasks' keys by their numbers, in the plan where there is one.
+        The tasks' keys by their numbers in the plan.
     pins
-        The plan; None: Dask places the tasks, and is watched.
+        The plan; None: what Dask has been handed is waited for.
     tell
         Called with the share done and what is done now.
     """
 
     def __init__(
-        self, crew: Crew, batch: Batch, keys: Sequence[Any], pins: Pins | None, tell: Tell
+        self,
+        crew: Crew,
+        batch: Batch,
+        tell: Tell,
+        keys: Sequence[Any] = (),
+        pins: Pins | None = None,
     ) -> None:
         self.crew, self.batch, self.pins, self.tell = crew, batch, pins, tell
         self.client = crew.client
@@ -59,36 +68,42 @@ class GraphRun:
         self.failures: tuple[TaskFailure, ...] = ()
         self._members = dict(crew.members)
         self._key = keys
-        number = {batch.sent[key]: task for task, key in enumerate(self._key)}
-        self.record = Sightings(number, {m.address: m.name for m in self._members.values()})
-        self.results: dict[Any, Any] = {}
+        self.record = Sightings({}, {})
+        self.results: list[Any] = []
         self.undisturbed = True
-        self._started = time.monotonic()
         self._gone: list[Member] = []
         self._changed = asyncio.Event()
 
     async def go(self) -> None:
-        """Run to the end; the results by key, without those of failed tasks, are in ``results``."""
+        """Run to the end; the results, None those of failed tasks, are in ``results``."""
         self.crew.left = self._left
-        if self.pins is None:
-            await begin_watching(self.client)
-            self._started = time.monotonic()
-            self.batch.submit(self.batch.work.keys)
-        else:
+        if self.pins is not None:
             for name in self.pins.machines:
                 if name not in self._members:
                     where = "Dask places its tasks elsewhere"
                     self.events.append(f"worker {name} is not there; {where}")
+            number = {self.batch.sent[key]: task for task, key in enumerate(self._key)}
+            names = {m.address: m.name for m in self._members.values()}
+            self.record = Sightings(number, names)
             await self._begin(self.pins)
             self._submit(self.pins)
-        await self._watched()
+        bringing = asyncio.ensure_future(self._bring_results())
+        try:
+            if self.pins is None:
+                await asyncio.wait({bringing}, timeout=SOON)
+            if not bringing.done() and not self.crew.members:
+                await self.crew.look()
+                refuse_no_worker(self.crew)
+        except BaseException:
+            bringing.cancel()
+            raise
+        await self._watched(bringing)
 
     def _submit(self, pins: Pins) -> None:
         key, members = self._key, self._members
         anywhere = [member.address for member in members.values()]
         place = {name: [member.address] for name, member in members.items()}
         self.batch.submit(
-            self.batch.work.keys,
             after={key[t]: [key[each] for each in before] for t, before in pins.after.items()},
             workers={key[t]: place.get(name, anywhere) for t, name in enumerate(pins.machine_of)},
             priority={key[t]: -rank for rank, t in enumerate(pins.order)},
@@ -119,27 +134,29 @@ class GraphRun:
         from distributed import wait
 
         futures = self.batch.futures
-        fine: dict[Any, Any] = {}
         with suppress(CancelledError), self.client.as_current():
-            await wait(list(futures.values()))
+            await wait(futures)
         while True:
             self.failures = await failures_of(self.batch)
-            fine = {key: each for key, each in futures.items() if each.status == "finished"}
+            fine = [place for place, each in enumerate(futures) if each.status == "finished"]
             try:
-                values = await self.client.gather(list(fine.values()), asynchronous=True)
+                values = await self.client.gather(
+                    [futures[place] for place in fine], asynchronous=True
+                )
             except Exception:  # what was lost on the way, and failed when it was computed again?
-                if all(each.status == "finished" for each in fine.values()):
+                if all(futures[place].status == "finished" for place in fine):
                     raise
                 continue
-            self.results = dict(zip(fine, values, strict=True))
+            self.results = [None] * len(futures)
+            for place, value in zip(fine, values, strict=True):
+                self.results[place] = value
             break
-        cancelled = sum(each.status == "cancelled" for each in futures.values())
+        cancelled = sum(each.status == "cancelled" for each in futures)
         if cancelled:
             raise CancelledError(f"{cancelled} of {len(futures)} results")
 
-    async def _watched(self) -> None:
+    async def _watched(self, bringing: asyncio.Future[Any]) -> None:
         """Wait for the end; give what is pinned to dead workers to others."""
-        bringing = asyncio.ensure_future(self._bring_results())
         try:
             while True:
                 self._changed.clear()
@@ -148,7 +165,7 @@ class GraphRun:
                     gone, self._gone = self._gone, []
                     await self._give_to_others(gone)
                     bringing = asyncio.ensure_future(self._bring_results())
-                change = asyncio.ensure_future(self._changed.wait())
+                change: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
                 try:
                     await asyncio.wait({bringing, change}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
@@ -184,7 +201,7 @@ class GraphRun:
         sent, futures = self.batch.sent, self.batch.futures
         keys, wanted = [sent[key] for key in self._key], sent[self.batch.work.keys[0]]
         while (states := await self.client.run_on_scheduler(progress_of, keys, wanted)) is None:
-            if any(future.status != "pending" for future in futures.values()):
+            if any(future.status != "pending" for future in futures):
                 return 0
             await asyncio.sleep(LOOK_EVERY)
         members = {n: m for n, m in self.crew.members.items() if n in pins.problem.network.names}
@@ -198,12 +215,10 @@ class GraphRun:
         return len(goal)
 
     async def close(self) -> None:
-        """Stop conducting, note what the workers saw, and leave nothing behind."""
+        """Leave nothing behind; of a plan, stop conducting and note what the workers saw."""
         self.crew.left = None
         try:
             if self.pins is None:
-                since = time.monotonic() - self._started
-                self.record.found = await watched(self.crew, self.record.number, since)
                 return
             async with asyncio.timeout(LONGEST_TIDYING):
                 ended = await self.crew.call_all(self._members.values(), end, self.batch.run)

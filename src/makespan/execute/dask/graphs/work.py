@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from makespan.core.errors import InputError
@@ -13,26 +13,52 @@ from makespan.core.system.extras import optional
 from makespan.taskgraph.formats.dask_graph import key_name, sorted_by
 
 
-@dataclass(frozen=True, kw_only=True)
 class Work:
-    """Tasks, and how their results become what was asked for.
+    """What is asked for; the tasks that make it are worked out when they are needed.
 
     Parameters
     ----------
-    nodes
-        The tasks by key, only those that are needed, in an order that does not depend on hashes.
-    keys
-        The keys whose results are wanted.
     packed
-        Makes the answer of the results by key.
-    tokens
-        Parts of keys that differ from call to call, and what stands for them in names.
+        Makes the answer of the wanted results, in the order of ``keys``.
+    handed
+        Hands all to Dask's scheduler as Dask itself would; the futures of the wanted results.
+    likeness
+        Something that is told quickly, and the same for what looks alike.
     """
 
-    nodes: Mapping[Any, Any]
-    keys: tuple[Any, ...]
-    packed: Callable[[Mapping[Any, Any]], Any]
-    tokens: Mapping[str, str] = field(default_factory=dict)
+    def __init__(
+        self,
+        tasks: Callable[[], tuple[dict[Any, Any], tuple[Any, ...]]],
+        packed: Callable[[Sequence[Any]], Any],
+        handed: Callable[[Any], list[Any]],
+        likeness: Callable[[], Hashable],
+    ) -> None:
+        self._tasks, self.packed, self.handed, self.likeness = tasks, packed, handed, likeness
+
+    @cached_property
+    def _needed(self) -> tuple[dict[Any, Any], tuple[Any, ...]]:
+        nodes, keys = self._tasks()
+        return _needed(nodes, keys), keys
+
+    @property
+    def nodes(self) -> dict[Any, Any]:
+        """The tasks by key, only those needed, in an order that does not depend on hashes."""
+        return self._needed[0]
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """The keys whose results are wanted."""
+        return self._needed[1]
+
+    @cached_property
+    def tokens(self) -> dict[int, str]:
+        """The tokens of finalising tasks, which Dask draws at random, by the place of their key."""
+        places = {place: key for place, key in enumerate(self.keys) if isinstance(key, str)}
+        return {
+            place: key.rpartition("-")[2]
+            for place, key in places.items()
+            if key.startswith("finalize-")
+        }
 
     @cached_property
     def shuffled(self) -> bool:
@@ -43,14 +69,28 @@ class Work:
     def names(self) -> dict[Any, str]:
         """The name of each key, as in a :class:`makespan.TaskGraph` of it."""
         names = {key: key_name(key) for key in self.nodes}
-        for token, stable in self.tokens.items():
-            names = {key: name.replace(token, stable) for key, name in names.items()}
+        for place, token in self.tokens.items():
+            names = {key: name.replace(token, str(place)) for key, name in names.items()}
         return names
 
     @cached_property
     def key_of(self) -> dict[str, Any]:
         """The key of each name."""
         return {name: key for key, name in self.names.items()}
+
+    def named_as(self, wanted: Sequence[Any]) -> dict[Any, Any]:
+        """Return each key's name where the wanted results are called so: with other tokens."""
+        new = {t: str(wanted[place]).rpartition("-")[2] for place, t in self.tokens.items()}
+
+        def renamed(key: Any) -> Any:
+            if isinstance(key, tuple):
+                return (renamed(key[0]), *key[1:])
+            if isinstance(key, str) and "finalize-" in key:
+                for token, other in new.items():
+                    key = key.replace(token, other)
+            return key
+
+        return {key: renamed(key) for key in self.nodes}
 
     def inputs(self, key: Any) -> list[Any]:
         """Return the tasks whose results a task needs, in the order of the tasks."""
@@ -81,63 +121,92 @@ def work_of(collection: Any, keys: Any = None) -> Work:
     """
     optional("dask._task_spec")
     optional("dask._expr")
-    from dask._task_spec import convert_legacy_graph
-    from dask.base import collections_to_expr, is_dask_collection
-
     if isinstance(collection, Mapping):
         if keys is None:
             raise InputError("keys: are missing; a graph is computed for keys of it")
-        return _of_graph(convert_legacy_graph(dict(collection)), keys)
+        return _of_graph(collection, keys)
     if keys is not None:
         raise InputError("keys: belong to a graph; a collection is computed as a whole")
+    from dask.base import is_dask_collection
+
     single = is_dask_collection(collection)
     many = [collection] if single else collection
     if not isinstance(many, (list, tuple)) or not many or not all(map(is_dask_collection, many)):
         raise InputError(
             f"collection: {shown(collection)} is not a Dask collection, a list of them or a graph"
         )
-    from dask._expr import FinalizeCompute
-    from dask.core import flatten
-
-    expression = FinalizeCompute(collections_to_expr(list(many))).optimize()
-    wanted = tuple(flatten(expression.__dask_keys__()))
     kind = type(many)
 
-    def packed(results: Mapping[Any, Any]) -> Any:
-        found = [results.get(key) for key in wanted]
-        return found[0] if single else kind(found)
+    def packed(results: Sequence[Any]) -> Any:
+        return results[0] if single else kind(results)
 
-    nodes = _needed(convert_legacy_graph(expression.__dask_graph__()), wanted)
-    return Work(nodes=nodes, keys=wanted, packed=packed, tokens=_tokens(wanted))
-
-
-def _tokens(keys: tuple[Any, ...]) -> dict[str, str]:
-    """Return the tokens of finalising tasks, which Dask draws at random."""
-    return {
-        key.rpartition("-")[2]: str(number)
-        for number, key in enumerate(keys)
-        if isinstance(key, str) and key.startswith("finalize-")
-    }
+    return Work(
+        partial(_optimised, list(many)),
+        packed,
+        lambda client: list(client.compute(list(many))),
+        lambda: (kind.__name__, *map(_likeness, many)),
+    )
 
 
-def _of_graph(nodes: dict[Any, Any], keys: Any) -> Work:
+def _optimised(many: list[Any]) -> tuple[dict[Any, Any], tuple[Any, ...]]:
+    """Return what Dask makes of collections, and the wanted keys."""
+    from dask._expr import FinalizeCompute
+    from dask._task_spec import convert_legacy_graph
+    from dask.base import collections_to_expr
     from dask.core import flatten
 
+    expression = FinalizeCompute(collections_to_expr(many)).optimize()
+    nodes = convert_legacy_graph(expression.__dask_graph__())
+    return nodes, tuple(flatten(expression.__dask_keys__()))
+
+
+def _likeness(collection: Any) -> Hashable:
+    """Return what a collection looks like, without working out its tasks."""
+    from dask.blockwise import Blockwise
+    from dask.highlevelgraph import HighLevelGraph
+    from dask.utils import key_split
+
+    found = (getattr(collection, name, None) for name in ("chunks", "npartitions"))
+    shape = str([each for each in found if isinstance(each, (tuple, int))])
+    if not hasattr(collection, "__dask_layers__"):
+        expression = getattr(collection, "expr", None)
+        parts = [type(each).__name__ for each in expression.walk()] if expression else []
+    elif isinstance(collection.dask, HighLevelGraph):
+        parts = [
+            f"{key_split(name)} {len(layer) if told else ''}"
+            for name, layer in collection.dask.layers.items()
+            for told in [isinstance(layer, Blockwise) or layer.is_materialized()]
+        ]
+    else:
+        parts = [str(key_split(key)) for key in collection.dask]
+    return type(collection).__name__, shape, tuple(sorted(Counter(parts).items()))
+
+
+def _of_graph(graph: Mapping[Any, Any], keys: Any) -> Work:
+    from dask._task_spec import convert_legacy_graph
+    from dask.core import flatten
+    from dask.utils import key_split
+
     wanted = tuple(flatten([keys]))
-    missing = [key for key in wanted if key not in nodes]
+    missing = [key for key in wanted if key not in graph]
     if missing:
         raise InputError(f"keys: {shown(missing[0])} is not a key of the graph")
 
-    def packed(results: Mapping[Any, Any]) -> Any:
-        return _nested(keys, results)
+    def packed(results: Sequence[Any]) -> Any:
+        return _nested(keys, iter(results))
 
-    return Work(nodes=_needed(nodes, wanted), keys=wanted, packed=packed)
+    return Work(
+        lambda: (convert_legacy_graph(dict(graph)), wanted),
+        packed,
+        lambda client: list(client.get(dict(graph), list(wanted), sync=False)),
+        lambda: (len(wanted), *sorted(Counter(str(key_split(key)) for key in graph).items())),
+    )
 
 
-def _nested(keys: Any, results: Mapping[Any, Any]) -> Any:
+def _nested(keys: Any, results: Iterator[Any]) -> Any:
     if isinstance(keys, list):
         return [_nested(each, results) for each in keys]
-    return results.get(keys)
+    return next(results)
 
 
 def _needed(nodes: Mapping[Any, Any], keys: tuple[Any, ...]) -> dict[Any, Any]:

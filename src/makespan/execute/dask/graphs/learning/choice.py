@@ -19,6 +19,7 @@ from makespan.execute.progress import Tell
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
+NOT_SEEN = "run by Dask and watched: it was not seen on these workers before"
 MARGIN = 1.25  # times: a plan has to promise so much less than Dask's placement takes
 TINY = 5e-3  # seconds: tasks that take less in the mean are as long as the scheduler's own work
 PLANNING = 0.03  # of what Dask's placement takes: so long a plan may be searched for
@@ -36,6 +37,12 @@ class Choice:
     why: str
 
 
+def tiny(mean: float) -> str:
+    """Say that tasks are too short, seconds in the mean."""
+    why = f"its tasks take {1e3 * mean:.2g} ms, about as long as Dask's scheduler itself"
+    return f"left to Dask: {why}"
+
+
 def choose(
     cluster: Cluster,
     known: Known,
@@ -50,8 +57,9 @@ def choose(
     each time that twice as many were seen.
     """
     if not known.seen:
-        return Choice(None, "run by Dask and watched: it was not seen on these workers before")
+        return Choice(None, NOT_SEEN)
     if known.planned.whole and not _was_faster(cluster, known, structure, members):
+        known.plan = None
         return Choice(None, known.why)
     if known.seen >= 2 * known.asked:
         known.asked = known.seen
@@ -93,8 +101,7 @@ def _planned(
     seconds = durations(known, structure, [member.name for member in members])
     mean = known.busy / count
     if mean < TINY:
-        why = f"its tasks take {1e3 * mean:.2g} ms, about as long as Dask's scheduler itself"
-        return None, f"left to Dask: {why}"
+        return None, tiny(mean)
     least = max(float(seconds.min(axis=1).sum()) / threads, _critical(structure, seconds))
     beside = STARTING + SENDING * count
     if (least + beside) * MARGIN >= own:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
+from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.graphs.learning.structure import Structure
-from makespan.execute.dask.graphs.messages import Seen
+from makespan.execute.dask.graphs.remote import Seen
 from makespan.flow.result import Result
+
+Value = TypeVar("Value")
 
 LAST = 5  # runs that count
 MOST_GRAPHS = 64  # of a cluster
@@ -50,6 +54,23 @@ class Known:
     why: str = ""
     asked: int = 0
 
+    @property
+    def due(self) -> bool:
+        """Whether to decide anew with the next run: each time that twice as many were seen."""
+        return self.seen + 1 >= 2 * self.asked
+
+
+@dataclass(slots=True)
+class Alike:
+    """What is known of graphs that look alike, before their tasks are worked out.
+
+    ``known`` is what is known of the last of them that was looked at; ``pending`` what is still
+    being learnt of it.
+    """
+
+    known: Known | None = None
+    pending: Future[None] | None = None
+
 
 @dataclass(slots=True)
 class Cluster:
@@ -62,15 +83,17 @@ class Cluster:
     sent: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
     gaps: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_PERIODS))
     graphs: OrderedDict[Any, Known] = field(default_factory=OrderedDict)
+    kinds: OrderedDict[Any, Alike] = field(default_factory=OrderedDict)
+    watching: bool = False
 
-    def known(self, structure: Structure, crew: Any) -> Known:
+    def known(self, structure: Structure, members: Iterable[Member]) -> Known:
         """Return what is known of a graph on these workers, to be added to."""
-        key = structure.same, crew
-        found = self.graphs.setdefault(key, Known())
-        self.graphs.move_to_end(key)
-        if len(self.graphs) > MOST_GRAPHS:
-            self.graphs.popitem(last=False)
-        return found
+        there = tuple((member.name, member.threads) for member in members)
+        return _kept(self.graphs, (structure.same, there), Known)
+
+    def alike(self, likeness: Hashable) -> Alike:
+        """Return what is known of graphs that look like that, to be added to."""
+        return _kept(self.kinds, likeness, Alike)
 
     def learn(
         self,
@@ -109,6 +132,16 @@ class Cluster:
 
 CLUSTERS: dict[str, Cluster] = {}
 """By the address of the scheduler."""
+
+
+def _kept(found: OrderedDict[Any, Value], key: Any, new: Callable[[], Value]) -> Value:
+    """Return an entry of those that were used last, or a new one."""
+    if key not in found:
+        found[key] = new()
+    found.move_to_end(key)
+    if len(found) > MOST_GRAPHS:
+        found.popitem(last=False)
+    return found[key]
 
 
 def _periods(moved: list[tuple[float, float, int]]) -> list[tuple[float, float]]:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from types import FunctionType
-from typing import Any
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
 
-from makespan.execute.dask.cluster.crew import Crew
-from makespan.execute.dask.graphs.messages import Seen
-from makespan.execute.dask.graphs.on_worker import moved
+import numpy as np
 
-SLACK = 0.5  # seconds before a run of which the stream is asked for
+from makespan.core.errors import MakespanError
+from makespan.core.schedule import Schedule
+from makespan.execute.dask.cluster.crew import Crew, Member
+from makespan.execute.dask.execution import Execution
+from makespan.execute.dask.graphs.batch import Batch
+from makespan.execute.dask.graphs.called import moved
+from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
+from makespan.execute.dask.graphs.record import Sightings
+from makespan.execute.dask.graphs.remote import Seen
+
+SLACK = 0.5  # seconds around a run of which the stream is asked for
+LONGEST = 30.0  # seconds that an answer is waited for
 
 log = logging.getLogger("makespan")
 
@@ -22,42 +34,118 @@ async def begin_watching(client: Any) -> None:
     await client.get_task_stream(count=1)
 
 
-async def watched(crew: Crew, sent: Mapping[str, Any], seconds: float) -> dict[str, Seen]:
-    """Return, by worker, what was seen of tasks in the last so many seconds.
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What scheduler and workers have noted in the time of a run, not only of its tasks."""
 
-    Times are the scheduler's, as Dask reckons them from heartbeats.
+    members: tuple[Member, ...]
+    stream: tuple[dict[str, Any], ...]
+    transfers: dict[str, Any]
+
+    @property
+    def mean(self) -> float:
+        """The seconds that a task took in the mean, its transfers included."""
+        times = [t for each in self.stream for t in each["startstops"] if t["action"] == "compute"]
+        busy = sum(each["stop"] - each["start"] for each in times)
+        busy += sum(stop - start for sent in self.transfers.values() for *_, start, stop in sent)
+        return float(busy) / max(1, len(times))
+
+
+class Watch:
+    """A run as Dask places it: what happened is asked for when it is over, if anybody asks.
+
+    Scheduler and workers note what tasks take and what is sent, and keep it for long enough. So
+    watching costs a run nothing.
     """
-    since = seconds + SLACK
-    members = [member for member in crew.members.values() if not member.gone.is_set()]
-    try:
-        stream, transfers = await asyncio.gather(
-            crew.client.get_task_stream(start=f"{since:.6f} s"),
-            crew.call_all(members, _by_value(moved), since),
-        )
-    except OSError as error:
-        log.info("what a run took could not be had: %s", error)
-        return {}
-    receivers = {member.address for member in members}
-    found = {}
-    for member in members:
-        gone = (
-            (key, receiver, start, stop)
-            for keys, receiver, start, stop in transfers.get(member.name, ())
-            for key in keys
-            if key in sent and receiver in receivers
-        )
-        found[member.address] = Seen({}, tuple(gone))
-    for entry in stream:
-        times = [each for each in entry["startstops"] if each["action"] == "compute"]
-        if entry["worker"] in found and entry["key"] in sent and times:
-            seen = found[entry["worker"]]
-            seen.computed[entry["key"]] = times[-1]["start"], times[-1]["stop"]
-            seen.sizes[entry["key"]] = int(entry.get("nbytes", 0))  # none where it raised
-    return {member.name: found[member.address] for member in members}
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.begun, self.ended = time.monotonic(), 0.0
+        self._asked: Future[Noted] | None = None
+
+    async def noted(self) -> Noted:
+        """Return what was noted; asked for once."""
+        return await asyncio.wrap_future(self._ask())
+
+    def _ask(self) -> Future[Noted]:
+        if self._asked is None:
+            loop = self.batch.client.loop.asyncio_loop
+            self._asked = asyncio.run_coroutine_threadsafe(self._looked(), loop)
+        return self._asked
+
+    async def _looked(self) -> Noted:
+        """Ask all. Times are the scheduler's, as Dask reckons them from heartbeats."""
+        async with Crew(self.batch.client) as crew:
+            members = tuple(crew.members.values())
+            now = time.monotonic()
+            since, until = now - self.begun + SLACK, max(0.0, now - self.ended - SLACK)
+            bounds = {"start": f"{since:.6f} s"} | ({"stop": f"{until:.6f} s"} if until else {})
+            stream, transfers = await asyncio.gather(
+                self.batch.client.get_task_stream(**bounds),
+                crew.call_all(members, moved, since, until),
+            )
+            return Noted(members, tuple(stream), transfers)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The graph, as others of its structure are numbered."""
+        return structure_of(self.batch.work)
+
+    def record(self, noted: Noted) -> Sightings:
+        """Return what was noted of the run's tasks."""
+        number = {self.batch.sent[key]: task for task, key in enumerate(self.structure.keys)}
+        record = Sightings(number, {member.address: member.name for member in noted.members})
+        for member in noted.members:
+            record.found[member.name] = Seen({}, (), {})
+        for entry in noted.stream:
+            name = record.names.get(entry["worker"])
+            times = [each for each in entry["startstops"] if each["action"] == "compute"]
+            if name is not None and entry["key"] in number and times:
+                seen = record.found[name]
+                seen.computed[entry["key"]] = times[-1]["start"], times[-1]["stop"]
+                seen.sizes[entry["key"]] = int(entry.get("nbytes", 0))  # none where it raised
+        for name, seen in record.found.items():
+            gone = (
+                (key, receiver, start, stop)
+                for keys, receiver, start, stop in noted.transfers.get(name, ())
+                for key in keys
+                if key in number and receiver in record.names
+                if stop >= seen.computed.get(key, (0.0, 0.0))[1]  # else of a run before
+            )
+            record.add(name, Seen(seen.computed, tuple(gone), seen.sizes))
+        return record
+
+    def schedule(self) -> Schedule:
+        """Return what was measured; nothing where the cluster is gone.
+
+        Not to be called on the client's event loop.
+        """
+        try:
+            noted = self._ask().result(LONGEST)
+        except (MakespanError, OSError, RuntimeError, TimeoutError) as error:
+            log.info("what a run took could not be had: %s", error)
+            return Schedule.of_rows((), [])
+        record = self.record(noted)
+        sizes = np.zeros(len(self.structure.keys))
+        for seen in record.found.values():
+            for key, size in seen.sizes.items():
+                sizes[record.number[key]] = size
+        dag = self.structure.dag(sizes=sizes)
+        return record.schedule(dag, [member.name for member in noted.members])
 
 
-def _by_value(function: Any) -> Any:
-    """Return a function that is sent with its code: workers need not import what is around it."""
-    own = FunctionType(function.__code__, function.__globals__, function.__name__)
-    own.__kwdefaults__, own.__module__ = function.__kwdefaults__, "__main__"
-    return own
+class WatchedExecution(Execution):
+    """A run as Dask placed it; its schedule is brought when it is looked at."""
+
+    __slots__ = ("_schedule",)
+    _schedule: Any
+
+    @property
+    def schedule(self) -> Schedule:
+        if callable(self._schedule):
+            object.__setattr__(self, "_schedule", self._schedule())
+        return cast("Schedule", self._schedule)
+
+    @schedule.setter
+    def schedule(self, value: Schedule | Callable[[], Schedule]) -> None:
+        object.__setattr__(self, "_schedule", value)

@@ -1,9 +1,12 @@
-"""What a worker does for a planned graph: its results leave in the order of the plan.
+"""What scheduler and workers do for a planned graph: results leave in the order of the plan.
 
 Dask's workers ask one another for data when a task is handed out, which is when the last of its
 inputs is there, and a worker that is asked by several answers all at once. A :class:`Conductor`
 on each worker lets data leave as soon as they are there, one transfer after another in the order
 of the plan: it tells the receiver to ask for them, and lets other requests wait for their turn.
+
+The text of this file travels (:mod:`makespan.execute.dask.cluster.travel`): it imports nothing of
+makespan, and of Dask only inside functions.
 """
 
 from __future__ import annotations
@@ -11,43 +14,62 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
-
-from distributed.diagnostics.plugin import WorkerPlugin
-from distributed.worker_state_machine import AcquireReplicasEvent
-
-from makespan.execute.dask.graphs.messages import Leaving, name_of
+from typing import Any, NamedTuple
 
 LOOK_EVERY = 0.01  # seconds between looks whether a result is there
 LONGEST_WAIT = 1.0  # seconds, and
 LONGEST_TIMES = 10.0  # times its length: after so long nobody waits for a transfer any more
 PATIENCE = 0.5  # of its own length: so long a transfer waits for one before it that is late
+LONGEST_UNKNOWN = 60.0  # seconds until the tasks of a run are handed to the scheduler
 
+_WATCHES: set[asyncio.Task[None]] = set()
 log = logging.getLogger("makespan")
 
 
-@dataclass(slots=True)
-class _Asked:
+class Leaving(NamedTuple):
+    """A transfer of the plan: what leaves for where (an address), and how long it takes."""
+
+    key: Any
+    receiver: str
+    seconds: float
+
+
+class Seen(NamedTuple):
+    """What was seen of a worker in a run: (start, stop) by computed key, and what it sent.
+
+    ``sent`` holds (key, address of the receiver, start, stop), ``sizes`` the bytes of results where
+    they were seen.
+    """
+
+    computed: dict[Any, tuple[float, float]]
+    sent: tuple[tuple[Any, str, float, float], ...]
+    sizes: dict[Any, int]
+
+
+def name_of(run: str) -> str:
+    """Return the name of the plugin of a run."""
+    return f"makespan-{run}"
+
+
+class _Asked(NamedTuple):
     """A request that waits for its turn."""
 
     keys: frozenset[Any]
     go: asyncio.Future[None]
 
 
-@dataclass(slots=True)
-class _State:
+class _State(NamedTuple):
     """What is to leave, what is there, and who has asked."""
 
     waiting: list[Leaving]
-    there: dict[Any, float] = field(default_factory=dict)
-    asked: dict[str, _Asked] = field(default_factory=dict)
-    told: dict[tuple[Any, str], asyncio.Future[None]] = field(default_factory=dict)
+    there: dict[Any, float]
+    asked: dict[str, _Asked]
+    told: dict[tuple[Any, str], asyncio.Future[None]]
 
 
-class Conductor(WorkerPlugin):  # type: ignore[misc]
+class Conductor:
     """Orders what leaves a worker during a run.
 
     Parameters
@@ -72,7 +94,7 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
         self.in_turn = in_turn
         self._planned = {(one.key, one.receiver) for one in leaving}
         self._sources = {one.key for one in leaving}
-        self._state = _State(list(leaving))
+        self._state = _State(list(leaving), {}, {}, {})
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -227,6 +249,7 @@ class Conductor(WorkerPlugin):  # type: ignore[misc]
 
 def _taking(worker: Any) -> Any:
     """Return a handler that makes a worker ask for a result."""
+    from distributed.worker_state_machine import AcquireReplicasEvent
 
     async def makespan_take(key: Any, sender: str, size: int) -> bool:
         tasks = worker.state.tasks
@@ -243,3 +266,131 @@ def _taking(worker: Any) -> Any:
         return True
 
     return makespan_take
+
+
+async def begin(
+    run: str,
+    wanted: Any,
+    keys: Collection[Any],
+    leaving: Collection[Leaving],
+    in_turn: bool,
+    *,
+    dask_worker: Any = None,
+) -> None:
+    """Conduct a run on this worker, as long as anybody wants the result ``wanted``."""
+    from distributed import WorkerPlugin
+
+    class Plugin(Conductor, WorkerPlugin):  # type: ignore[misc]
+        pass
+
+    conductor = Plugin(run, keys, leaving, in_turn=in_turn)
+    await dask_worker.plugin_add(conductor, name_of(run), catch_errors=False)
+    watch = asyncio.create_task(end_when_orphaned(run, wanted, dask_worker))
+    _WATCHES.add(watch)
+    watch.add_done_callback(_WATCHES.discard)
+
+
+async def end_when_orphaned(run: str, wanted: Any, dask_worker: Any) -> None:
+    """Stop conducting a run when its client is gone and can't: nobody wants its results then.
+
+    The scheduler is asked as often as it gets a heartbeat.
+    """
+    begun, known_before = time.monotonic(), False
+    while name_of(run) in dask_worker.plugins:
+        await asyncio.sleep(dask_worker.periodic_callbacks["heartbeat"].callback_time / 1e3)
+        try:
+            states = await dask_worker.scheduler.get_task_status(keys=[wanted])
+        except OSError:
+            continue
+        known = states[wanted] is not None
+        if not known and (known_before or time.monotonic() - begun > LONGEST_UNKNOWN):
+            await end(run, dask_worker=dask_worker)
+        known_before = known_before or known
+
+
+def loosen(run: str, *, dask_worker: Any = None) -> None:
+    """Order nothing any more in a run on this worker."""
+    conductor = dask_worker.plugins.get(name_of(run))
+    if conductor is not None:
+        conductor.loosen()
+
+
+async def end(run: str, *, dask_worker: Any = None) -> Seen | None:
+    """Stop conducting a run on this worker; return what was seen of it."""
+    conductor = dask_worker.plugins.get(name_of(run))
+    if conductor is None:
+        return None
+    await dask_worker.plugin_remove(name_of(run))
+    return Seen(conductor.computed, tuple(conductor.sent), {})
+
+
+def moved(
+    seconds: float, until: float, *, dask_worker: Any = None
+) -> list[tuple[tuple[Any, ...], str, float, float]]:
+    """Return what this worker sent from that to so many seconds ago."""
+    now = time.time() + dask_worker.scheduler_delay
+    return [
+        (tuple(entry["keys"]), str(entry["who"]), entry["start"], entry["stop"])
+        for entry in dask_worker.transfer_outgoing_log
+        if now - seconds <= entry["start"] <= now - until
+    ]
+
+
+def unpinned(
+    keys: Collection[str],
+    gone: Collection[str],
+    goal: Mapping[str, str],
+    *,
+    dask_scheduler: Any = None,
+) -> None:
+    """Pin the tasks that nobody has begun to their new workers, free others of those that are gone.
+
+    A worker that is paused still has what was handed to it, and begins none of it: that is handed
+    out again. What it is computing it goes on with.
+    """
+    lost, mine, pinned = set(gone), set(), {}
+    for key in keys:
+        task = dask_scheduler.tasks.get(key)
+        if task is None:
+            continue
+        address = goal.get(key)
+        new = [address] if address in dask_scheduler.workers else None
+        if task.worker_restrictions and task.worker_restrictions <= lost:
+            mine.add(key)
+            pinned[key] = new
+        elif new and task.state == "waiting":
+            pinned[key] = new
+    dask_scheduler.set_restrictions(pinned)
+    waiting = [task.key for task in dask_scheduler.unrunnable if task.key in mine]
+    held = [
+        task.key
+        for address in gone
+        if (worker := dask_scheduler.workers.get(address)) is not None
+        for task in worker.processing
+        if task.key in mine and task not in worker.executing
+    ]
+    dask_scheduler.transitions(
+        dict.fromkeys(waiting, "processing") | dict.fromkeys(held, "released"),
+        stimulus_id=f"makespan-unpinned-{time.time()}",
+    )
+
+
+def progress_of(
+    keys: Sequence[str], wanted: str, *, dask_scheduler: Any = None
+) -> dict[int, tuple[str, str]] | None:
+    """Return the state of tasks by place, and the worker that has it, or computes it.
+
+    None where the graph is not there: it comes on another way than this call, and may be late.
+    ``wanted`` is a key of it that is there until the end.
+    """
+    there = dask_scheduler.tasks.get(wanted)
+    if there is None or there.run_spec is None:
+        return None
+    found = {}
+    for place, key in enumerate(keys):
+        task = dask_scheduler.tasks.get(key)
+        if task is None:
+            continue
+        holder = next(iter(task.who_has or ()), None) or task.processing_on
+        found[place] = task.state, "" if holder is None else holder.address
+    return found
