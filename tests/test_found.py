@@ -42,6 +42,7 @@ PLANNED = {
     "c_cost.dot": "makespan     12",
     "dot_bom.dot": "note: no node has a work: 1 is assumed",
     "stg_bom.stg": "makespan     7",
+    "j.dax": "makespan     16",
     "i.graphml": "note: the file names no machines: 4 of speed 1 are assumed",
 }
 
@@ -66,7 +67,6 @@ REFUSED = {
     "stg_digits.stg": "line 3: '999",
     "stg_inf.stg": "line 2: processing time '1e400' is infinite",
     "o_comm.stg": "variants with communication are not read. Graphs with sizes are read from WfF",
-    "j.dax": "is XML ('adag'), but not GraphML; read are problems in TOML",
     "kind_hex.toml": "a number can't be read: it has thousands of digits",
     "devzero.toml": "/dev/zero: leads out of the folder of the file that names it",
     "escape_cycle.json": r"edges: form a cycle: \u001b[2Ja → b → \u001b[2Ja",

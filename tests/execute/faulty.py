@@ -28,7 +28,6 @@ import numpy as np
 from makespan import Dag, DivisibleLoad, ExecutionError, Network, Star, TaskGraph, Worker, solve
 from makespan.execute import dask
 from makespan.execute.dask.cluster import client, crew
-from makespan.execute.dask.graphs import links
 from tests.execute.nursery import MEMORY, Nursery
 from tests.execute.stars import HOST, free_ports
 
@@ -118,8 +117,6 @@ class Faulty:
         for module, name, value in (
             (crew, "PATIENCE", PATIENCE),
             (client, "LOOK_AT_LOOP", 0.02),  # an interrupt of a thread comes no sooner
-            (links, "WANTED", 0.005),
-            (links, "REPEATS", 1),
         ):
             self._stack.enter_context(mock.patch.object(module, name, value))
         self._nursery = self._stack.enter_context(Nursery())
