@@ -152,6 +152,9 @@ class _Routes:
         start = begins[edge, index]
         until = start + (dag.size[edge] / self.rate[hop] + self.setup[hop])
         begin = end - problem.durations_on(tasks, machine)
+        # not before what it waits for, by rounding: rows are timed in the order of their starts
+        np.maximum.at(begin, dag.target, end[dag.source])
+        np.maximum.at(begin, dag.target[edge], until)
         rows = (edge, self.tail[hop], self.head[hop], start, until)
         return schedule_of(problem, (tasks, machine, begin, end), rows)
 

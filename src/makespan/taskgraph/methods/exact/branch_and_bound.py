@@ -16,6 +16,7 @@ from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     LEAST_MAKESPAN,
+    NO_BUDGET,
     NO_CONTENTION,
     NO_DUPLICATION,
     NO_GIVEN_PLAN,
@@ -38,6 +39,7 @@ MAX_TRIES = 5_000
     needs=(
         NO_GIVEN_PLAN,
         LEAST_MAKESPAN,
+        NO_BUDGET,
         OVERLAP,
         NO_CONTENTION,
         NO_DUPLICATION,
