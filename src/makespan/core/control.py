@@ -13,6 +13,7 @@ from makespan.core.system import interrupts, startup
 if TYPE_CHECKING:
     import numpy as np
 
+    from makespan.core.schedule import Schedule
     from makespan.core.solution import Solution
 
 Progress = Callable[[float | None, float | None, float], None]
@@ -93,6 +94,14 @@ class Control:
     def expired(self) -> bool:
         """Whether to stop now: the time is up, or the user asked to."""
         return self.interrupted or self.remaining == 0.0
+
+    def known_or(self, make: Callable[[], Solution]) -> Schedule:
+        """Return the plan of the incumbent; without one, that of another method."""
+        schedule = self.incumbent.schedule if self.incumbent else None
+        if schedule is None:
+            schedule = make().schedule
+        assert schedule is not None
+        return schedule
 
     def report(self, incumbent: float | None, bound: float | None) -> None:
         """Tell the progress callback the best value and bound so far."""

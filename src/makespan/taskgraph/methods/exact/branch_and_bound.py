@@ -61,10 +61,7 @@ def branch_and_bound(problem: TaskGraph, control: Control, *, tries: int = MAX_T
     tries
         How many times a task may be tried on a machine before the search gives up.
     """
-    start = control.incumbent.schedule if control.incumbent else None
-    if start is None:
-        start = heft(problem, control).schedule
-    assert start is not None
+    start = control.known_or(lambda: heft(problem, control))
     least = max(bound.value for bound in bounds(problem))
     in_time = missed(problem, start) is None
     if in_time and start.makespan <= least:

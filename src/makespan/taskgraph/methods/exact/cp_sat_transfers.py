@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +14,12 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
-from makespan.taskgraph.methods.exact.cp_sat import Builder, proved
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING, TRANSFERS_WAIT, few_steps
 from makespan.taskgraph.placing.board import occupied, schedule_of
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.search.complete import PROVES, proved
+from makespan.taskgraph.search.machines import OnMachines
 from makespan.taskgraph.timing import machine_of_tasks, retimed
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def _constraints(problem: TaskGraph) -> float:
         few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
     ),
     reach=(few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),),
-    proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
-    "out whatever is shorter than the plan, timed in seconds",
+    proves=PROVES,
     complexity="exponential",
     source="optional intervals of tasks on machines and of hops on links or ports, a literal per "
     "edge and pair of machines; OR-tools CP-SAT",
@@ -62,79 +61,19 @@ def cp_sat_transfers(problem: TaskGraph, control: Control) -> Solution:
     interval of a task on its machine begins when the machine takes it, and its fetches exclude one
     another. Times that have no common unit are rounded down, as in ``cp-sat``.
     """
-    start = control.incumbent.schedule if control.incumbent else None
-    if start is None:
-        start = heft(problem, control).schedule
-    assert start is not None
+    start = control.known_or(lambda: heft(problem, control))
     routing, size = problem.network.routing, problem.dag.size
     tail, head = np.nonzero(routing.rates)
     hops = size[:, None] / routing.rates[tail, head] + routing.setup[tail]
     columns = problem.durations, hops, routing.delay, problem.dag.release
     times = np.concatenate([column.ravel() for column in columns])
-    return proved(problem, control, start, times, _Model.build)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """The model: where each task is, and when it and the hops of each edge start."""
-
-    model: CpModel
-    builder: _Builder
-    start: list[IntVar]
-    on: list[list[IntVar]]
-    unit: Scaling
-    settings: ClassVar[Mapping[str, bool | int]] = {}
-
-    @classmethod
-    def build(
-        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float,
-        until: float,
-    ) -> _Model:  # fmt: skip
-        from makespan.backends.cp_sat import library
-
-        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan, until)
-        floor = min(builder.least_end(least), builder.horizon)
-        end = model.new_int_var(floor, builder.horizon, "makespan")
-        start, on = builder.tasks(model, end)
-        builder.transfers(model, start, on)
-        builder.symmetry(model, on)
-        builder.hint(model, start, on, end)
-        model.minimize(end)
-        return cls(model=model, builder=builder, start=start, on=on, unit=scaling)
-
-    def schedule(self, value: Callable[[Any], int]) -> Schedule:
-        """Return the plan with these machines and these orders, in true times."""
-        builder = self.builder
-        problem, dag, unit = builder.problem, builder.problem.dag, builder.scaling.unit
-        machine = np.array([[value(x) for x in row].index(1) for row in self.on], dtype=np.int64)
-        start = np.array([value(each) for each in self.start], dtype=np.int64)
-        tasks = np.arange(len(dag))
-        end = start + builder.seconds[tasks, machine]
-        clock = [value(each) for each in builder.taken]
-        rows = []
-        a, b = machine[dag.source], machine[dag.target]
-        for edge in np.flatnonzero(problem.needs_rows(np.arange(len(dag.source)), a, b)).tolist():
-            target = int(dag.target[edge])
-            begins = builder.begins.get(edge)
-            for index, (tail, head) in enumerate(builder.routes[int(a[edge]), int(b[edge])]):
-                if begins is not None:
-                    begin = value(begins[index])
-                else:  # fetched one after another, in any order
-                    begin = clock[target] if clock else int(end[dag.source[edge]])
-                until = begin + int(builder.hop[tail, head][edge])
-                if begins is None and clock:
-                    clock[target] = until
-                rows.append((edge, tail, head, begin * unit, until * unit))
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 5).T
-        return retimed(
-            problem, schedule_of(problem, (tasks, machine, start * unit, end * unit), (*columns,))
-        )
+    return proved(problem, control, start, times, _WithTransfers)
 
 
 SLACK = 1e-9  # share of a time that may be rounding
 
 
-class _Builder(Builder):
+class _WithTransfers(OnMachines):
     """The parts of the model that transfers add, in units of time.
 
     Attributes
@@ -150,7 +89,6 @@ class _Builder(Builder):
     def __init__(
         self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
     ) -> None:
-        self.plan = plan
         super().__init__(problem, control, scaling, plan, until)
         routing, size = problem.network.routing, problem.dag.size
         self.routes = {(a, b): routing.route(a, b) for a, b in permutations(self.machines, 2)}
@@ -200,6 +138,12 @@ class _Builder(Builder):
             found.append((machine, interval))
         model.add(taken + busy == until)
         return found
+
+    def rules(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
+        self.transfers(model, start, on)
+        self.symmetry(model, on)
 
     def transfers(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
         """A task starts behind its predecessors, and behind their data from other machines."""
@@ -312,3 +256,32 @@ class _Builder(Builder):
                 model.add_hint(self.begins[edge][index], begin)
         for task, taken in enumerate(self.taken):
             model.add_hint(taken, first[task])
+
+    def schedule(
+        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
+    ) -> Schedule:
+        """Return the plan with these machines and these orders."""
+        problem, dag, unit = self.problem, self.problem.dag, self.scaling.unit
+        machine = np.array([[value(x) for x in row].index(1) for row in on], dtype=np.int64)
+        starts = np.array([value(each) for each in start], dtype=np.int64)
+        tasks = np.arange(len(dag))
+        end = starts + self.seconds[tasks, machine]
+        clock = [value(each) for each in self.taken]
+        rows = []
+        a, b = machine[dag.source], machine[dag.target]
+        for edge in np.flatnonzero(problem.needs_rows(np.arange(len(dag.source)), a, b)).tolist():
+            target = int(dag.target[edge])
+            begins = self.begins.get(edge)
+            for index, (tail, head) in enumerate(self.routes[int(a[edge]), int(b[edge])]):
+                if begins is not None:
+                    begin = value(begins[index])
+                else:  # fetched one after another, in any order
+                    begin = clock[target] if clock else int(end[dag.source[edge]])
+                until = begin + int(self.hop[tail, head][edge])
+                if begins is None and clock:
+                    clock[target] = until
+                rows.append((edge, tail, head, begin * unit, until * unit))
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 5).T
+        return retimed(
+            problem, schedule_of(problem, (tasks, machine, starts * unit, end * unit), (*columns,))
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,7 +15,6 @@ from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
-from makespan.taskgraph.methods.exact.cp_sat import LateError, proved
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     LEAST_MAKESPAN,
@@ -33,6 +31,7 @@ from makespan.taskgraph.needs import (
 from makespan.taskgraph.placing.heads import heads
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.search.complete import PROVES, LateError, Parts, proved
 from makespan.taskgraph.timing import machine_of_tasks
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ COMPARED = 1_000
             lambda p: len(p.dag.source) + len(p.dag) * len(_groups(p)),
         ),
     ),
-    proves="CP-SAT's complete search over times that are exact or rounded down: where it rules "
-    "out whatever is shorter than the plan, timed in seconds",
+    proves=PROVES,
     complexity="exponential",
     source="one cumulative constraint per group of equal machines, which tasks get as an interval "
     "graph is coloured; OR-tools CP-SAT",
@@ -83,11 +81,8 @@ def cumulative(problem: TaskGraph, control: Control) -> Solution:
     of equal durations the one with fewer tasks before it and more behind it starts no later: they
     could change places.
     """
-    start = control.incumbent.schedule if control.incumbent else None
-    if start is None:
-        start = heft(problem, control).schedule
-    assert start is not None
-    return proved(problem, control, start, problem.durations.ravel(), _Model.build)
+    start = control.known_or(lambda: heft(problem, control))
+    return proved(problem, control, start, problem.durations.ravel(), _InGroups)
 
 
 def _groups(problem: TaskGraph) -> list[list[int]]:
@@ -101,70 +96,18 @@ def _groups(problem: TaskGraph) -> list[list[int]]:
     return [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """When each task starts, and in which group of machines: ``on`` is empty where there is one."""
+class _InGroups(Parts):
+    """Tasks in groups of machines; ``on`` is empty where there is one."""
 
-    model: CpModel
-    problem: TaskGraph
-    groups: list[list[int]]
-    seconds: Integers
-    start: list[IntVar]
-    on: list[list[IntVar]]
-    unit: Scaling
     settings: ClassVar[Mapping[str, bool | int]] = {
         "use_timetable_edge_finding_in_cumulative": True,
         "use_overload_checker_in_cumulative": True,
     }
 
-    @classmethod
-    def build(
-        cls, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, least: float,
-        until: float,
-    ) -> _Model:  # fmt: skip
-        from makespan.backends.cp_sat import library
-
-        model, builder = library().CpModel(), _Builder(problem, control, scaling, plan, until)
-        floor = min(builder.floor(least), builder.horizon)
-        end = model.new_int_var(floor, builder.horizon, "makespan")
-        start, on = builder.tasks(model, end)
-        builder.precedences(model, start, on)
-        builder.hint(model, start, on, end)
-        model.minimize(end)
-        return cls(
-            model=model,
-            problem=problem,
-            groups=builder.groups,
-            seconds=builder.seconds,
-            start=start,
-            on=on,
-            unit=scaling,
-        )
-
-    def schedule(self, value: Callable[[Any], int]) -> Schedule:
-        """Return the plan with these starts, each task on the machine that is free first."""
-        start = np.array([value(each) for each in self.start], dtype=np.int64)
-        chosen = [[value(x) for x in row].index(1) for row in self.on] or [0] * len(start)
-        cores = self.problem.cores
-        free = [[(0, each) for each in group for _ in range(cores[each])] for group in self.groups]
-        machine = np.empty(len(start), dtype=np.int64)
-        for task in np.lexsort((self.problem.dag.position, start)).tolist():
-            place = chosen[task]
-            lasts = int(self.seconds[task, place])
-            machine[task] = free[place][0][1]
-            if lasts:
-                heappop(free[place])
-                heappush(free[place], (int(start[task]) + lasts, int(machine[task])))
-        return in_order(self.problem, machine, start)
-
-
-class _Builder:
-    """The parts of the model, in units of time; ``horizon`` is where the known plan ends."""
-
     def __init__(
         self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
     ) -> None:
-        self.problem, self.control, self.scaling = problem, control, scaling
+        super().__init__(problem, control, scaling, plan, until)
         self.groups = _groups(problem)
         first = [group[0] for group in self.groups]
         durations = problem.durations[:, first]
@@ -190,8 +133,7 @@ class _Builder:
         self.tails, self.descendants = heads(order[::-1], self.after, least, cores)
         self.least = least
 
-    def floor(self, seconds: float) -> int:
-        """Return the least end, in units, of plans that take at least ``seconds``."""
+    def least_end(self, seconds: float) -> int:
         longest = int((self.heads + self.least + self.tails).max(initial=0))
         if not self.scaling.exact:
             return longest
@@ -215,17 +157,13 @@ class _Builder:
             found[task], ends[task] = begin, begin + lasts
         return found
 
-    def _look(self) -> None:
-        if self.control.expired():
-            raise LateError
-
     def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
         """Add an interval per task, or an optional one per group, and the cores of the groups."""
         start, on = [], []
         intervals: list[list[Any]] = [[] for _ in self.groups]
         alone = len(self.groups) == 1
         for task, row in enumerate(self.seconds.tolist()):
-            self._look()
+            self.look()
             behind = int(self.tails[task])
             latest = self.horizon - behind - int(self.least[task])
             begin = model.new_int_var(int(self.heads[task]), latest, "")
@@ -257,11 +195,13 @@ class _Builder:
             return int(self.seconds[task, 0])
         return LinearExpr.weighted_sum(literals, self.seconds[task].tolist())
 
-    def precedences(self, model: CpModel, start: list[IntVar], on: list[list[IntVar]]) -> None:
+    def rules(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
         """A task starts behind its predecessors; of tasks that can change places, one is first."""
         assert self.after is not None
         for task, successors in enumerate(self.after):
-            self._look()
+            self.look()
             ended = start[task] + self._lasts(task, on[task] if on else [])
             for each in successors:
                 model.add(start[each] >= ended)
@@ -283,7 +223,7 @@ class _Builder:
         before, behind = self.ancestors, self.descendants
         found = []
         for tasks in alike.values():
-            self._look()
+            self.look()
             for one, other in combinations(tasks, 2):
                 for a, b in ((one, other), (other, one)):
                     if not before[a] & ~before[b] and not behind[b] & ~behind[a]:
@@ -310,3 +250,21 @@ class _Builder:
             for index, literal in enumerate(literals):
                 model.add_hint(literal, index == place)
         model.add_hint(end, self.horizon)
+
+    def schedule(
+        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
+    ) -> Schedule:
+        """Return the plan with these starts, each task on the machine that is free first."""
+        starts = np.array([value(each) for each in start], dtype=np.int64)
+        chosen = [[value(x) for x in row].index(1) for row in on] or [0] * len(starts)
+        cores = self.problem.cores
+        free = [[(0, each) for each in group for _ in range(cores[each])] for group in self.groups]
+        machine = np.empty(len(starts), dtype=np.int64)
+        for task in np.lexsort((self.problem.dag.position, starts)).tolist():
+            place = chosen[task]
+            lasts = int(self.seconds[task, place])
+            machine[task] = free[place][0][1]
+            if lasts:
+                heappop(free[place])
+                heappush(free[place], (int(starts[task]) + lasts, int(machine[task])))
+        return in_order(self.problem, machine, starts)

@@ -1,0 +1,1 @@
+"""Complete search by CP-SAT: models of a problem, and what is proved with them."""

@@ -1,0 +1,207 @@
+"""What CP-SAT proves with a model of a problem, in times that are exact or rounded down."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Objective, Solution
+from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.limits import ALLOWED, least_price, missed, worth
+from makespan.taskgraph.problem import TaskGraph
+from makespan.taskgraph.timing import retimed
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar
+
+    from makespan.backends.cp_sat import Scaling
+
+NO_PLAN = "no plan keeps the limits: CP-SAT's complete search, with and without presolve"
+COARSE, FINE = 2**30, 2**40
+"""The longest makespan in units: first few, then, for times that are rounded, without presolve."""
+WORKERS = 8  # their variety proves more, even on two cores
+PROVES = (
+    "CP-SAT's complete search over times that are exact or rounded down: where it rules out "
+    "whatever is shorter than the plan, timed in seconds"
+)
+
+
+class LateError(Exception):
+    """The time is up while the model is being built."""
+
+
+class Parts(ABC):
+    """The parts of a model, in units of time.
+
+    Parameters
+    ----------
+    problem, control
+        Of the solve; while parts are added the clock is looked at.
+    scaling
+        The unit.
+    plan
+        The best plan known.
+    until
+        The end of any plan worth a search, in seconds; whatever takes longer is ruled out.
+
+    Attributes
+    ----------
+    settings
+        Parameters of CP-SAT that suit the model.
+    horizon
+        The latest end, in units.
+
+    Raises
+    ------
+    LateError
+        If the time is up.
+    """
+
+    settings: ClassVar[Mapping[str, bool | int]] = {}
+    horizon: int
+
+    def __init__(
+        self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
+    ) -> None:
+        self.problem, self.control, self.scaling = problem, control, scaling
+        self.plan, self.until = plan, until
+
+    def look(self) -> None:
+        """Look at the clock."""
+        if self.control.expired():
+            raise LateError
+
+    @abstractmethod
+    def least_end(self, seconds: float) -> int:
+        """Return the least end, in units, of plans that take at least ``seconds``."""
+
+    @abstractmethod
+    def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
+        """Add the tasks; return when each starts, and literals of where it is."""
+
+    @abstractmethod
+    def rules(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
+        """Add what holds between tasks."""
+
+    @abstractmethod
+    def hint(
+        self, model: CpModel, start: list[IntVar], on: list[list[IntVar]], end: IntVar
+    ) -> None:
+        """Begin with the known plan."""
+
+    def sought(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> tuple[Any, Scaling]:
+        """Return what is to be least, and its unit."""
+        return end, self.scaling
+
+    @abstractmethod
+    def schedule(
+        self, value: Callable[[Any], int], start: list[IntVar], on: list[list[IntVar]]
+    ) -> Schedule:
+        """Return the plan that a solution stands for, in true times."""
+
+
+def proved(
+    problem: TaskGraph, control: Control, start: Schedule, times: Floats, parts: type[Parts]
+) -> Solution:
+    """Search the model of these ``parts`` from the plan ``start``.
+
+    ``times`` are the seconds of which plans are made. Where they have no common unit they are
+    rounded down, and what is open then is searched once more, finer.
+    """
+    from makespan.backends.cp_sat import SLACK
+
+    best = _better(problem, start, retimed(problem, start))
+    by_price = problem.objective == "price"
+    least = max(bound.value for bound in bounds(problem))
+    met = worth(problem, best)[:2] <= (0.0, least_price(problem) if by_price else least)
+    if met or control.expired():
+        return Solution(schedule=best, lower_bound=None if by_price else least)
+    for largest in (COARSE, FINE):
+        best, bound, notes, stopped = _searched(
+            problem, control, best, least, largest, times, parts
+        )
+        missing, value, _ = worth(problem, best)
+        shown = not missing and bound is not None and value <= bound * (1 + SLACK)
+        if shown or stopped or control.expired() or (bound is not None and not notes):
+            break
+        if not by_price:
+            least = max(least, bound or 0.0)
+    if missing and bound is None and not stopped:  # both searches were done
+        return Solution(schedule=None, infeasible=NO_PLAN)
+    return Solution(
+        schedule=best,
+        lower_bound=None if by_price else bound,
+        objective=Objective(name="price", value=value, bound=bound) if by_price else None,
+        optimal=shown,
+        stopped=stopped,
+        notes=notes,
+    )
+
+
+def _searched(
+    problem: TaskGraph,
+    control: Control,
+    plan: Schedule,
+    least: float,
+    largest: int,
+    times: Floats,
+    parts: type[Parts],
+) -> tuple[Schedule, float | None, tuple[str, ...], bool]:
+    """Return the best plan found, a bound, what is to be said of rounding, and if it was cut.
+
+    Without a bound it is done only where no plan keeps the limits.
+    """
+    from makespan.backends.cp_sat import library, scaling_of, search
+
+    until, by_price = plan.makespan, problem.objective == "price"
+    if by_price or missed(problem, plan) is not None:
+        until = _latest_end(problem)
+    times = times[times <= until]
+    scaling = scaling_of(times, total=until, largest_sum=largest)
+    model = library().CpModel()
+    try:
+        made = parts(problem, control, scaling, plan, until)
+        floor = min(made.least_end(least), made.horizon)
+        end = model.new_int_var(floor, made.horizon, "makespan")
+        start, on = made.tasks(model, end)
+        made.rules(model, start, on, end)
+        made.hint(model, start, on, end)
+        sought, unit = made.sought(model, on, end)
+    except LateError:
+        return plan, None, (), True
+    model.minimize(sought)
+    presolve = largest == COARSE
+    found = search(
+        model,
+        control,
+        in_seconds=unit.seconds,
+        workers=WORKERS,
+        presolve=presolve,
+        settings=made.settings,
+    )
+    if found.solved:
+        plan = _better(problem, plan, made.schedule(found.value, start, on))
+    bound = None if found.bound is None else unit.bound(found.bound)
+    note = scaling.note(len(problem.dag) + len(problem.dag.source))
+    return plan, bound, note, found.stopped
+
+
+def _better(problem: TaskGraph, one: Schedule, other: Schedule) -> Schedule:
+    return min(one, other, key=lambda plan: worth(problem, plan))
+
+
+def _latest_end(problem: TaskGraph) -> float:
+    """Return an end that no plan without needless waiting exceeds, however bad it is."""
+    seconds = problem.network.routing.seconds_of(problem.dag.size)
+    slowest = seconds.max(axis=(1, 2), initial=0.0).sum()
+    work = problem.durations.max(axis=1).sum()
+    end = float(problem.dag.release.max(initial=0.0) + work + slowest)
+    return min(end, np.inf if problem.deadline is None else problem.deadline) * (1 + ALLOWED)
