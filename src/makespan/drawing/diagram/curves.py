@@ -120,8 +120,8 @@ class _Frame:
 def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
     """Return curves as an SVG element; each line is a group ``line`` with ``data-line``."""
     colours = ON_PAGE if on_page else LIGHT
-    top = PADDING + (LINE + 10) * (bool(curves.title) and not on_page)
-    top += 10 * _labels_points(curves)
+    titled = bool(curves.title) and not on_page
+    top = PADDING + (LINE + 10) * titled + 10 * _labels_points(curves)
     frame = _Frame(curves, top)
     canvas = Canvas(curves.title)
     names = [line.name for line in curves.lines]
@@ -129,7 +129,7 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
     rows = _rows(legend)
     height = frame.bottom + 3 * LINE + LINE * (len(rows) + len(curves.notes)) + PADDING / 2
     canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
-    if top > PADDING:
+    if titled:
         title = elided(curves.title, TITLE, WIDTH - 2 * PADDING)
         canvas.text((PADDING, PADDING + 11), title, size=TITLE, fill=colours["ink"], bold=True)
     _axes(canvas, frame, curves, colours)
