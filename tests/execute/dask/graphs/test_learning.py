@@ -16,7 +16,6 @@ from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
 from makespan.execute.dask.graphs.remote import Seen
 from makespan.execute.dask.graphs.work import work_of
-from makespan.execute.progress import silent
 from tests.execute.dask.graphs import graphs
 
 MEMBERS = [Member(name, f"tcp://{name}", 1) for name in ("a", "b")]
@@ -50,15 +49,16 @@ def learnt(structure: Structure, seconds: float, size: int, rate: float) -> tupl
     seen["b"] = Seen(seen["b"].computed, tuple(sent), seen["b"].sizes)
     seen["a"].computed[structure.keys[sink]] = now, now + seconds
     seen["a"].sizes[structure.keys[sink]] = 8
-    number = structure.number
+    number = {key: task for task, key in enumerate(structure.keys)}
     cluster.learn(known, structure, number, seen, own=True)
     known.own.add(now + seconds, now + seconds)
     known.seen = 1
     return cluster, known
 
 
-def chosen(cluster: Cluster, known: Known, structure: Structure) -> choice.Choice:
-    return choose(cluster, known, structure, MEMBERS, 0.1, silent)
+def chosen(cluster: Cluster, known: Known, structure: Structure) -> Known:
+    choose(cluster, known, structure, MEMBERS, 0.1)
+    return known
 
 
 def test_random_tokens_do_not_matter() -> None:
@@ -133,6 +133,15 @@ def test_a_plan_that_pays_is_taken_and_left_when_it_took_longer() -> None:
     after = chosen(cluster, known, structure)
     assert after.plan is None
     assert after.why.startswith("left to Dask: planned, it took")
+
+
+def test_a_run_that_found_results_there_is_not_planned_from() -> None:
+    """Its tasks were all seen before, but not where Dask placed them this time."""
+    structure = star(6)
+    cluster, known = learnt(structure, seconds=0.1, size=2_000_000, rate=2e6)
+    del known.placed[0]
+    assert chosen(cluster, known, structure).plan is None
+    assert "1 of its 7 tasks were not seen" in known.why
 
 
 @pytest.mark.parametrize(

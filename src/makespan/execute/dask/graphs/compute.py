@@ -28,7 +28,7 @@ from makespan.execute.dask.graphs.placement import Pins, pins_of, refuse_other_t
 from makespan.execute.dask.graphs.plan import TIME_LIMIT, plan_graph
 from makespan.execute.dask.graphs.runner import CantConduct, GraphRun
 from makespan.execute.dask.graphs.work import Work, work_of
-from makespan.execute.progress import Progress, Tell, silent, teller
+from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
@@ -305,13 +305,10 @@ class _Job:
         self, known: Known, structure: Structure, members: tuple[Member, ...], time_limit: float
     ) -> None:
         if self.work.shuffled:
-            known.plan, known.why, known.asked = (
-                None,
-                f"left to Dask: it {PEER_TO_PEER}",
-                known.seen,
-            )
+            known.plan, known.why = None, f"left to Dask: it {PEER_TO_PEER}"
+            known.asked = known.seen
             return
-        await asyncio.to_thread(choose, self.cluster, known, structure, members, time_limit, silent)
+        await asyncio.to_thread(choose, self.cluster, known, structure, members, time_limit)
 
     @asynccontextmanager
     async def _crew(self, *, at_once: bool = True) -> AsyncIterator[Crew]:

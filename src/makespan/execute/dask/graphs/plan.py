@@ -16,6 +16,7 @@ from makespan.execute.dask.graphs.placement import chains
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.flow.solve import refereed, solve
+from makespan.taskgraph.placing.levels import by_level
 from makespan.taskgraph.problem import TaskGraph
 
 METHODS = ("heft", "peft", "cpop", "mcp", "lookahead", "etf", "dls", "single-machine")
@@ -124,22 +125,9 @@ def _first(
 
 def topological(problem: TaskGraph, order: list[int]) -> list[int]:
     """Return the order with predecessors first, also where tasks take no time."""
-    rank = {task: place for place, task in enumerate(order)}
-    position = problem.dag.position
-    waits = np.diff(problem.dag.first_in).tolist()
-    first, successors = problem.dag.first_out.tolist(), problem.dag.successors.tolist()
-    import heapq
-
-    ready = [(rank[task], int(position[task]), task) for task in order if not waits[task]]
-    heapq.heapify(ready)
-    found = []
-    while ready:
-        task = heapq.heappop(ready)[2]
-        found.append(task)
-        for after in successors[first[task] : first[task + 1]]:
-            waits[after] -= 1
-            if not waits[after]:
-                heapq.heappush(ready, (rank[after], int(position[after]), after))
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    found: list[int] = by_level(problem.dag, -rank).tolist()
     return found
 
 

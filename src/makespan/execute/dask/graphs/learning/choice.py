@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -15,8 +14,8 @@ from makespan.execute.dask.graphs.learning.costs import durations, problem_of
 from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure
 from makespan.execute.dask.graphs.plan import plan_graph, topological
-from makespan.execute.progress import Tell
 from makespan.flow.result import Result
+from makespan.taskgraph.placing.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_SEEN = "run by Dask and watched: it was not seen on these workers before"
@@ -27,14 +26,6 @@ PER_TASK = 1e-3  # seconds of planning that each task takes at least, and
 ONCE = 0.2  # of what Dask's placement takes: so long that may be
 STARTING = 0.08  # seconds, and
 SENDING = 5e-4  # seconds for each task: what carrying out a plan costs beside it
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A plan, or None: left to Dask; and why, as a sentence."""
-
-    plan: Result | None
-    why: str
 
 
 def tiny(mean: float) -> str:
@@ -49,24 +40,19 @@ def choose(
     structure: Structure,
     members: Sequence[Member],
     time_limit: float,
-    tell: Tell,
-) -> Choice:
-    """Say whether to plan a graph.
+) -> None:
+    """Decide whether to plan a graph: the plan, or None, and why, are noted in what is known.
 
     A plan is made after the first run that was seen, and anew, or the one that is kept improved,
     each time that twice as many were seen.
     """
-    if not known.seen:
-        return Choice(None, NOT_SEEN)
     if known.planned.whole and not _was_faster(cluster, known, structure, members):
         known.plan = None
-        return Choice(None, known.why)
-    if known.seen >= 2 * known.asked:
+    elif known.seen >= 2 * known.asked:
         known.asked = known.seen
-        plan, why = _planned(cluster, known, structure, members, time_limit, tell)
+        plan, why = _planned(cluster, known, structure, members, time_limit)
         if plan is not None or not known.planned.whole:
             known.plan, known.why = plan, why
-    return Choice(known.plan, known.why)
 
 
 def _was_faster(
@@ -77,7 +63,7 @@ def _was_faster(
     if len(known.own.whole) == 1:  # it may have had to import and to compile first
         problem = problem_of(cluster, known, structure, members)
         around = own - known.own.inner[-1]
-        own = min(own, around + _as_dask_has_it(known, structure, problem, members))
+        own = min(own, around + _as_dask_has_it(problem, _placed(known, problem, members)))
     done = "planned" if ours < own else "left to Dask"
     known.why = f"{done}: planned, it took {ours:.3g} s, as Dask places it {own:.3g} s"
     return ours < own
@@ -89,10 +75,9 @@ def _planned(
     structure: Structure,
     members: Sequence[Member],
     time_limit: float,
-    tell: Tell,
 ) -> tuple[Result | None, str]:
-    count, own = len(structure.keys), median(known.own.inner)
-    unseen = count - len(known.took)
+    count = len(structure.keys)
+    unseen = count - len(known.placed)
     if unseen:
         return None, f"left to Dask: {unseen} of its {count} tasks were not seen when it ran"
     threads = sum(member.threads for member in members)
@@ -102,7 +87,10 @@ def _planned(
     mean = known.busy / count
     if mean < TINY:
         return None, tiny(mean)
-    least = max(float(seconds.min(axis=1).sum()) / threads, _critical(structure, seconds))
+    fastest, own = seconds.min(axis=1), median(known.own.inner)
+    dag = structure.dag(fastest)
+    critical = float(colevels(dag, dag.work, np.zeros(len(dag.source))).max())
+    least = max(float(fastest.sum()) / threads, critical)
     beside = STARTING + SENDING * count
     if (least + beside) * MARGIN >= own:
         return None, f"left to Dask: its {own:.3g} s are near the {least:.3g} s of computing alone"
@@ -111,9 +99,9 @@ def _planned(
         return None, f"left to Dask: to plan {count} tasks takes too long for {own:.3g} s"
     problem = problem_of(cluster, known, structure, members)
     placed = _placed(known, problem, members)
-    own = min(own, _as_dask_has_it(known, structure, problem, members))
+    own = min(own, _as_dask_has_it(problem, placed))
     begun = time.perf_counter()
-    plan = plan_graph(problem, time_limit=budget, start=placed, progress=tell)
+    plan = plan_graph(problem, time_limit=budget, start=placed, progress=False)
     spent = time.perf_counter() - begun
     promised = (plan.makespan or 0.0) + beside
     both = f"planned, it takes {promised:.3g} s, as Dask places it {own:.3g} s"
@@ -131,23 +119,6 @@ def _placed(
     return order, [place[known.placed[task][1]] for task in range(len(order))]
 
 
-def _as_dask_has_it(
-    known: Known, structure: Structure, problem: TaskGraph, members: Sequence[Member]
-) -> float:
+def _as_dask_has_it(problem: TaskGraph, placed: tuple[list[int], list[int]]) -> float:
     """Predict what Dask's own placement takes."""
-    if len(known.placed) < len(structure.keys):
-        return median(known.own.inner)
-    return Forecast(problem).run(*_placed(known, problem, members), late=True)
-
-
-def _critical(structure: Structure, seconds: np.ndarray) -> float:
-    """Return the seconds of the longest chain of tasks, each where it is fastest."""
-    dag = structure.dag(seconds.min(axis=1))
-    first, successors = dag.first_out.tolist(), dag.successors.tolist()
-    work, end, longest = dag.work.tolist(), [0.0] * len(dag), 0.0
-    for task in dag.order.tolist():
-        done = end[task] + work[task]
-        longest = max(longest, done)
-        for after in successors[first[task] : first[task + 1]]:
-            end[after] = max(end[after], done)
-    return longest
+    return Forecast(problem).run(*placed, late=True)

@@ -39,8 +39,8 @@ class Known:
     """What is known of a graph on certain workers, tasks by number.
 
     ``took`` has the (worker, seconds) of each task, ``size`` the bytes of results, ``placed`` the
-    order and the workers of the last run as Dask placed it; ``seen`` counts such runs, ``busy`` is
-    what computing and sending took in the last of them, seconds.
+    order and the workers of the last run as Dask placed it, ``busy`` the seconds of computing and
+    sending in it; ``seen`` counts all runs, planned ones too.
     """
 
     took: dict[int, deque[tuple[str, float]]] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,11 +39,6 @@ class Structure:
     def same(self) -> int:
         """A number that is the same for the same structure."""
         return hash((self.kinds, self.edges, self.sources))
-
-    @cached_property
-    def number(self) -> dict[Any, int]:
-        """The number of each key."""
-        return {key: number for number, key in enumerate(self.keys)}
 
     def dag(self, seconds: Any = 0.0, sizes: Any = 0.0) -> Dag:
         """Return the graph with seconds of each task (on each worker), and bytes of each result."""
