@@ -52,20 +52,7 @@ def rest_planned(
         else:
             best, sent = (inf, -1), line
             for machine in place:
-                ready, lines = 0.0, dict(line)
-                for edge in forecast.incoming[task]:
-                    before = forecast.source[edge]
-                    if before not in at:  # was forgotten: nobody knows where it will be
-                        continue
-                    arrival = end[before]
-                    if at[before] != machine:
-                        for hop in forecast.routes[at[before]][machine]:
-                            length = forecast.size[edge] / hop.rate + hop.setup
-                            if hop.occupied and hop.tail == at[before]:
-                                arrival = max(arrival, lines[hop.tail])
-                                lines[hop.tail] = arrival + length
-                            arrival += length
-                    ready = max(ready, arrival)
+                ready, lines = _ready(forecast, task, machine, at, end, line)
                 done = max(ready, min(free[machine])) + forecast.seconds[task][machine]
                 if done < best[0]:
                     best, sent = (done, machine), lines
@@ -74,3 +61,28 @@ def rest_planned(
         cores = free[at[task]]
         cores[cores.index(min(cores))] = max(min(cores), end[task])
     return found
+
+
+def _ready(
+    forecast: Forecast,
+    task: int,
+    machine: int,
+    at: Mapping[int, int],
+    end: Mapping[int, float],
+    line: Mapping[int, float],
+) -> tuple[float, dict[int, float]]:
+    """Return when a task's inputs are on a machine, and when what each sends has left then."""
+    ready, lines = 0.0, dict(line)
+    for edge in forecast.incoming[task]:
+        before = forecast.source[edge]
+        if before not in at:  # was forgotten: nobody knows where it will be
+            continue
+        arrival = end[before]
+        for hop in forecast.routes[at[before]][machine]:
+            length = forecast.size[edge] / hop.rate + hop.setup
+            if hop.occupied and hop.tail == at[before]:
+                arrival = max(arrival, lines[hop.tail])
+                lines[hop.tail] = arrival + length
+            arrival += length
+        ready = max(ready, arrival)
+    return ready, lines
