@@ -46,9 +46,10 @@ class Executor(Interface):
         retries: int | None = None,
     ) -> None:
         self._client = checked_client(client)
-        given = {"workers": workers, "resources": resources, "retries": retries}
         self._only: dict[str, Any] = {
-            name: value for name, value in given.items() if value is not None
+            "workers": workers,
+            "resources": resources,
+            "retries": retries,
         }
         self._single = client.get_executor(pure=False, **self._only)
         self._running: WeakSet[Background] = WeakSet()

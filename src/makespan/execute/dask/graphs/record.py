@@ -28,10 +28,6 @@ class Sightings:
         self.number, self.names = number, names
         self.found: dict[str, Seen] = {}
 
-    def add(self, worker: str, seen: Seen) -> None:
-        """Note what a worker saw."""
-        self.found[worker] = seen
-
     def schedule(
         self, dag: Dag, machines: Sequence[str] = (), plan: Schedule | None = None
     ) -> Schedule:

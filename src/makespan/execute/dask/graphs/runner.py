@@ -80,8 +80,7 @@ class GraphRun:
         if self.pins is not None:
             for name in self.pins.machines:
                 if name not in self._members:
-                    where = "Dask places its tasks elsewhere"
-                    self.events.append(f"worker {name} is not there; {where}")
+                    self.events.append(f"worker {name} is not there; {REST}")
             number = {self.batch.sent[key]: task for task, key in enumerate(self._key)}
             names = {m.address: m.name for m in self._members.values()}
             self.record = Sightings(number, names)
@@ -222,9 +221,7 @@ class GraphRun:
                 return
             async with asyncio.timeout(LONGEST_TIDYING):
                 ended = await self.crew.call_all(self._members.values(), end, self.batch.run)
-            for name, seen in ended.items():
-                if seen is not None:
-                    self.record.add(name, seen)
+            self.record.found.update((name, seen) for name, seen in ended.items() if seen)
         except (OSError, TimeoutError) as error:
             log.info("not all workers said what they saw: %s", error)
         finally:

@@ -40,9 +40,7 @@ class Line:
     """
 
     __slots__ = ("_guessed", "_off", "_seen", "cost")
-    per_item: ClassVar[float] = (
-        0.0  # share of what the largest chunk took that is per unit, at least
-    )
+    per_item: ClassVar = 0.0  # share of what the largest chunk took that is per unit, at least
 
     def __init__(self, cost: Affine | None = None, sizes: Iterable[float] = ()) -> None:
         self.cost = cost or Affine(0.0, 0.0)

@@ -95,8 +95,7 @@ class Watch:
         """Return what was noted of the run's tasks."""
         number = {self.batch.sent[key]: task for task, key in enumerate(self.structure.keys)}
         record = Sightings(number, {member.address: member.name for member in noted.members})
-        for member in noted.members:
-            record.found[member.name] = Seen({}, (), {})
+        record.found = {member.name: Seen({}, (), {}) for member in noted.members}
         for entry in noted.stream:
             name = record.names.get(entry["worker"])
             times = [each for each in entry["startstops"] if each["action"] == "compute"]
@@ -112,7 +111,7 @@ class Watch:
                 if key in number and receiver in record.names
                 if stop >= seen.computed.get(key, (0.0, 0.0))[1]  # else of a run before
             )
-            record.add(name, Seen(seen.computed, tuple(gone), seen.sizes))
+            record.found[name] = seen._replace(sent=tuple(gone))
         return record
 
     def schedule(self) -> Schedule:
