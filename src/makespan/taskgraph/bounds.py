@@ -9,7 +9,14 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound, Objective, Solution
-from makespan.taskgraph.limits import ALLOWED, latest_ends, least_price, missed, price_of
+from makespan.taskgraph.limits import (
+    ALLOWED,
+    latest_ends,
+    least_price,
+    missed,
+    most_allowed,
+    price_of,
+)
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
@@ -148,7 +155,7 @@ def impossible(problem: TaskGraph) -> str | None:
         return None
     if problem.budget is not None:
         cheapest = least_price(problem)
-        if cheapest > problem.budget * (1 + ALLOWED):
+        if cheapest > most_allowed(problem):
             return (
                 f"the budget is {problem.budget:.12g}, but no plan costs less than {cheapest:.12g}"
             )

@@ -36,7 +36,6 @@ DEFAULTS = (
     ("deadline", None), ("budget", None), ("objective", "makespan"),
 )  # fmt: skip
 
-DEFAULT_TIMES = {"release": 0.0, "deadline": math.inf}
 COLUMNS = ("work", "size", "names", "durations", *TIMES)
 
 Durations = Annotated[Any, Column(DURATION, one_for_all=False)]
@@ -219,9 +218,9 @@ def _tasks(dag: Dag) -> list[dict[str, Any]]:
     ]
     for task, row in zip(dag.own.tolist(), dag.durations.tolist(), strict=True):
         entries[task] = {"name": dag.names[task], "durations": row}
-    for name in TIMES:
+    for name, (_, default) in TIMES.items():
         times = getattr(dag, name)
-        for task in np.flatnonzero(times != DEFAULT_TIMES[name]).tolist():
+        for task in np.flatnonzero(times != default).tolist():
             entries[task][name] = float(times[task])
     return entries
 
@@ -237,8 +236,8 @@ def _columns(dag: Dag) -> dict[str, Any]:
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
-    for name in TIMES:
-        if (getattr(dag, name) != DEFAULT_TIMES[name]).any():
+    for name, (_, default) in TIMES.items():
+        if (getattr(dag, name) != default).any():
             entry[name] = getattr(dag, name).tolist()
     if len(dag.source):
         entry |= {name: getattr(dag, name).tolist() for name in ("source", "target", "size")}

@@ -22,6 +22,11 @@ def latest_ends(problem: TaskGraph) -> Floats:
     return problem.due * (1 + ALLOWED)
 
 
+def most_allowed(problem: TaskGraph) -> float:
+    """Return what a plan may cost: the budget, with what rounding may add; inf without one."""
+    return math.inf if problem.budget is None else problem.budget * (1 + ALLOWED)
+
+
 def lateness(problem: TaskGraph, schedule: Schedule) -> Floats:
     """Return by how many seconds each task ends too late, at most 0 for those in time."""
     rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
@@ -69,9 +74,8 @@ def violation(problem: TaskGraph, schedule: Schedule) -> float:
         due = problem.due[task]
         late = float((over[task] / np.where(due > 0.0, due, 1.0)).max(initial=0.0))
     if problem.budget is not None:
-        limit = problem.budget * (1 + ALLOWED)
-        spent = price_of(problem, schedule)
-        late += max(0.0, spent - limit) / (limit or 1.0)
+        limit = most_allowed(problem)
+        late += max(0.0, price_of(problem, schedule) - limit) / (limit or 1.0)
     return late
 
 
@@ -95,6 +99,6 @@ def missed(problem: TaskGraph, schedule: Schedule) -> str | None:
             return f"{name} ends {late[task]:.6g} s after its deadline {due:.12g}"
     if problem.budget is not None:
         price = price_of(problem, schedule)
-        if price > problem.budget * (1 + ALLOWED):
+        if price > most_allowed(problem):
             return f"it costs {price:.12g}, the budget is {problem.budget:.12g}"
     return None

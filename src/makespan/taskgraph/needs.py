@@ -129,17 +129,14 @@ NO_PRICE_OF_WAITING = Need(
     "no prices where transfers wait",
     lambda problem: (
         "transfers wait, and there is a price to be kept low"
-        if (problem.is_blocking or problem.contention != "none")
-        and (problem.budget is not None or problem.objective == "price")
+        if problem.transfers_wait and (problem.budget is not None or problem.objective == "price")
         else None
     ),
 )
 TRANSFERS_WAIT = Need(
     "transfers that wait for links, ports or machines",
     lambda problem: (
-        None
-        if problem.is_blocking or problem.contention != "none"
-        else "communication is overlap and contention none"
+        None if problem.transfers_wait else "communication is overlap and contention none"
     ),
     decisive=True,
 )

@@ -210,16 +210,25 @@ class TaskGraph(Pictured):
     def is_blocking(self) -> bool:
         return self.communication == "blocking"
 
+    @property
+    def transfers_wait(self) -> bool:
+        """Whether transfers wait for links or ports, or for the machine that fetches them."""
+        return self.is_blocking or self.contention != "none"
+
     @cached_property
     def is_simple(self) -> bool:
         """Whether tasks wait for data and their machine's one core, and transfers for nothing."""
-        waits = self.is_blocking or self.contention != "none"
-        return not waits and bool((self.cores == 1).all())
+        return not self.transfers_wait and bool((self.cores == 1).all())
 
     @cached_property
     def cores(self) -> Integers:
         """The cores of each machine that can be of use: as many as there are tasks."""
         return frozen(np.minimum(self.network.cores, len(self.dag)))
+
+    @cached_property
+    def first_core(self) -> Integers:
+        """The first core of each machine among those of all, and behind them how many there are."""
+        return frozen(np.concatenate([[0], np.cumsum(self.cores)]))
 
     @cached_property
     def due(self) -> Floats:

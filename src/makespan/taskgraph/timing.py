@@ -156,14 +156,9 @@ class _Rows:
         keys: tuple[np.ndarray, ...] = (end, self.position)
         if self.problem.given.sequences:  # they say what goes first, then what ends first does
             keys = (self.position, end)
-        if not self._waits and self.hops_left.max(initial=0) <= 1:
+        if not self.problem.transfers_wait and self.hops_left.max(initial=0) <= 1:
             return self._behind_sources(start, *keys)
         return sorted_by(start, *keys, self.computes, -self.hops_left)
-
-    @property
-    def _waits(self) -> bool:
-        """Whether transfers wait for one another, or tasks for their own."""
-        return self.problem.contention != "none" or self.problem.is_blocking
 
     def _behind_sources(self, *keys: np.ndarray) -> Integers:
         """Return the tasks by start, each before the transfers that wait for nothing but it."""
@@ -192,20 +187,18 @@ class _Rows:
         problem, schedule = self.problem, self.schedule
         network, count = problem.network, len(self.machine_of)
         sending, receiving, things = self._occupied()
-        first_core = np.zeros(len(network) + 1, dtype=np.int64)
-        np.cumsum(problem.cores, out=first_core[1:])
         task_end = np.zeros(count)
         task_end[self.task[self.computes]] = schedule.end[self.computes]
         start, end = np.zeros(len(schedule)), np.zeros(len(schedule))
         earliest.run(2 * len(schedule) + len(self.graph[1]),
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
-                sending, receiving, seconds, self.after, *self.graph, self.machine_of, first_core,
-                self.release,
+                sending, receiving, seconds, self.after, *self.graph, self.machine_of,
+                problem.first_core, self.release,
             ),
             (
                 start, end, task_end, np.zeros(len(self.graph[2])), np.zeros(things),
-                np.zeros(int(first_core[-1])), np.full(count, -1.0),
+                np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
                 np.full(count, -1), np.zeros(len(network)),
             ),
             (problem.is_blocking,),

@@ -48,7 +48,7 @@ def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
             if stat.S_ISREG(found.st_mode) and found.st_size > largest:
                 raise _too_large(name, largest)
             return _bounded(file, name, largest)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, MemoryError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{name}: {file_fault(error, 'read')}") from error
@@ -176,4 +176,6 @@ def file_fault(error: Exception, done: str) -> str:
         return "is a folder, not a file"
     if isinstance(error, PermissionError):
         return f"can't be {done}: no permission"
+    if isinstance(error, MemoryError):
+        return f"can't be {done}: there is not enough memory"
     return f"can't be {done}: {getattr(error, 'strerror', None) or error}"

@@ -19,7 +19,7 @@ import numpy as np
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
-from makespan.core.inputs.files import PathLike, file_fault, read_bytes, shown_path
+from makespan.core.inputs.files import PathLike, read_bytes, shown_path
 from makespan.core.inputs.mistakes import shown
 from makespan.flow.answer import as_json
 
@@ -29,9 +29,13 @@ TABLES_OF_COLUMNS = ("columns", "activities")
 LARGEST = 2**32
 """Bytes of all arrays together, the most that is read."""
 FAULTS = (
-    zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError,
-    OSError, MemoryError,
+    zipfile.BadZipFile,  # not a zip file, or one whose checksums don't agree
+    zlib.error, EOFError, OSError,  # an entry that is spoilt or cut off: OSError by bzip2
+    RuntimeError,  # an entry with a password; NotImplementedError: packed in a way not known
+    ValueError,  # places in the file that can't be; names and a document that are not UTF-8
+    MemoryError,
 )  # fmt: skip
+"""What reading the entries of a broken file raises."""
 
 
 def packed(data: Mapping[str, Any]) -> bytes:
@@ -71,9 +75,9 @@ def unpacked(path: PathLike) -> dict[str, Any]:
         Naming the file, the entry, and what is wrong with it.
     """
     name = shown_path(path)
+    content = read_bytes(path, LARGEST)
     try:
-        file = io.BytesIO(read_bytes(path, LARGEST))
-        arrays = _arrays(file)
+        arrays = _arrays(io.BytesIO(content))
         if DOCUMENT not in arrays:
             raise FileError(f"has no entry {DOCUMENT!r}, a text in JSON as bytes")
         letters = arrays.pop(DOCUMENT)
@@ -83,11 +87,8 @@ def unpacked(path: PathLike) -> dict[str, Any]:
         for place, array in arrays.items():
             _put(data, place, array)
     except FileError as error:
-        text = str(error)
-        raise FileError(text if text.startswith(f"{name}: ") else f"{name}: {text}") from None
+        raise FileError(f"{name}: {error}") from None
     except FAULTS as error:
-        if isinstance(error, OSError):
-            raise FileError(f"{name}: {file_fault(error, 'read')}") from error
         raise FileError(f"{name}: is not a whole file of arrays (.npz): {error}") from None
     return data
 

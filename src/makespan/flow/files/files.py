@@ -75,7 +75,7 @@ def read_problem(path: PathLike, *, files_in: PathLike | None = None, **parts: A
         except ProblemError as error:
             raise ProblemError(error.mistakes, heading=shown_path(path)) from None
     if is_arrays(path):
-        return _stated(parsed(path), path, parts, files_in)
+        return stated(parsed(path), path, parts, files_in)
     return problem_in(read_text(path, pipes=True), path, parts, files_in)
 
 
@@ -89,12 +89,16 @@ def problem_in(
     data = parsed_text(text, path, suffix)
     if "kind" not in data and "workflow" in data:
         _refuse_beside_graph(path, parts)
-    return _stated(data, path, parts, files_in)
+    return stated(data, path, parts, files_in)
 
 
-def _stated(
-    data: Mapping[str, Any], path: PathLike, parts: Mapping[str, Any], files_in: PathLike | None
+def stated(
+    data: Mapping[str, Any],
+    path: PathLike,
+    parts: Mapping[str, Any],
+    files_in: PathLike | None = None,
 ) -> Problem:
+    """Return the problem in the contents of a file."""
     try:
         return problem_of({**data, **parts}, Path(path).parent, files_in)
     except InputError as error:

@@ -10,7 +10,7 @@ from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
 from makespan.flow.files.documents import format_of, is_arrays, parsed, parsed_text
-from makespan.flow.files.files import problem_in, problem_of, read_problem
+from makespan.flow.files.files import problem_in, problem_of, read_problem, stated
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.result import Result
 
@@ -32,11 +32,12 @@ def read_any(
     """
     if Path(path).suffix.lower() == ".csv":
         return read_problem(path, **parts)
-    text = "" if is_arrays(path) else read_text(path, pipes=True)
-    suffix = format_of(path, text)
-    data = parsed_text(text, path, suffix) if suffix == ".json" else {}
     if is_arrays(path):
-        data = parsed(path)
+        text, data = "", parsed(path)
+    else:
+        text = read_text(path, pipes=True)
+        suffix = format_of(path, text)
+        data = parsed_text(text, path, suffix) if suffix == ".json" else {}
     if parts and ("activities" in data or "problem" in data or "schedule" in data):
         raise FileError(f"{path}: {', '.join(parts)}: are for problems; this is a plan")
     try:
@@ -46,7 +47,7 @@ def read_any(
             return result_of(data, problem_of)
     except InputError as error:
         raise type(error)(error.mistakes, heading=shown_path(path)) from None
-    return read_problem(path, **parts) if is_arrays(path) else problem_in(text, path, parts)
+    return stated(data, path, parts) if is_arrays(path) else problem_in(text, path, parts)
 
 
 def read_plan(path: PathLike, problem: Problem) -> Result | Schedule:

@@ -238,7 +238,7 @@ def _rounded(value: float) -> float:
 def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: Floats) -> Schedule:
     """Place the tasks on their machines by level; transfers start as soon as the source ends."""
     order = by_level(problem.dag, level)
-    if problem.contention == "none" and not problem.is_blocking:
+    if not problem.transfers_wait:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return in_order(problem, machine_of, place)

@@ -12,7 +12,7 @@ from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
 from makespan.taskgraph.placing.copy_board import Copying
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end
-from makespan.taskgraph.placing.levels import by_level, colevels, levels, tails, weights
+from makespan.taskgraph.placing.levels import by_level, colevels, ranks
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
@@ -48,7 +48,7 @@ def duplication(
         Weights of work and of data on a path, as of ``heft``.
     """
     dag = problem.dag
-    order = by_level(dag, levels(dag, *weights(problem, w1, w2), tails(problem)))
+    order = by_level(dag, ranks(problem, w1, w2))
     least = least_durations(problem)
     plain = inserted(problem, control, order)
     if cannot_end(problem, control):

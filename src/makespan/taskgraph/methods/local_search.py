@@ -15,10 +15,10 @@ from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.limits import (
-    ALLOWED,
     lateness,
     latest_ends,
     least_price,
+    most_allowed,
     price_of,
     worth,
 )
@@ -28,7 +28,7 @@ from makespan.taskgraph.placing.copy_board import first_copies
 from makespan.taskgraph.placing.in_time import on_one_machine
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.moves import improve
-from makespan.taskgraph.placing.moves_waiting import improved_waiting
+from makespan.taskgraph.placing.moves_waiting import LATE, improved_waiting
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -36,7 +36,6 @@ TINY = 40
 FEW, MANY = 2_000, 500_000
 MAX_STEPS = 200_000_000
 SLICE = 20_000_000
-LATE = 1e4  # the makespans that a plan which misses a deadline counts besides
 MIN_REACH, MAX_REACH = 0.003, 0.1
 
 
@@ -65,12 +64,11 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     """
     if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
         raise MethodError(f"moves: {shown(moves)} is not allowed; it is a whole number from 0")
-    waits = problem.is_blocking or problem.contention != "none"
     schedule = control.incumbent.schedule if control.incumbent else None
     if schedule is None:
         schedule = heft(problem, control).schedule
         assert schedule is not None
-        if waits:  # then plans of HEFT may take many times as long as one machine alone
+        if problem.transfers_wait:  # plans of HEFT may take many times as long as one machine alone
             alone = on_one_machine(problem)
             schedule = min(schedule, alone, key=lambda plan: worth(problem, plan))
     if problem.duplication and np.count_nonzero(schedule.kind == Activity.COMPUTE) > len(
@@ -84,7 +82,7 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if met or control.expired():
         lower = least if problem.objective == "makespan" else None
         return Solution(schedule=schedule, lower_bound=lower)
-    if waits:
+    if problem.transfers_wait:
         count = len(problem.dag)
         improved = improved_waiting(
             problem, control, schedule, moves, lambda moves: _reach(moves, count)
@@ -103,8 +101,6 @@ def _improved(
     if moves is None:
         moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
-    first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
     start = np.zeros(count)
     computes = schedule.kind == Activity.COMPUTE
     start[schedule.item[computes]] = schedule.start[computes]
@@ -113,13 +109,13 @@ def _improved(
     place[order] = np.arange(count)
     machine = machine_of_tasks(problem, schedule)
     best_order, best_machine = order.copy(), machine.copy()
-    cores = int(first_core[-1])
+    cores = int(problem.cores.sum())
     seed = 1 + int(control.rng.integers(2**31 - 3))
     missing, scale, _ = worth(problem, schedule)
     price, rate = price_of(problem, schedule), 0.0
     if price:
         rate = schedule.makespan / price
-    budget = np.inf if problem.budget is None else problem.budget * (1 + ALLOWED)
+    budget = most_allowed(problem)
     late = 0.0
     if missing:
         late = max(0.0, float(lateness(problem, schedule).max())) + max(0.0, price - budget) * rate
@@ -135,7 +131,7 @@ def _improved(
         for each in (
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
-            routing.seconds_per_unit.ravel(), first_core,
+            routing.seconds_per_unit.ravel(), problem.first_core,
             dag.release, latest_ends(problem), charge.ravel(), network.start_price,
             np.zeros(len(network), dtype=bool),
             order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
@@ -147,9 +143,9 @@ def _improved(
         loop(*inputs, last - first, moves, _reach(moves, count), len(network))
         if control.expired():
             break
-    found = np.empty(count, dtype=np.int64)
-    found[np.asarray(inputs[22])] = np.arange(count)
-    return in_order(problem, np.asarray(inputs[23]), found)
+    order, machine, _ = map(np.asarray, inputs[-3:])
+    place[order] = np.arange(count)
+    return in_order(problem, machine, place)
 
 
 def _reach(moves: int, count: int) -> float:

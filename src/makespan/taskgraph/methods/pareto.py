@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from makespan.core.registry import applicability, find_method, register, within_
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Solution
 from makespan.taskgraph.bounds import bounds, kept
-from makespan.taskgraph.limits import price_of, violation
-from makespan.taskgraph.methods.lists.heft import heft
+from makespan.taskgraph.limits import ALLOWED, price_of, violation
 from makespan.taskgraph.methods.lists.loss_gain import plans_between
 from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.needs import A_FRONT, NO_DUPLICATION
@@ -26,6 +25,14 @@ SEARCHED = 8
 """Budgets between the ends within which local search looks for the fastest plan."""
 SHARE = 0.5
 """What part of the time left one exact search may take."""
+
+
+class Point(NamedTuple):
+    """A plan, and what it takes and costs."""
+
+    time: float
+    price: float
+    plan: Schedule
 
 
 @register(
@@ -44,76 +51,72 @@ def pareto(problem: TaskGraph, control: Control) -> Solution:
     the cheapest plan on; of others the front is that of the plans found.
     """
     one = replace(problem, objective="makespan", options={})
-    plans: list[Schedule] = []
+    points: list[Point] = []
     with control.aside():
         for plan in _quick(one, control):
             if violation(problem, plan) == 0.0:
-                plans = _front(problem, [*plans, plan])
+                points = _front([*points, _priced(problem, plan)])
         method = find_method("taskgraph", "cp-sat")
         exact = applicability(method, one).applies and within_reach(method, one)
         if exact:
-            unknown, why = _searched(problem, control, method.run, plans)
-            plans = _front(problem, plans)
+            unknown, why = _searched(problem, control, method.run, points)
+            points = _front(points)
             if why is not None:
                 return Solution(schedule=None, infeasible=why)
         else:
-            plans = _front(problem, [*plans, *_local(one, control, plans)])
+            points = _front([*points, *_local(one, control, points)])
             unknown = [(max(bound.value for bound in bounds(one)), np.inf)]
-    if not plans:
+    if not points:
         return Solution(schedule=None, stopped=True)
-    slowest = plans[-1].makespan
-    ranges = [[low, min(high, slowest)] for low, high in unknown]
-    price = price_of(problem, plans[0])
+    ranges = [[low, min(high, points[-1].time)] for low, high in unknown]
     return Solution(
-        schedule=plans[0],
+        schedule=points[0].plan,
         optimal=not unknown,
         stopped=bool(unknown),
-        objective=Objective(name="price", value=price) if unknown else None,
-        notes=(_shown(problem, plans, ranges),),
-        details={"front": [_point(problem, plan) for plan in plans], "unknown": ranges},
+        objective=Objective(name="price", value=points[0].price) if unknown else None,
+        notes=(_shown(points, ranges),),
+        details={"front": [_entry(problem, point) for point in points], "unknown": ranges},
     )
 
 
 def _quick(problem: TaskGraph, control: Control) -> Iterator[Schedule]:
-    start = heft(problem, control).schedule
-    assert start is not None
-    yield from plans_between(problem, control, start)
+    yield from plans_between(problem, control, saves=True)
     if not control.expired():
-        yield from plans_between(problem, control, None)
+        yield from plans_between(problem, control, saves=False)
 
 
-def _front(problem: TaskGraph, plans: list[Schedule]) -> list[Schedule]:
-    """Return the plans that no other beats, by increasing time."""
-    found: list[Schedule] = []
-    least = np.inf
-    for plan in sorted(plans, key=lambda each: (each.makespan, price_of(problem, each))):
-        price = price_of(problem, plan)
-        if price < least:
-            found.append(plan)
-            least = price
+def _priced(problem: TaskGraph, plan: Schedule) -> Point:
+    return Point(plan.makespan, price_of(problem, plan), plan)
+
+
+def _front(points: list[Point]) -> list[Point]:
+    """Return the points that no other beats, by increasing time."""
+    found: list[Point] = []
+    for point in sorted(points, key=lambda each: each[:2]):
+        if not found or point.price < found[-1].price:
+            found.append(point)
     return found
 
 
-def _local(problem: TaskGraph, control: Control, plans: list[Schedule]) -> Iterator[Schedule]:
+def _local(problem: TaskGraph, control: Control, points: list[Point]) -> Iterator[Point]:
     """Yield what local search finds within some budgets, each from the fastest plan known."""
-    if not plans or problem.is_blocking or problem.contention != "none":
+    if not points or problem.transfers_wait:
         return
-    prices = [price_of(problem, plan) for plan in plans]
     before = control.incumbent
-    for budget in np.linspace(min(prices), max(prices), SEARCHED).tolist():
-        start = next(p for p, price in zip(plans, prices, strict=True) if price <= budget)
+    for budget in np.linspace(points[-1].price, points[0].price, SEARCHED).tolist():
+        start = next(point.plan for point in points if point.price <= budget)
         within = replace(problem, budget=budget)
         control.incumbent = Solution(schedule=start)
         found = kept(within, local_search(within, control)).schedule
         control.incumbent = before
         if found is not None:
-            yield found
+            yield _priced(problem, found)
 
 
 def _searched(
-    problem: TaskGraph, control: Control, search: Any, plans: list[Schedule]
+    problem: TaskGraph, control: Control, search: Any, points: list[Point]
 ) -> tuple[list[tuple[float, float]], str | None]:
-    """Add the points of the front to ``plans``, the cheapest first, until the time is up.
+    """Add those of the front to ``points``, the cheapest first, until the time is up.
 
     Returns the times between which points may be missing, and why there is no plan at all.
     """
@@ -123,18 +126,17 @@ def _searched(
     while True:
         limit = None if latest == np.inf else latest
         cheapest = replace(problem, objective="price", deadline=limit, options={})
-        cheap = _limited(cheapest, control, search, plans)
+        cheap = _limited(cheapest, control, search, points)
         if cheap.infeasible is not None:
             return [], cheap.infeasible if first else None
         if cheap.schedule is not None:
-            plans.append(cheap.schedule)
+            points.append(_priced(problem, cheap.schedule))
         if not cheap.optimal or cheap.schedule is None:
             return [(least, latest)], None
-        price = price_of(problem, cheap.schedule)
-        fastest = replace(cheapest, objective="makespan", budget=price)
-        fast = _limited(fastest, control, search, plans)
+        fastest = replace(cheapest, objective="makespan", budget=points[-1].price)
+        fast = _limited(fastest, control, search, points)
         if fast.schedule is not None:
-            plans.append(fast.schedule)
+            points.append(_priced(problem, fast.schedule))
         if not fast.optimal:
             return [(least, latest)], None
         first, latest = False, fast.makespan * (1 - APART)
@@ -142,39 +144,40 @@ def _searched(
             return [], None
 
 
-def _limited(problem: TaskGraph, control: Control, search: Any, plans: list[Schedule]) -> Solution:
+def _limited(problem: TaskGraph, control: Control, search: Any, points: list[Point]) -> Solution:
     """Return what exact search finds in a share of the time, from the best plan known."""
     left, before = control.remaining, control.incumbent
-    fit = [plan for plan in plans if violation(problem, plan) == 0.0]
+    fit = [point for point in points if violation(problem, point.plan) == 0.0]
     control.incumbent = None
     if fit:
         by_price = problem.objective == "price"
-        start = min(fit, key=lambda p: price_of(problem, p) if by_price else p.makespan)
-        control.incumbent = Solution(schedule=start)
+        start = min(fit, key=lambda point: point.price if by_price else point.time)
+        control.incumbent = Solution(schedule=start.plan)
     with control.limited(None if left is None else SHARE * left):
         found: Solution = kept(problem, search(problem, control))
     control.incumbent = before
     if problem.objective == "makespan" and found.schedule is not None and not found.optimal:
-        met = found.lower_bound is not None and found.makespan <= found.lower_bound * (1 + 1e-9)
+        met = found.lower_bound is not None and found.makespan <= found.lower_bound * (1 + ALLOWED)
         return replace(found, optimal=met)
     return found
 
 
-def _point(problem: TaskGraph, plan: Schedule) -> dict[str, Any]:
+def _entry(problem: TaskGraph, point: Point) -> dict[str, Any]:
     """Return time, price, and the tasks of each machine in the order of their starts."""
+    time, price, plan = point
     rows = np.flatnonzero(plan.kind == Activity.COMPUTE)
     rows = rows[np.lexsort((problem.dag.position[plan.item[rows]], plan.start[rows]))]
     sequence: dict[str, list[str]] = {}
     for row in rows.tolist():
         machine = problem.machines[plan.machine[row]]
         sequence.setdefault(machine, []).append(problem.dag.names[plan.item[row]])
-    return {"time": plan.makespan, "price": price_of(problem, plan), "sequence": sequence}
+    return {"time": time, "price": price, "sequence": sequence}
 
 
-def _shown(problem: TaskGraph, plans: list[Schedule], unknown: list[list[float]]) -> str:
-    ends = [f"{plan.makespan:.4g} s {price_of(problem, plan):.4g}" for plan in plans]
+def _shown(points: list[Point], unknown: list[list[float]]) -> str:
+    ends = [f"{point.time:.4g} s {point.price:.4g}" for point in points]
     few = ends if len(ends) <= 6 else [*ends[:3], "…", *ends[-3:]]
-    text = f"{len(plans)} point{'s' if len(plans) > 1 else ''} on the front (time and price): "
+    text = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front (time and price): "
     text += "; ".join(few)
     if not unknown:
         return text

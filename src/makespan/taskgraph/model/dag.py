@@ -24,7 +24,8 @@ DURATION = Rule("a duration is 0 or more seconds")
 RELEASE = Rule("a release is 0 or more seconds")
 DEADLINE = Rule("a deadline is 0 or more seconds, or inf", infinite=True)
 INDEX = whole("an end of an edge is the index of a task,", 0, MAX_TASKS)
-TIMES = ("release", "deadline")
+TIMES = {"release": (RELEASE, 0.0), "deadline": (DEADLINE, inf)}
+"""The times of tasks: the rule, and what holds where none is given."""
 SUGGESTED_FROM = 200
 
 
@@ -87,8 +88,8 @@ class Dag:
         works = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
         times = (
-            _times("release", release, names, RELEASE, 0.0, mistakes),
-            _times("deadline", deadline, names, DEADLINE, inf, mistakes),
+            _times("release", release, names, mistakes),
+            _times("deadline", deadline, names, mistakes),
         )
         self._set(names, _Columns(*works, source, target, size, *times), mistakes)
         self.notes = tuple(notes)
@@ -290,7 +291,7 @@ class Dag:
             mistakes.add("tasks", "is empty; a task graph has at least one task")
         mistakes.column(lambda index: f"tasks[{index}].work", self.work, WORK, known=known)
         mistakes.column(lambda index: f"edges[{index}].size", self.size, SIZE, known=known)
-        for name, rule in zip(TIMES, (RELEASE, DEADLINE), strict=True):
+        for name, (rule, _) in TIMES.items():
             place = f"tasks[{{}}].{name}".format
             mistakes.column(place, getattr(self, name), rule, known=known)
         for row, task in enumerate(self.own.tolist()):
@@ -372,7 +373,7 @@ def _columns(
         mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
         sizes = np.array(0.0)
     times = []
-    for name, values, default in zip(TIMES, (release, deadline), (0.0, inf), strict=True):
+    for (name, (_, default)), values in zip(TIMES.items(), (release, deadline), strict=True):
         time = _array(name, values, float, mistakes)
         if time.ndim and time.shape != amounts.shape:
             mistakes.add(name, f"has {len(time)} entries for {len(amounts)} tasks")
@@ -443,10 +444,9 @@ def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Flo
     return work, np.array(own, dtype=np.int64), table
 
 
-def _times(
-    word: str, given: Any, names: Sequence[Any], rule: Rule, default: float, mistakes: Mistakes
-) -> Floats:
+def _times(word: str, given: Any, names: Sequence[Any], mistakes: Mistakes) -> Floats:
     """Return what is given by name, the default for other tasks."""
+    rule, default = TIMES[word]
     times = np.full(len(names), default)
     if given is not None and not isinstance(given, Mapping):
         mistakes.add(word, f"{shown(given)} is not a table of seconds by task")

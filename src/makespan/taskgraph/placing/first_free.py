@@ -22,8 +22,7 @@ COMPILE_FROM = 300_000
 def is_compiled(problem: TaskGraph) -> bool:
     """Whether transfers wait for nothing, and there is enough to place for compiled loops."""
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
-    waits = problem.contention != "none" or problem.is_blocking
-    return not waits and pays(steps, COMPILE_FROM, LOADED_FROM)
+    return not problem.transfers_wait and pays(steps, COMPILE_FROM, LOADED_FROM)
 
 
 def columns(problem: TaskGraph) -> tuple[Any, ...]:
@@ -31,11 +30,9 @@ def columns(problem: TaskGraph) -> tuple[Any, ...]:
     dag, network = problem.dag, problem.network
     own_row = np.full(len(dag), -1, dtype=np.int64)
     own_row[dag.own] = np.arange(len(dag.own))
-    first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
     return readonly(
         dag.work, dag.release, own_row, dag.durations, network.speed, network.task_setup,
-        first_core, dag.first_in, dag.predecessors, dag.size[dag.in_edges],
+        problem.first_core, dag.first_in, dag.predecessors, dag.size[dag.in_edges],
         network.routing.fixed_seconds, network.routing.seconds_per_unit,
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ class Insertion(Growing):
         claim(300.0 * problem.cores.sum(), "the gaps of all cores")
         self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
-        self._plain = not problem.is_blocking and problem.contention == "none"
+        self._plain = not problem.transfers_wait
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -166,17 +166,15 @@ def in_order(
     """
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing
-    first_core = np.zeros(len(network) + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
     start, end = np.zeros(count), np.zeros(count)
     in_sequence.run(count + len(dag.source) + routing.delay.size,
         (
             sorted_by(key, dag.position), machine,
-            problem.durations_on(np.arange(count), machine), first_core, dag.release,
+            problem.durations_on(np.arange(count), machine), problem.first_core, dag.release,
             dag.first_in, dag.predecessors, dag.size[dag.in_edges],
             routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
         ),
-        (np.zeros(int(first_core[-1])), np.zeros(len(network)), start, end),
+        (np.zeros(int(problem.cores.sum())), np.zeros(len(network)), start, end),
         (len(network), in_turn),
     )  # fmt: skip
     return planned(problem, machine, start, end)

@@ -129,6 +129,11 @@ def tails(problem: TaskGraph) -> Floats | None:
     return np.asarray(np.maximum(end - problem.due, 0.0))
 
 
+def ranks(problem: TaskGraph, w1: float | None = None, w2: float | None = None) -> Floats:
+    """Return by how much tasks are urgent: their levels, or how soon they have to end."""
+    return levels(problem.dag, *weights(problem, w1, w2), tails(problem))
+
+
 def by_level(dag: Dag, level: Floats) -> Integers:
     """Return the tasks by falling level, ties by lowest task, predecessors always first.
 

@@ -21,7 +21,8 @@ FEW, MANY = 500, 500_000
 MIN_STEPS, MAX_STEPS = 4_000_000, 200_000_000
 SLICE = 1_000_000
 TINY = 24
-LATE = 1e4  # as where nothing waits
+LATE = 1e4
+"""The makespans that a plan which misses a limit counts besides."""
 
 Reach = Callable[[int], float]
 
@@ -50,9 +51,7 @@ def improved_waiting(
             if count + edges <= TINY
             else min(MANY, max(100 * count**2, MIN_STEPS // steps), MAX_STEPS // steps)
         )
-    first_core = np.zeros(machines + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
-    cores = int(first_core[-1])
+    cores = int(problem.cores.sum())
     machine = machine_of_tasks(problem, schedule)
     order, fetch = _orders(problem, schedule)
     place = np.empty(count, dtype=np.int64)
@@ -76,7 +75,7 @@ def improved_waiting(
         column(each)
         for each in (
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.in_edges, dag.first_out,
-            dag.successors, problem.durations.ravel(), first_core, dag.release,
+            dag.successors, problem.durations.ravel(), problem.first_core, dag.release,
             latest_ends(problem), *routes.columns, routing.delay.ravel(),
             *decisions, *decisions, *rooms,
         )

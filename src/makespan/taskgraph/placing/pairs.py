@@ -64,15 +64,13 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     """
     if cannot_end(problem, control):
         return in_time(problem, control)
-    if problem.is_blocking or problem.contention != "none":
+    if problem.transfers_wait:
         return plainly_paired(problem, control, rule)
     if control.log_steps:  # the same decisions, one by one
         plainly_paired(problem, control, rule)
     dag, machines, count = problem.dag, len(problem.network), len(problem.dag)
     claim(16.0 * count * machines, f"starts and durations of {count:,} tasks on all machines")
     routing = problem.network.routing
-    first_core = np.zeros(machines + 1, dtype=np.int64)
-    np.cumsum(problem.cores, out=first_core[1:])
     entries = np.flatnonzero(dag.first_in[1:] == dag.first_in[:-1])
     ready = np.concatenate([entries, np.zeros(count - len(entries), dtype=np.int64)])
     loop, column = place_pairs.chosen((2 * count + len(dag.source)) * machines)
@@ -81,10 +79,10 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
         for each in (
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
-            routing.seconds_per_unit.ravel(), first_core, rule.bias, rule.level,
+            routing.seconds_per_unit.ravel(), problem.first_core, rule.bias, rule.level,
             np.diff(dag.first_in), ready, np.repeat(dag.release, machines), np.full(count, np.inf),
             np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
-            np.zeros(int(first_core[-1])), np.zeros(machines),
+            np.zeros(int(problem.cores.sum())), np.zeros(machines),
             np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),
         )
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.needs import NO_GIVEN_PLAN
 from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.levels import by_level, levels, tails, weights
+from makespan.taskgraph.placing.levels import by_level, ranks
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -33,6 +33,6 @@ def heft(
     w1, w2
         Weights of work and of data on a path; None: mean seconds.
     """
-    rank = levels(problem.dag, *weights(problem, w1, w2), tails(problem))
+    rank = ranks(problem, w1, w2)
     order = by_level(problem.dag, rank)
     return Solution(schedule=inserted(problem, control, order, logged=(rank, "rank", "")))

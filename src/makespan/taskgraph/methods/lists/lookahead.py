@@ -10,7 +10,7 @@ from makespan.core.solution import Solution
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import Insertion, Undo
-from makespan.taskgraph.placing.levels import by_level, levels, tails, weights
+from makespan.taskgraph.placing.levels import by_level, ranks
 from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 
@@ -33,7 +33,7 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
     if cannot_end(problem, control):
         return Solution(schedule=in_time(problem, control))
     dag = problem.dag
-    rank = levels(dag, *weights(problem), tails(problem))
+    rank = ranks(problem)
     order = by_level(dag, rank)
     following = np.zeros((len(dag), len(problem.network))) if control.log_steps else None
     place = {task: index for index, task in enumerate(order.tolist())}

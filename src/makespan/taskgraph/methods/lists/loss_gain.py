@@ -15,7 +15,7 @@ from makespan.taskgraph.limits import worth
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_DUPLICATION, NO_GIVEN_PLAN, PRICES, few_steps
 from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.levels import by_level, levels, tails, weights
+from makespan.taskgraph.placing.levels import by_level, ranks
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
@@ -39,9 +39,7 @@ def loss(problem: TaskGraph, control: Control) -> Solution:
 
     The plan on this way that keeps the limits best, then has the least objective, is taken.
     """
-    start = heft(problem, control).schedule
-    assert start is not None
-    return Solution(schedule=_best(problem, plans_between(problem, control, start)))
+    return Solution(schedule=_best(problem, plans_between(problem, control, saves=True)))
 
 
 @register(
@@ -57,35 +55,34 @@ def gain(problem: TaskGraph, control: Control) -> Solution:
 
     The plan on this way that keeps the limits best, then has the least objective, is taken.
     """
-    return Solution(schedule=_best(problem, plans_between(problem, control, None)))
+    return Solution(schedule=_best(problem, plans_between(problem, control, saves=False)))
 
 
 def _best(problem: TaskGraph, plans: Iterator[Schedule]) -> Schedule:
     return min(plans, key=lambda plan: worth(problem, plan))
 
 
-def plans_between(
-    problem: TaskGraph, control: Control, start: Schedule | None
-) -> Iterator[Schedule]:
-    """Yield plans from a fast one to the cheapest, or without one from the cheapest to a fast one.
+def plans_between(problem: TaskGraph, control: Control, *, saves: bool) -> Iterator[Schedule]:
+    """Yield plans from that of ``heft`` to the cheapest, or else from the cheapest to a fast one.
 
     Weights are those of LOSS1 and GAIN1, from the durations of the tasks alone, with what starting
     or leaving a machine costs. No task goes back to a machine.
     """
     count, durations = len(problem.dag), problem.durations
     charge = durations * problem.network.price
-    rank = levels(problem.dag, *weights(problem), tails(problem))
-    order = by_level(problem.dag, rank)
-    if start is None:
-        machine = _cheapest(problem, charge)
-    else:
+    order = by_level(problem.dag, ranks(problem))
+    if saves:
+        start = heft(problem, control).schedule
+        assert start is not None
         machine = machine_of_tasks(problem, start)
         yield start
+    else:
+        machine = _cheapest(problem, charge)
     tried = np.zeros(charge.shape, dtype=bool)
     step, pause = 0, max(1, count // (MOST_PLANS // 2))
     while True:
         tried[np.arange(count), machine] = True
-        task, place = _next(problem, durations, charge, machine, tried, saves=start is not None)
+        task, place = _next(problem, durations, charge, machine, tried, saves=saves)
         if task < 0 or step % pause == 0:
             yield inserted(problem, control, order, pinned=machine)
         if task < 0 or control.expired():

@@ -12,7 +12,7 @@ from makespan.core.steps import MAX_ROWS, Step, listed, number
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import levels, tails, weights
+from makespan.taskgraph.placing.levels import ranks
 from makespan.taskgraph.placing.ready import Ready
 from makespan.taskgraph.placing.steps import QUEUED, Steps, placing
 from makespan.taskgraph.problem import TaskGraph
@@ -36,7 +36,7 @@ def mapping_heuristic(
     the task with more direct successors.
     """
     dag = problem.dag
-    level = levels(dag, *weights(problem, w1, w2), tails(problem))
+    level = ranks(problem, w1, w2)
     if cannot_end(problem, control):
         return Solution(schedule=in_time(problem, control))
     successors = np.diff(dag.first_out)

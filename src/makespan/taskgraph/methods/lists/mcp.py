@@ -12,7 +12,7 @@ from makespan.core.solution import Solution
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.levels import levels, ready_by_level, tails, weights
+from makespan.taskgraph.placing.levels import ranks, ready_by_level
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -32,7 +32,7 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     step), then to the lowest task.
     """
     dag = problem.dag
-    rank = levels(dag, *weights(problem), tails(problem))
+    rank = ranks(problem)
     order = sorted_by(-rank, -_most_urgent_successor(dag, rank))
     place = np.empty(len(dag))
     place[order] = np.arange(len(dag))
