@@ -33,7 +33,7 @@ def test_json(result, capsys):
     data = json.loads(capsys.readouterr().out)
     assert data["format"] == "makespan.simulation/1"
     assert data["nominal"] == data["mean"] == data["most"] == 28.0
-    assert data["noise"] == {"distribution": "gamma", "error": 0.0, "per": "activity", "of": "all"}
+    assert data["noise"] == {"distribution": "gamma", "error": 0.0, "per": "activity"}
 
 
 def test_refusals(result, capsys):
@@ -42,3 +42,17 @@ def test_refusals(result, capsys):
     assert "widest normal error" in capsys.readouterr().err
     assert run(["simulate", result, "--policy", "factory"]) == 2
     assert "no policy 'factory'" in capsys.readouterr().err
+
+
+def test_a_file_of_noise(result, tmp_path, capsys):
+    """Errors by name are read from a table; options come before it."""
+    path = tmp_path / "noise.toml"
+    path.write_text('distribution = "gamma"\nerror = 0.0\n[machines]\nP2 = 0.5\n')
+    options = ["--noise", str(path), "--transfers", "0.25", "--repetitions", "9", "--json"]
+    assert run(["simulate", result, *options]) == 0
+    data = json.loads(capsys.readouterr().out)
+    expected = {"distribution": "gamma", "error": 0.0, "transfers": 0.25, "per": "activity"}
+    assert data["noise"] == {**expected, "machines": {"P2": 0.5}}
+    path.write_text("[machines]\nP7 = 0.5\n")
+    assert run(["simulate", result, "--noise", str(path)]) == 2
+    assert "noise.machines.P7: there is no machine 'P7'" in capsys.readouterr().err

@@ -85,8 +85,8 @@ def test_decisions_follow_what_happens():
     loads = []
     for slow in (1.0, 3.0):
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
-        by_worker = np.array([[1.0, 1.0], [slow, 1.0]])
-        count, _ = serve.plain(*policy._fixed(), np.ones((2, most)), by_worker, worker, amount)
+        factors = np.array([[[1.0], [1.0]], [[slow], [1.0]]])
+        count, _ = serve.plain(*policy._fixed(), factors, worker, amount)
         loads.append(np.bincount(worker[:count], weights=amount[:count], minlength=2)[0])
     assert loads[0] == pytest.approx(50.0, abs=5.0)
     assert loads[1] < 40.0

@@ -29,6 +29,7 @@ from makespan import (
 )
 from makespan.core.numeric import jit
 from makespan.core.schedule import Schedule
+from makespan.core.simulation.noise import DISTRIBUTIONS, as_noise
 from makespan.divisible import timing
 from makespan.flow import simulate as _simulate
 
@@ -122,7 +123,7 @@ def test_the_compiled_replay(monkeypatch, results):
     assert compiled.tolist() == plain.tolist()
 
 
-@pytest.mark.parametrize("distribution", ["normal", "uniform", "lognormal", "gamma"])
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("error", [0.0, 0.1, 0.4])
 def test_factors(distribution, error):
     """Factors are positive, 1 on average, and spread as told (a cut normal a little less)."""
@@ -132,25 +133,99 @@ def test_factors(distribution, error):
     assert drawn.std() == pytest.approx(error, rel=0.08, abs=1e-12)
 
 
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_factors_of_several_errors(distribution):
+    """Each column has the spread of its own error, and 1 on average."""
+    errors = np.array([0.1, 0.0, 0.4])
+    drawn = Noise(distribution).drawn(np.random.default_rng(0), (100_000, 3), errors)
+    assert drawn.min() > 0
+    assert drawn.mean(axis=0) == pytest.approx([1.0] * 3, abs=0.005)
+    assert drawn.std(axis=0) == pytest.approx(errors, rel=0.08)
+
+
+def test_a_chance_of_slow_activities():
+    """As many are slow as the chance says, and no activity takes a third time."""
+    drawn = Noise("bernoulli", 0.6, chance=0.2).drawn(np.random.default_rng(0), (50_000,))
+    slow, fast = max(drawn), min(drawn)
+    assert set(drawn.tolist()) == {slow, fast}
+    assert np.mean(drawn == slow) == pytest.approx(0.2, abs=0.01)
+    assert 0.2 * slow + 0.8 * fast == pytest.approx(1.0)
+
+
 def test_groups(results):
     """Per machine, all computations of a machine share a factor and sends of a link another."""
     schedule = results["rounds"].schedule
-    groups = Noise(error=0.1, per="machine").groups(schedule)
+    groups, errors = Noise(error=0.1, per="machine").groups(schedule)
+    assert set(errors.tolist()) == {0.1}
     by_row = {}
     for row, record in enumerate(schedule.records()):
         key = (record["kind"], record["machine"], record["peer"])
         by_row.setdefault(key, set()).add(int(groups[row]))
     assert all(len(numbers) == 1 for numbers in by_row.values())
     assert len(set.union(*by_row.values())) == len(by_row)
-    only = Noise(error=0.1, of="transfers").groups(schedule)
+    only, _ = Noise(transfers=0.1).groups(schedule)
     computes = np.array([word == "compute" for word in schedule.words()])
     assert (only[computes] == -1).all()
     assert sorted(only[~computes]) == list(range(int((~computes).sum())))
 
 
+ERRORS = {"T1": 0.3, "T3": {"M2": 0.7, "M1": 0.0}}
+
+
+def test_errors_by_task_and_machine():
+    """The error of a task on a machine comes before its own, that before its machine's."""
+    noise = Noise("gamma", 0.1, tasks=ERRORS, machines={"M2": 0.2})
+    item, machine = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 0, 1, 0, 1, 2])
+    found = noise.of_computations(item, machine, ["M1", "M2", "M3"], ["T1", "T2", "T3"])
+    assert found.tolist() == [0.3, 0.3, 0.1, 0.2, 0.0, 0.7, 0.1]
+    columns = Noise("gamma", 0.1, tasks=np.array([[0.3, 0.3], [0.1, 0.2]]), machines=[0.5, 0.6])
+    found = columns.of_computations(item[:4], machine[:4], ["M1", "M2"], ["T1", "T2"])
+    assert found.tolist() == [0.3, 0.3, 0.1, 0.2]
+    assert as_noise(noise.as_dict()) == noise
+    assert as_noise(columns.as_dict()) == columns
+    assert "others by task and machine" in str(noise)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_one_machine_that_is_uncertain(results, name):
+    """Of the durations of a plan, those of one machine change, and no others."""
+    result = results[name]
+    machine = str(result.schedule.machines[result.schedule.machine[-1]])
+    noise = Noise("uniform", machines={machine: 0.5})
+    kind = _simulate.kind_of(result.problem)
+    groups, errors = noise.groups(result.schedule, kind.tasks(result.problem))
+    expected = [
+        record["machine"] == machine and record["kind"] in ("compute", "reduce")
+        for record in result.schedule
+    ]
+    assert (groups >= 0).tolist() == expected
+    assert set(errors.tolist()) <= {0.5}
+    simulate(result, noise=noise, repetitions=3)
+
+
+def test_one_task_that_is_uncertain(results):
+    """With errors of one task, a plan ends as late as that task's chain makes it."""
+    result = results["graph"]
+    late = simulate(result, noise=Noise("bernoulli", tasks={"T4": 0.3}), repetitions=200)
+    assert len(set(late.makespans.tolist())) == 2
+    column = simulate(result, noise={"distribution": "bernoulli", "tasks": [0, 0, 0, 0.3, 0]})
+    assert set(column.makespans.tolist()) == set(late.makespans.tolist())
+
+
+def test_policies_with_an_uncertain_worker(results):
+    """A policy deals out less to a worker that is slow by chance, and no more than it has."""
+    problem = star_problem(rounds="auto")
+    for per in ("activity", "machine"):
+        noise = Noise("gamma", 0.0, machines={"P2": 0.8}, per=per)
+        simulation = simulate(problem, policy="factoring", noise=noise, repetitions=200)
+        assert simulation.deviation > 0
+        with pytest.raises(ProblemError, match=r"noise\.machines\.P9: there is no machine 'P9'"):
+            simulate(problem, policy="factoring", noise=Noise(machines={"P9": 0.1}, per=per))
+
+
 def test_noise_on_transfers_leaves_computation(results):
     """Errors of transfers alone do not change a plan without transfers."""
-    simulation = simulate(results["tasks"], noise=Noise("gamma", 0.5, of="transfers"))
+    simulation = simulate(results["tasks"], noise=Noise("gamma", transfers=0.5))
     assert set(simulation.makespans.tolist()) == {results["tasks"].makespan}
 
 
@@ -204,6 +279,23 @@ def test_refusals(results):
         Noise("normal", 0.7)
     with pytest.raises(ProblemError, match=r"noise\.distribution: 'cauchy'"):
         Noise("cauchy", 0.1)
+    for table, text in (
+        ({"tasks": {"T9": 0.1}}, r"noise\.tasks\.T9: there is no task 'T9'; known are T1"),
+        ({"tasks": [0.1]}, r"noise\.tasks: has 1 entries; there are 6 tasks"),
+        ({"tasks": {"T1": {"M7": 0.1}}}, r"noise\.tasks\.T1\.M7: there is no machine 'M7'"),
+        ({"tasks": {"T1": -0.1}}, r"noise\.tasks\.T1: -0\.1 is negative"),
+        ({"tasks": [0.1, [0.7]]}, r"noise\.tasks\[1\]\[0\]: 0\.7 is above 0\.5"),
+        ({"tasks": "all"}, r"noise\.tasks: 'all' is not a table of errors"),
+        ({"machines": {"M1": {"T1": 0.1}}}, r"noise\.machines\.M1: .* is not a number"),
+        ({"tasks": {"T1": 0.1}, "per": "machine"}, r"noise\.tasks: can't be given where all"),
+        ({"transfers": "some"}, r"noise\.transfers: 'some' is not a number"),
+        ({"chance": 1.0}, r"noise\.chance: 1\.0 is above"),
+        ({"eror": 0.1}, r"noise\.eror: there is no such entry; did you mean 'error'"),
+    ):
+        with pytest.raises(ProblemError, match=text):
+            simulate(result, noise=table)
+    with pytest.raises(ProblemError, match=r"noise\.tasks: what is computed here has no names"):
+        simulate(results["rounds"], noise=Noise(tasks={"T1": 0.1}))
     wrong = Schedule.of_rows(result.schedule.machines, [("compute", 0, -1, 0, 4.0, 0.0, 4.0)])
     with pytest.raises(InvalidSchedule):
         simulate(result.problem, wrong, noise=0.1)

@@ -7,7 +7,7 @@ protocol of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -87,6 +87,12 @@ class Lasting(Protocol[Of_contra]):
 class Replayed(Protocol[Of_contra]):
     def replay(self, problem: Of_contra, schedule: Schedule, repetitions: int) -> Replay:
         """Return the plan's decisions, prepared to be carried out many times."""
+
+
+@runtime_checkable
+class Naming(Protocol[Of_contra]):
+    def tasks(self, problem: Of_contra) -> Sequence[str]:
+        """Return the names that the items of computations index."""
 
 
 class Answer(Protocol[Of_contra]):
@@ -214,6 +220,11 @@ class Kind:
         if isinstance(room, Replayed):
             return room.replay(problem, schedule, repetitions)
         return Replay(lambda factors: float(room.retimed(problem, schedule, factors).makespan))
+
+    def tasks(self, problem: Problem) -> Sequence[str] | None:
+        """Return the names of what is computed; None where it has none."""
+        room = self.timing
+        return room.tasks(problem) if isinstance(room, Naming) else None
 
     def policy(self, name: str) -> Policy | None:
         """Return the simulation of a policy that decides while it runs; None if there is none."""

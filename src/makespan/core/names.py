@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
 
@@ -77,3 +77,16 @@ class Numbered(Sequence[str]):
 def index_by_name(names: Sequence[str]) -> dict[str, int]:
     """Return the index of each name."""
     return {name: index for index, name in enumerate(names)}
+
+
+def finder(names: Sequence[str]) -> Callable[[str], int]:
+    """Return the function from a name to its index; a billion numbered names take no memory."""
+    if not isinstance(names, Numbered):
+        return index_by_name(names).__getitem__
+
+    def find(name: str) -> int:
+        if name not in names:
+            raise KeyError(name)
+        return names.index(name)
+
+    return find

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.names import Numbered, index_by_name
+from makespan.core.names import finder
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.shown import Framed, Shown, Table, counted
 
@@ -282,7 +282,7 @@ class Schedule(Shown, Framed):
         """
         if self.machines == machines:
             return self
-        find = _finder(machines)
+        find = finder(machines)
         used = np.unique(np.concatenate([self.machine, self.peer[self.peer >= 0]]))
         mapping = np.full(len(self.machines) + 1, -1, dtype=np.int64)
         for index in used.tolist():
@@ -318,19 +318,6 @@ class Schedule(Shown, Framed):
     def _tables(self) -> Sequence[Table]:
         first = self.take(np.arange(min(SHOWN, len(self))))
         return [Table.of(first._columns(), length=len(self))]
-
-
-def _finder(names: Sequence[str]) -> Callable[[str], int]:
-    """Return the function from a name to its index; a billion numbered names take no memory."""
-    if not isinstance(names, Numbered):
-        return index_by_name(names).__getitem__
-
-    def find(name: str) -> int:
-        if name not in names:
-            raise KeyError(name)
-        return names.index(name)
-
-    return find
 
 
 COLUMNS = ("kind", "machine", "peer", "item", "amount", "start", "end")

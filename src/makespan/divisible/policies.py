@@ -97,8 +97,8 @@ class Policy:
         """Return the chunks of the nominal run in the order of sending."""
         most, workers = self.most_chunks, len(self.problem.star)
         worker, amount = np.zeros(most, dtype=np.int64), np.zeros(most)
-        ones = np.ones((2, most)), np.ones((2, workers))
-        count, _ = serve.at(most * workers)(*self._fixed(), *ones, worker, amount)
+        run = serve.at(most * workers)
+        count, _ = run(*self._fixed(), np.ones((2, 1, 1)), worker, amount)
         return Plan.of(worker[:count], amount[:count])
 
     def makespans(
@@ -112,21 +112,14 @@ class Policy:
         run = serve.at(most * repetitions * workers)
         room = np.zeros(most, dtype=np.int64), np.zeros(most)
         fixed = self._fixed()
-        nominal = run(*fixed, np.ones((2, most)), np.ones((2, workers)), *room)
+        nominal = run(*fixed, np.ones((2, 1, 1)), *room)
+        errors = _errors(self.problem, noise)
+        shape = (*errors.shape[:2], most) if noise.per == "activity" else (2, workers, 1)
         found = np.empty(repetitions)
         for repetition in range(repetitions):
-            factors = self._factors(noise, generator)
-            found[repetition] = run(*fixed, *factors, *room)[1]
+            factors = noise.drawn(generator, shape, errors)
+            found[repetition] = run(*fixed, factors, *room)[1]
         return found, float(nominal[1])
-
-    def _factors(self, noise: Noise, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        shapes = {"activity": (2, self.most_chunks), "machine": (2, len(self.problem.star))}
-        factors = {per: np.ones(shape) for per, shape in shapes.items()}
-        drawn = noise.drawn(generator, shapes[noise.per])
-        for row, what in enumerate(("transfers", "compute")):
-            if noise.of in ("all", what):
-                factors[noise.per][row] = drawn[row]
-        return factors["activity"], factors["machine"]
 
     def _fixed(self) -> tuple[Any, ...]:
         """Return what is the same in every run, as :func:`serve` takes it."""
@@ -148,6 +141,15 @@ class Policy:
             speed * (len(speed) / speed.sum()),
             costs,
         )
+
+
+def _errors(problem: DivisibleLoad, noise: Noise) -> Floats:
+    """Return the errors of transfers and computations, (2, workers, 1), or (2, 1, 1) if equal."""
+    workers = np.arange(len(problem.machines) - len(problem.star), len(problem.machines))
+    computing = noise.of_computations(workers, workers, problem.machines)
+    if (computing == computing[0]).all():
+        computing = computing[:1]
+    return np.stack([np.full(len(computing), noise.of_transfers()), computing])[:, :, None]
 
 
 def self_scheduling(
@@ -201,7 +203,8 @@ def _simulation(make: Callable[..., Policy]) -> Callable[..., tuple[Floats, floa
     def simulated(
         problem: DivisibleLoad, noise: Noise, repetitions: int, generator: np.random.Generator
     ) -> tuple[Floats, float]:
-        options = {"error": noise.error} if make is rumr else {}
+        error = float(_errors(problem, noise)[1].mean())
+        options = {"error": error} if make is rumr else {}
         return make(problem, **options).makespans(noise, repetitions, generator)
 
     return simulated

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
@@ -31,7 +32,7 @@ def simulate(
     schedule: Schedule | None = None,
     *,
     policy: str | None = None,
-    noise: Noise | float,
+    noise: Noise | float | Mapping[str, Any],
     repetitions: int = 1000,
     rng: int | np.random.Generator | None = None,
 ) -> Simulation:
@@ -49,7 +50,8 @@ def simulate(
         that have any (``"self-scheduling"``, ``"guided"``, ``"factoring"``,
         ``"weighted-factoring"``, ``"rumr"`` for divisible loads).
     noise
-        A :class:`Noise`; a number is a normal relative error per activity, 0.2 for 20 %.
+        A :class:`Noise`, or a table of its parameters; a number is a normal relative error per
+        activity, 0.2 for 20 %.
     repetitions
         How many times.
     rng
@@ -114,14 +116,14 @@ def _replayed(
     referee(kind, problem, schedule).raise_if_invalid()
     schedule = schedule.renamed(problem.machines)
     replay = kind.replay(problem, schedule, count)
-    groups = noise.groups(schedule)
-    factors = int(groups.max(initial=-1)) + 1
+    groups, errors = noise.groups(schedule, kind.tasks(problem))
+    factors = len(errors)
     makespans = np.empty(count)
     block = max(1, NUMBERS_AT_ONCE // max(1, len(schedule)))
     for first in range(0, count, block):
         size = min(block, count - first)
         drawn = np.ones((size, factors + 1))  # the last, of group -1, stays 1
-        drawn[:, :factors] = noise.drawn(control.rng, (size, factors))
+        drawn[:, :factors] = noise.drawn(control.rng, (size, factors), errors)
         makespans[first : first + size] = replay.makespans(drawn[:, groups])
     nominal = replay.end(np.ones(len(schedule)))
     return _simulation(makespans, nominal, noise, control)

@@ -7,6 +7,8 @@ waits for the end of its task's earlier piece.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, readonly
@@ -23,6 +25,11 @@ SECONDS_BEHIND = 4e-8  # of each task
 def behind(problem: IndependentTasks) -> float:
     """Return about how many seconds it takes to time, referee and bound a large plan."""
     return SECONDS_BEHIND * len(problem.durations)
+
+
+def tasks(problem: IndependentTasks) -> Sequence[str]:
+    """Return the names that the items of computations index."""
+    return problem.tasks
 
 
 def scheduled(

@@ -8,6 +8,8 @@ where they are there first in the plan.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -29,6 +31,11 @@ def behind(problem: TaskGraph) -> float:
     return seconds * (len(problem.dag) + len(problem.dag.source))
 
 
+def tasks(problem: TaskGraph) -> Sequence[str]:
+    """Return the names that the items of computations index."""
+    return problem.dag.names
+
+
 def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same decisions, everything as early as possible.
 
@@ -43,7 +50,7 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
     schedule = schedule.renamed(problem.machines)
     rows = _rows(problem, schedule)
     seconds = rows.seconds if factors is None else rows.seconds * factors
-    start, end = rows.earliest(seconds)
+    start, end = rows.dispatch(1)(seconds)
     return Schedule.of_columns(
         schedule.machines,
         kind=schedule.kind,
@@ -59,12 +66,14 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
 def replay(problem: TaskGraph, schedule: Schedule, repetitions: int) -> Replay:
     """Return the decisions of a schedule, to be carried out many times.
 
-    Complexity: O((rows + edges) log rows) a repetition.
+    Complexity: O(rows + edges) a repetition, more where machines have many cores; compiled where
+    there is much to do.
     """
     rows = _rows(problem, schedule.renamed(problem.machines))
+    earliest_of = rows.dispatch(repetitions)
 
     def end(factors: Floats) -> float:
-        return float(rows.earliest(rows.seconds * factors)[1].max(initial=0.0))
+        return float(earliest_of(rows.seconds * factors)[1].max(initial=0.0))
 
     return Replay(end)
 
@@ -182,28 +191,35 @@ class _Rows:
         sending[transfers], receiving[transfers], things = occupied(self.problem, tail, head)
         return sending, receiving, things
 
-    def earliest(self, seconds: Floats) -> tuple[Floats, Floats]:
-        """Return the earliest starts and ends of all rows."""
+    def dispatch(self, repetitions: int) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Return what gives the earliest starts and ends of all rows, for their seconds."""
         problem, schedule = self.problem, self.schedule
-        network, count = problem.network, len(self.machine_of)
+        count, rows = len(self.machine_of), len(schedule)
         sending, receiving, things = self._occupied()
-        task_end = np.zeros(count)
-        task_end[self.task[self.computes]] = schedule.end[self.computes]
-        start, end = np.zeros(len(schedule)), np.zeros(len(schedule))
-        earliest.run(2 * len(schedule) + len(self.graph[1]),
+        nominal = np.zeros(count)
+        nominal[self.task[self.computes]] = schedule.end[self.computes]
+        run = earliest.prepared(
+            repetitions * (2 * rows + len(self.graph[1])),
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
-                sending, receiving, seconds, self.after, *self.graph, self.machine_of,
+                sending, receiving, self.after, *self.graph, self.machine_of,
                 problem.first_core, self.release,
             ),
-            (
-                start, end, task_end, np.zeros(len(self.graph[2])), np.zeros(things),
-                np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
-                np.full(count, -1), np.zeros(len(network)),
-            ),
-            (problem.is_blocking,),
         )  # fmt: skip
-        return start, end
+
+        def dispatched(seconds: Floats) -> tuple[Floats, Floats]:
+            start, end = np.zeros(rows), np.zeros(rows)
+            run(
+                (
+                    seconds, start, end, nominal.copy(), np.zeros(len(self.graph[2])),
+                    np.zeros(things), np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
+                    np.full(count, -1), np.zeros(len(problem.network)),
+                ),
+                (problem.is_blocking,),
+            )  # fmt: skip
+            return start, end
+
+        return dispatched
 
 
 class _CopyRows(_Rows):
@@ -269,9 +285,9 @@ def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-de
 
 @graph_loop
 def earliest(  # type: ignore[no-untyped-def]
-    order, computes, task, edge, following_hop, last, sending, receiving, seconds, after,
+    order, computes, task, edge, following_hop, last, sending, receiving, after,
     first_in, in_edges, source, has_rows, machine_of, first_core, release,
-    start, end, task_end, there, free, core_free, clock, core_of, taken_last,
+    seconds, start, end, task_end, there, free, core_free, clock, core_of, taken_last,
     blocking,
 ):  # fmt: skip
     """Write the earliest start and end of every row, dispatched in ``order``.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE
 from makespan.cli.progress import meanwhile
 
-DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma")
+DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma", "bernoulli")
+ERROR = 0.1
 
 
 @click.command("simulate")
@@ -16,26 +19,22 @@ DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma")
 @click.option(
     "--error",
     type=float,
-    default=0.1,
-    show_default=True,
-    help="The relative error of durations: 0.1 is 10 %.",
+    help=f"The relative error of durations: 0.1 is 10 %.  [default: {ERROR}]",
 )
-@click.option(
-    "--distribution", type=click.Choice(DISTRIBUTIONS), default="normal", show_default=True
-)
+@click.option("--transfers", type=float, help="The error of transfers, where it is another.")
+@click.option("--distribution", type=click.Choice(DISTRIBUTIONS), help="[default: normal]")
 @click.option(
     "--per",
     type=click.Choice(("activity", "machine")),
-    default="activity",
-    show_default=True,
-    help="What has an error of its own.",
+    help="What has an error of its own.  [default: activity]",
 )
 @click.option(
-    "--of",
-    type=click.Choice(("all", "compute", "transfers")),
-    default="all",
-    show_default=True,
-    help="The activities that have errors.",
+    "--noise",
+    "file",
+    type=click.Path(),
+    metavar="FILE",
+    help="A table (.toml, .json) of these and of [tasks] and [machines], which have errors by "
+    "name; options come before it.",
 )
 @click.option("--repetitions", type=click.IntRange(min=1), default=1000, show_default=True)
 @click.option("--policy", metavar="NAME", help="A policy that decides while it runs.")
@@ -44,25 +43,24 @@ DISTRIBUTIONS = ("normal", "uniform", "lognormal", "gamma")
 @meanwhile("simulating")
 def command(
     result: str,
-    error: float,
-    distribution: str,
-    per: str,
-    of: str,
+    file: str | None,
     repetitions: int,
     policy: str | None,
     seed: int | None,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Carry out the plan in RESULT many times with durations that differ from the predicted.
 
     RESULT is what 'makespan solve -o' writes. With --policy, the policy of that name (factoring,
     say) serves the problem of RESULT instead, deciding while it runs.
     """
-    from makespan.core.simulation.noise import Noise
+    from makespan.flow.files.documents import parsed
     from makespan.flow.files.files import read_result
     from makespan.flow.simulate import simulate
 
-    noise = Noise(distribution, error, per=per, of=of)  # type: ignore[arg-type]
+    noise = {"error": ERROR} if file is None else parsed(file)
+    noise |= {name: value for name, value in given.items() if value is not None}
     plan = read_result(result)
     simulation = simulate(plan, policy=policy, noise=noise, repetitions=repetitions, rng=seed)
     if as_json:

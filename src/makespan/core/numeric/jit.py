@@ -140,13 +140,25 @@ class Loop:
 
         The plain form runs on lists, which is several times faster than on arrays.
         """
+        return self.prepared(size, inputs)(outputs, numbers)
+
+    def prepared(
+        self, size: float, inputs: tuple[np.ndarray, ...]
+    ) -> Callable[[tuple[np.ndarray, ...], tuple[float, ...]], Any]:
+        """Return what runs the loop on the same inputs again and again, ``size`` in all."""
         if self.pays(size):
-            return self.compiled(*readonly(*inputs), *outputs, *numbers)
-        lists = [column.tolist() for column in outputs]
-        value = self.plain(*(column.tolist() for column in inputs), *lists, *numbers)
-        for column, values in zip(outputs, lists, strict=True):
-            column[:] = values
-        return value
+            columns = readonly(*inputs)
+            return lambda outputs, numbers: self.compiled(*columns, *outputs, *numbers)
+        read = [column.tolist() for column in inputs]
+
+        def run(outputs: tuple[np.ndarray, ...], numbers: tuple[float, ...]) -> Any:
+            lists = [column.tolist() for column in outputs]
+            value = self.plain(*read, *lists, *numbers)
+            for column, values in zip(outputs, lists, strict=True):
+                column[:] = values
+            return value
+
+        return run
 
     def chosen(self, size: float) -> tuple[Callable[..., Any], Column]:
         """Return the form for many calls that are ``size`` together, and what makes its columns."""

@@ -80,12 +80,7 @@ class Simulation(Shown, Framed):
         """Return the distribution for a file."""
         return {
             "format": "makespan.simulation/1",
-            "noise": {
-                "distribution": self.noise.distribution,
-                "error": self.noise.error,
-                "per": self.noise.per,
-                "of": self.noise.of,
-            },
+            "noise": self.noise.as_dict(),
             "repetitions": len(self.makespans),
             "seed": self.seed,
             "nominal": self.nominal,

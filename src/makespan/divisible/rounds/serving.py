@@ -23,8 +23,7 @@ def serve(
     ahead: int,
     weight: Floats,
     costs: Floats,
-    by_chunk: Floats,
-    by_worker: Floats,
+    factors: Floats,
     worker_of: Integers,
     amount_of: Floats,
 ) -> tuple[int, float]:
@@ -46,8 +45,9 @@ def serve(
         The workers' shares of a batch, 1 on average.
     costs
         (4, n): C, c, W and w.
-    by_chunk, by_worker
-        (2, chunks) and (2, n): factors on transfers and on computations.
+    factors
+        (2, n, chunks): factors on the transfer and on the computation of each chunk, if it goes to
+        that worker. One for all workers, or for all chunks, stands for as many.
     worker_of, amount_of
         Where the chunks are written to.
     """
@@ -56,6 +56,7 @@ def serve(
     port, end, left = 0.0, 0.0, load
     batch, served = 0.0, 0
     most, count = len(worker_of), 0
+    rows, columns = factors.shape[1], factors.shape[2]
     while count < len(head_worker) or left > 0.0:
         if count < len(head_worker):
             worker = head_worker[count]
@@ -77,11 +78,12 @@ def serve(
             if amount >= left or left - amount < 1e-9 * unit or count == most - 1:
                 amount = left
             left -= amount
+        row, column = min(worker, rows - 1), min(count, columns - 1)
         took = costs[0, worker] + costs[1, worker] * amount
-        port = begin + took * by_chunk[0, count] * by_worker[0, worker]
+        port = begin + took * factors[0, row, column]
         start = max(port, busy[worker])
         lasts = costs[2, worker] + costs[3, worker] * amount
-        busy[worker] = start + lasts * by_chunk[1, count] * by_worker[1, worker]
+        busy[worker] = start + lasts * factors[1, row, column]
         asks[worker] = busy[worker] if ahead == 1 else start
         end = max(end, busy[worker])
         worker_of[count] = worker
