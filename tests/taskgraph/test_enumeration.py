@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -70,12 +72,13 @@ def test_claims_of_thousands_of_problems() -> None:
     assert sum(claims_hold(seed, None) for seed in range(1000, 3000)) > 1800
 
 
-def test_what_takes_no_time_waits_for_no_core() -> None:
+@pytest.mark.parametrize("communication", ["overlap", "blocking"])
+def test_what_takes_no_time_waits_for_no_core(communication: Any) -> None:
     """A task of no time may be executed while its machine executes another."""
     dag = Dag({"a": 5.0, "z": 0.0, "b": 3.0}, [("z", "b", 0.0)])
     network = Network([1, 1], names=["M", "N"])
     given = {"assignment": {"a": "M", "z": "M", "b": "N"}, "sequence": {"M": ["a", "z"]}}
-    problem = TaskGraph(dag, network, **given)
+    problem = TaskGraph(dag, network, communication=communication, **given)
     assert best(problem) == solve(problem, method="given-plan").makespan == 5.0
 
 

@@ -293,10 +293,11 @@ def earliest(  # type: ignore[no-untyped-def]
     """Write the earliest start and end of every row, dispatched in ``order``.
 
     A row starts when the row before it on everything that it occupies has ended, and what it
-    builds on is there; what takes no time needs no core. ``core_free`` holds a heap of the times at
-    which the cores of a machine are free, for each machine; with ``blocking``, where a core is
-    taken before its task starts, the times of its cores in turn. ``task`` is the task that a row
-    computes or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1.
+    builds on is there; what takes no time and fetches nothing needs no core. ``core_free`` holds a
+    heap of the times at which the cores of a machine are free, for each machine; with ``blocking``,
+    where a core is taken before its task starts, the times of its cores in turn. ``task`` is the
+    task that a row computes or brings data to; ``sending`` and ``receiving`` index ``free``, or
+    are -1.
     ``task_end`` comes in with the ends to be used for tasks that have not been dispatched.
     """
     for index in range(len(order)):
@@ -311,7 +312,7 @@ def earliest(  # type: ignore[no-untyped-def]
                     begin = max(begin, there[each])
                 else:
                     begin = max(begin, task_end[source[each]])
-            if blocking or seconds[row] > 0.0:
+            if not computes[row] or seconds[row] > 0.0:
                 core = first_core[place]
                 if blocking:
                     for other in range(core + 1, first_core[place + 1]):
