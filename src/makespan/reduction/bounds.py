@@ -42,7 +42,7 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
     Complexity: O(n log n) beyond reading the tables; O(n²) where they are tables.
     """
     if problem.segments == "auto":
-        return (_open_count(problem),)
+        return _open_count(problem)
     if len(problem.machines) == 1:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
     if problem.collective == "all-reduce":
@@ -171,9 +171,9 @@ class _Least:
 
 
 def _least_between(table: Any) -> float:
-    """Return the least entry off the diagonal of a table, or the number itself."""
-    if not np.ndim(table):
-        return float(table)
+    """Return the least entry off the diagonal of a table, or of a column, or the number itself."""
+    if np.ndim(table) < 2:
+        return 0.0 if table is None else float(np.min(table))
     apart = ~np.eye(len(table), dtype=bool)
     return float(np.min(table, where=apart, initial=np.inf))
 
@@ -319,15 +319,15 @@ def _sending(problem: Reduction) -> float:
     return (total / machines + _least_between(problem.latency)) * (1 - ROUNDING)
 
 
-def _open_count(problem: Reduction) -> Bound:
-    """Return the least growth bound over all numbers of segments.
+def _open_count(problem: Reduction) -> tuple[Bound, ...]:
+    """Return bounds for all numbers of segments: the least growth, and all bytes over a port.
 
     From a to b segments, the first term of the bound is least at a and the second at b. The range
     with the least such sum is split until it is a single number, or often enough.
     """
     machines = len(problem.machines)
     if machines == 1:
-        return Bound(value=0.0, name="one machine", source="nothing is sent")
+        return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
 
     def least(low: int, high: int) -> tuple[float, int, int]:
         return _passing(problem, low) + _growing(problem, high), low, high
@@ -342,16 +342,41 @@ def _open_count(problem: Reduction) -> Bound:
         heappush(ranges, least(low, middle))
         heappush(ranges, least(middle + 1, high))
     value = ranges[0][0] * (1 - ROUNDING)
-    return Bound(value=value, name="growth over all segment counts", source=SOURCES["growth"])
+    growth = Bound(value=value, name="growth over all segment counts", source=SOURCES["growth"])
+    if not isinstance(problem.transfer_per_byte, np.ndarray):
+        return (growth,)
+    value = _all_bytes(problem) * (1 - ROUNDING)
+    return growth, Bound(value=value, name="ports", source=SOURCES["ports"])
+
+
+def _all_bytes(problem: Reduction) -> float:
+    """Return the time of all bytes at the slowest port that they must pass, seconds.
+
+    All machines but the root send all bytes in a reduction, and the root receives them; in a
+    broadcast it is the other way round, and an all-reduce is both.
+    """
+    table = np.asarray(problem.transfer_per_byte)
+    apart = ~np.eye(len(table), dtype=bool)
+    least = []
+    for way, part in (("reduce", table), ("broadcast", table.T)):
+        if problem.collective in (way, "all-reduce"):
+            least += [
+                part.min(axis=1, where=apart, initial=np.inf)[1:].max(),
+                part.min(axis=0, where=apart, initial=np.inf)[ROOT],
+            ]
+    return float(max(least)) * float(problem.bytes or 0.0)
 
 
 def _shares(problem: Reduction, segments: int) -> tuple[Fraction, Fraction, Fraction]:
     """Return least latency, transfer and reduce time for a number of segments."""
     share = Fraction(problem.bytes or 0) / segments
-    transfer = (
-        Fraction(problem.message_overhead or 0) + Fraction(problem.transfer_per_byte or 0) * share
+    transfer, reduce = (
+        Fraction(_least_between(fixed)) + Fraction(_least_between(per_byte)) * share
+        for fixed, per_byte in (
+            (problem.message_overhead, problem.transfer_per_byte),
+            (problem.reduce_overhead, problem.reduce_per_byte),
+        )
     )
-    reduce = Fraction(problem.reduce_overhead or 0) + Fraction(problem.reduce_per_byte or 0) * share
     return Fraction(_least_between(problem.latency)), transfer, reduce
 
 

@@ -18,8 +18,8 @@ from makespan.core.inputs.forms import (
 from makespan.reduction.model.validation import BYTES, MACHINES, SEGMENTS, SIZE, TIME
 from makespan.reduction.problem import FIELDS, Reduction
 
-Time = Annotated[float, Value(TIME)]
 Times = Annotated[Any, Table(TIME, TIME)]
+OfMachines = Annotated[Any, Column(TIME)]
 
 
 class ReductionForm(ProblemForm):
@@ -31,16 +31,16 @@ class ReductionForm(ProblemForm):
     segments: Annotated[int | str, Value(SEGMENTS)]
     latency: Times = 0.0
     transfer: Times | None = None
-    reduce: Annotated[Any, Column(TIME)] | None = None
+    reduce: OfMachines | None = None
     segment_sizes: Annotated[Any, Column(SIZE, one_for_all=False)] | None = None
     order: Literal["free", "greedy", "backfilling"] = "free"
     destinations: list[list[int]] | None = None
     sequences: list[list[list[int]]] | None = None
     bytes: Annotated[float, Value(BYTES)] | None = None
-    message_overhead: Time | None = None
-    transfer_per_byte: Time | None = None
-    reduce_per_byte: Time | None = None
-    reduce_overhead: Time | None = None
+    message_overhead: Times | None = None
+    transfer_per_byte: Times | None = None
+    reduce_per_byte: OfMachines | None = None
+    reduce_overhead: OfMachines | None = None
 
 
 def read(data: Mapping[str, Any]) -> Reduction:

@@ -68,7 +68,8 @@ class Reduction(Pictured):
         (a reduction, then a broadcast of each segment when it is complete).
     bytes, message_overhead, transfer_per_byte, reduce_per_byte, reduce_overhead
         For ``segments="auto"``: m segments cost ``message_overhead + transfer_per_byte * bytes/m``
-        a transfer and ``reduce_overhead + reduce_per_byte * bytes/m`` a combination.
+        a transfer and ``reduce_overhead + reduce_per_byte * bytes/m`` a combination. Numbers, or
+        tables as of ``transfer`` and ``reduce``.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -96,10 +97,10 @@ class Reduction(Pictured):
     sequences: tuple[tuple[tuple[int, int], ...], ...] | None
     collective: Collective
     bytes: float | None
-    message_overhead: float | None
-    transfer_per_byte: float | None
-    reduce_per_byte: float | None
-    reduce_overhead: float | None
+    message_overhead: float | Floats | None
+    transfer_per_byte: float | Floats | None
+    reduce_per_byte: float | Floats | None
+    reduce_overhead: float | Floats | None
     options: Mapping[str, Any]
 
     def __init__(
@@ -116,10 +117,10 @@ class Reduction(Pictured):
         sequences: Any = None,
         collective: Collective = "reduce",
         bytes: float | None = None,  # noqa: A002 - the word of the file format
-        message_overhead: float | None = None,
-        transfer_per_byte: float | None = None,
-        reduce_per_byte: float | None = None,
-        reduce_overhead: float | None = None,
+        message_overhead: Any = None,
+        transfer_per_byte: Any = None,
+        reduce_per_byte: Any = None,
+        reduce_overhead: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         given = dict(locals())
@@ -240,8 +241,8 @@ class Reduction(Pictured):
         return replace(
             self,
             segments=segments,
-            transfer=(self.message_overhead or 0.0) + (self.transfer_per_byte or 0.0) * share,
-            reduce=(self.reduce_overhead or 0.0) + (self.reduce_per_byte or 0.0) * share,
+            transfer=_cost(self.message_overhead, self.transfer_per_byte, share),
+            reduce=_cost(self.reduce_overhead, self.reduce_per_byte, share),
             bytes=None,
             message_overhead=None,
             transfer_per_byte=None,
@@ -260,6 +261,12 @@ def segment_name(segment: int) -> str:
     'S1'
     """
     return f"S{segment + 1}"
+
+
+def _cost(fixed: Any, per_byte: Any, share: float) -> Any:
+    """Return what so many bytes cost: a number, or a table where one of both is."""
+    fixed, per_byte = (0.0 if cost is None else cost for cost in (fixed, per_byte))
+    return fixed + per_byte * share
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -26,6 +26,7 @@ PER_BYTE = (
     "reduce_per_byte",
     "reduce_overhead",
 )
+PER_MESSAGE = ("message_overhead", "reduce_overhead")
 TIME = Rule("a time is 0 or more seconds")
 SIZE = Rule("a size is above 0", strictly=True)
 BYTES = Rule("bytes are above 0", strictly=True)
@@ -103,10 +104,11 @@ class Validation:
 
     def _check_product(self, name: str) -> None:
         """Refuse what all the bytes would cost, where that is of a magnitude not allowed."""
-        each, size = self.fields[name], self.fields["bytes"]
-        if not name.endswith("_per_byte") or size is None or math.isnan(each * size):
+        size = self.fields["bytes"]
+        if not name.endswith("_per_byte") or size is None:
             return
-        fault = TIME.fault(each * size)
+        each = float(np.max(self.fields[name]))
+        fault = None if math.isnan(each * size) else TIME.fault(each * size)
         if fault is not None:
             text = f"{each:g} for each of {size:g} bytes {fault}; {TIME.allowed}"
             self.mistakes.add(name, text)
@@ -122,12 +124,10 @@ class Validation:
             fields["bytes"] = mistakes.number("bytes", fields["bytes"], BYTES)
         for name in PER_BYTE[1:]:
             if fields[name] is not None:
-                fields[name] = mistakes.number(name, fields[name], TIME)
+                self._costs(name, 1 if name.startswith("reduce") else 2)
                 self._check_product(name)
-        per_message = [fields["message_overhead"] or 0.0, fields["reduce_overhead"] or 0.0]
-        if fields["collective"] == "broadcast":
-            per_message = per_message[:1]
-        if not max(per_message) > 0:
+        overheads = PER_MESSAGE[:1] if fields["collective"] == "broadcast" else PER_MESSAGE
+        if not any(np.any(fields[name]) for name in overheads if fields[name] is not None):
             mistakes.add(
                 "message_overhead",
                 "is missing or zero; without an overhead per message more segments always help",
