@@ -17,5 +17,5 @@ if __name__ == "__main__":
     comm = MPI.COMM_WORLD
     plan = solve(Reduction(machines=comm.size, segments=2, transfer=1, reduce=1), method="chain")
     if comm.rank == 1:
-        ranks.Rank._take = broken  # type: ignore[assignment]
+        ranks.Rank._combine = broken  # type: ignore[assignment]
     run(plan, np.ones(10))

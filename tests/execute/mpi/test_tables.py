@@ -9,7 +9,7 @@ import pytest
 
 from makespan import Reduction, check, solve
 from makespan.execute.mpi.calibration import fitted
-from makespan.execute.mpi.run import cuts_of
+from makespan.execute.mpi.collective import cuts_of
 from makespan.execute.mpi.tables import NO_MESSAGE, Receive, Step, tables_of
 from tests.execute.mpi.launch import random_plan
 
@@ -83,8 +83,8 @@ def test_rows_of_a_table():
     plan = solve(problem, method="chain")
     tables = tables_of(plan.problem, plan.schedule)
     assert [table.receives for table in tables] == [
-        (Receive(1, 0, False),),
-        (Receive(2, 0, False),),
+        (Receive(1, 0, False, False),),
+        (Receive(2, 0, False, False),),
         (),
     ]
     first = tables[1].steps

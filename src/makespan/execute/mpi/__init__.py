@@ -7,7 +7,8 @@ an MPI library: ``pip install makespan[mpi]``.
 from __future__ import annotations
 
 from makespan.execute.mpi.calibration import Calibration, calibrate
+from makespan.execute.mpi.collective import Collective, prepare
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.run import run
 
-__all__ = ["Calibration", "Execution", "calibrate", "run"]
+__all__ = ["Calibration", "Collective", "Execution", "calibrate", "prepare", "run"]

@@ -1,117 +1,221 @@
-"""One rank at work: it posts its receives, then takes the steps of its table."""
+"""One rank at work: its messages are bound to arrays once, and exchanged as often as wanted."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.numeric.arrays import Floats
-from makespan.execute.mpi.tables import NO_MESSAGE, Step, Table
-from makespan.execute.mpi.world import ROOT, mpi, offer_core
+from makespan.execute.mpi.operations import Combine
+from makespan.execute.mpi.tables import NO_MESSAGE, Receive, Step, Table
+from makespan.execute.mpi.world import mpi, offer_core
 
 Array = NDArray[Any]
+AT_ONCE = 64
+"""Messages that a rank looks for at a time: the first ones of its table that have not come."""
 
 
 class Rank:
-    """The buffers of a rank, allocated once; :meth:`carry_out` runs its table on them.
+    """The table of a rank as what follows from what: each message that comes allows others.
+
+    A send begins when its segment is there, whatever else the rank waits for. What comes is
+    combined in the order of the table, so values do not depend on what comes first. The first
+    message of the order of all that has not come can always come, and is always looked for.
 
     Parameters
     ----------
     comm
-        The communicator.
+        A communicator for nothing else.
     table
         What this rank does.
-    own
-        What this rank contributes, one-dimensional; it is never changed.
-    cuts
-        Where segment k begins (``cuts[k]``) and ends (``cuts[k + 1]``).
-    combine
-        A NumPy ufunc of two arrays, such as ``np.add``.
-    from_root
-        Whether the plan ends with a broadcast, so that all ranks have the result.
+    segments
+        Their number.
     """
 
-    def __init__(
-        self,
-        comm: Any,
-        table: Table,
-        own: Array,
-        cuts: list[int],
-        combine: Callable[..., Any],
-        from_root: bool,
-    ) -> None:
-        self.comm = comm
-        self.table = table
-        self.combine = combine
-        self.own = [own[begin:end] for begin, end in pairwise(cuts)]
-        self.has_result = from_root or comm.rank == ROOT
-        self.result = own.copy() if self.has_result else own[:0]
-        cuts_of_result = cuts if self.has_result else [0] * len(cuts)
-        self.parts = [self.result[begin:end] for begin, end in pairwise(cuts_of_result)]
-        self.buffers = [
-            self.parts[message.segment]
-            if message.final
-            else np.empty_like(self.own[message.segment])
-            for message in table.receives
-        ]
-        self.rows = np.array([step.row for step in table.steps], dtype=np.int64)
-        self._wtime = mpi().Wtime
-        self._sends: deque[tuple[Any, int]] = deque()
+    def __init__(self, comm: Any, table: Table, segments: int) -> None:
+        self.comm, self.table = comm, table
+        self.sends = [step for step in table.steps if step.message == NO_MESSAGE]
+        self.combined: list[list[int]] = [[] for _ in range(segments)]  # messages, in order
+        self.then: list[list[int]] = [[] for _ in range(segments)]  # sends of what was combined
+        self.spread: list[list[int]] = [[] for _ in range(segments)]  # sends of what came complete
+        self.expected = [step.message for step in table.steps if step.message != NO_MESSAGE]
+        self.comes = {message.segment for message in table.receives if message.final}
+        for message in self.expected:
+            if not table.receives[message].final:
+                self.combined[table.receives[message].segment].append(message)
+        for send, step in enumerate(self.sends):
+            late = step.final and step.segment in self.comes
+            (self.spread if late else self.then)[step.segment].append(send)
+        self.first = sorted(
+            send for k in range(segments) if not self.combined[k] for send in self.then[k]
+        )
+        self._requests: tuple[list[Any], list[Any]] = [], []
 
-    def carry_out(self) -> tuple[Floats, Floats]:
-        """Run the table once; return start and end of every step, on this rank's clock."""
-        steps = self.table.steps
-        start, end = np.zeros(len(steps)), np.zeros(len(steps))
-        receives = [
-            self.comm.Irecv(buffer, source=message.source)
-            for buffer, message in zip(self.buffers, self.table.receives, strict=True)
+    def bind(self, own: Array, result: Array | None, cuts: list[int], combine: Combine) -> None:
+        """Make the messages for two arrays, one-dimensional, and the buffers for what is combined.
+
+        ``own`` is never changed; ``result`` takes the complete array, where it is wanted.
+        """
+        for request in (*self._requests[0], *self._requests[1]):
+            request.Free()
+        self.combine, parts = combine, list(pairwise(cuts))
+        self.own = [own[begin:end] for begin, end in parts]
+        self.result = None if result is None else [result[begin:end] for begin, end in parts]
+        ends_here = [
+            k for k, order in enumerate(self.combined) if not order and k not in self.comes
         ]
-        held = list(self.own)
-        for index, step in enumerate(steps):
-            if step.message == NO_MESSAGE:
-                start[index] = self._wtime()
-                self._sends.append((self.comm.Isend(self._outgoing(step, held), step.peer), index))
+        self.kept = ends_here if result is not None and result is not own else []
+        self.came = [self._into(message) for message in self.table.receives]
+        comm, table = self.comm, self.table
+        self._requests = (
+            [
+                comm.Recv_init(_bytes(into), message.source, _tag(message))
+                for into, message in zip(self.came, table.receives, strict=True)
+            ],
+            [
+                comm.Send_init(_bytes(self._sent(step)), step.peer, _tag(step))
+                for step in self.sends
+            ],
+        )
+
+    def _into(self, message: Receive) -> Array:
+        """Return where a message goes: what is complete to its place, all else to a buffer."""
+        if message.final:
+            assert self.result is not None
+            return self.result[message.segment]
+        return np.empty_like(self.own[message.segment])
+
+    def _sent(self, step: Step) -> Array:
+        """Return what is sent: what came complete, what was combined, or one's own."""
+        if step.final and step.segment in self.comes:
+            assert self.result is not None
+            return self.result[step.segment]
+        messages = self.combined[step.segment]
+        return self._out(messages[-1]) if messages else self.own[step.segment]
+
+    def _out(self, message: int) -> Array:
+        """Return where a segment is after a message was combined with it."""
+        segment = self.table.receives[message].segment
+        ends_here = self.result is not None and segment not in self.comes
+        return self.result[segment] if ends_here else self.came[message]  # type: ignore[index]
+
+    def carry_out(self, watch: Watch | None = None) -> None:
+        """Exchange all messages once."""
+        receives, sends = self._requests
+        package = mpi()
+        if receives:
+            package.Prequest.Startall(receives)
+        for segment in self.kept:
+            self.result[segment][...] = self.own[segment]  # type: ignore[index]
+        arrived, done = bytearray(len(receives)), [0] * len(self.combined)
+        self._begin(self.first, watch)
+        following = iter(self.expected)
+        waiting = list(islice(following, AT_ONCE))
+        requests = [receives[message] for message in waiting]
+        while waiting:
+            found = package.Request.Testsome(requests)
+            if watch is not None:
+                watch.look()
+            if not found:
+                offer_core()
                 continue
-            self._await(receives[step.message], start, end)
-            start[index] = self._wtime()
-            if not step.final:
-                self._take(step, held)
-            end[index] = self._wtime() if not step.final else start[index]
-        while self._sends:
-            self._look_at_sends(start, end)
+            for index in sorted(found, reverse=True):
+                self._arrived(waiting.pop(index), arrived, done, watch)
+                del requests[index]
+            fresh = list(islice(following, len(found)))
+            waiting += fresh
+            requests += [receives[message] for message in fresh]
+        if watch is not None:
+            watch.wait()
+        while sends and not package.Request.Testall(sends):
             offer_core()
-        return start, end
 
-    def _outgoing(self, step: Step, held: list[Array]) -> Array:
-        """Return what is sent: a complete segment that was received, or what is held of it."""
-        if step.final and self.comm.rank != ROOT:
-            return self.parts[step.segment]
-        return held[step.segment]
+    def _arrived(self, message: int, arrived: bytearray, done: list[int], watch: Any) -> None:
+        """Combine what came with what is held, as far as the order allows; send what follows."""
+        expected = self.table.receives[message]
+        segment = expected.segment
+        if expected.final:
+            if watch is not None:
+                watch.took(message, watch.now())
+            self._begin(self.spread[segment], watch)
+            return
+        arrived[message] = 1
+        order, count = self.combined[segment], done[segment]
+        while count < len(order) and arrived[order[count]]:
+            begin = 0.0 if watch is None else watch.now()
+            self._combine(segment, order, count)
+            if watch is not None:
+                watch.took(order[count], begin)
+            count += 1
+        done[segment] = count
+        if count == len(order):
+            self._begin(self.then[segment], watch)
 
-    def _take(self, step: Step, held: list[Array]) -> None:
-        """Combine a message into what is held; the first one needs no copy of the own segment."""
-        received = self.buffers[step.message]
-        out = self.parts[step.segment] if self.comm.rank == ROOT else received
-        self.combine(held[step.segment], received, out=out)
-        held[step.segment] = out
+    def _combine(self, segment: int, order: list[int], count: int) -> None:
+        message = order[count]
+        held = self._out(order[count - 1]) if count else self.own[segment]
+        received, out = self.came[message], self._out(message)
+        if self.table.receives[message].before:
+            self.combine(received, held, out)
+        else:
+            self.combine(held, received, out)
 
-    def _look_at_sends(self, start: Floats, end: Floats) -> None:
-        """Note which sends have ended; on the port, the next begins then."""
-        while self._sends and self._sends[0][0].Test():
-            _, index = self._sends.popleft()
-            end[index] = self._wtime()
-            if self._sends:
-                following = self._sends[0][1]
-                start[following] = max(start[following], end[index])
+    def _begin(self, sends: list[int], watch: Watch | None) -> None:
+        for send in sends:
+            if watch is not None:
+                watch.sending(send, self._requests[1][send])
+            self._requests[1][send].Start()
 
-    def _await(self, receive: Any, start: Floats, end: Floats) -> None:
-        """Wait for a message, noting meanwhile which sends have ended."""
-        while not receive.Test():
-            self._look_at_sends(start, end)
+
+class Watch:
+    """When every step of a rank began and ended, on its own clock.
+
+    On the port a send begins when the one before it has ended.
+    """
+
+    def __init__(self, rank: Rank) -> None:
+        steps = rank.table.steps
+        self.rows = np.array([step.row for step in steps], dtype=np.int64)
+        self.start, self.end = np.zeros(len(steps)), np.zeros(len(steps))
+        self.now = mpi().Wtime
+        self._of_message = {s.message: k for k, s in enumerate(steps) if s.message != NO_MESSAGE}
+        self._of_send = [k for k, step in enumerate(steps) if step.message == NO_MESSAGE]
+        self._under_way: deque[tuple[Any, int]] = deque()
+
+    def took(self, message: int, begin: float) -> None:
+        """Note that a message was combined since ``begin``; one that came complete, just now."""
+        place = self._of_message[message]
+        self.start[place], self.end[place] = begin, self.now()
+
+    def sending(self, send: int, request: Any) -> None:
+        """Note that a send begins."""
+        place = self._of_send[send]
+        self.start[place] = self.now()
+        self._under_way.append((request, place))
+
+    def look(self) -> None:
+        """Note which sends have ended."""
+        while self._under_way and self._under_way[0][0].Test():
+            place = self._under_way.popleft()[1]
+            self.end[place] = self.now()
+            if self._under_way:
+                following = self._under_way[0][1]
+                self.start[following] = max(self.start[following], self.end[place])
+
+    def wait(self) -> None:
+        """Wait for all sends."""
+        while self._under_way:
+            self.look()
             offer_core()
-        self._look_at_sends(start, end)
+
+
+def _bytes(array: Array) -> list[Any]:
+    return [array.view(np.uint8), mpi().BYTE]
+
+
+def _tag(message: Receive | Step) -> int:
+    """Return the number of a message among those from one rank to another."""
+    return 2 * message.segment + message.final

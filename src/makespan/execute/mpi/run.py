@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.errors import ExecutionError, InputError, InvalidSchedule
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.execute.mpi.clocks import clocks_ahead
+from makespan.execute.mpi.collective import Collective, Work, shared
 from makespan.execute.mpi.execution import CALLS, Execution
-from makespan.execute.mpi.ranks import Rank
-from makespan.execute.mpi.tables import Table, tables_of
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, yield_until_all
+from makespan.execute.mpi.operations import UFUNCS
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
-from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import segment_count
 
-OPERATIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+OPERATIONS = {name: UFUNCS[name] for name in ("sum", "prod", "min", "max")}
 TYPES = (
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *("float32", "float64"),
 )
 WARM_UPS = 1
-
-
-class _Plan(NamedTuple):
-    """What all ranks know of the plan."""
-
-    collective: str
-    makespan: float
-    sizes: Floats
-    table: Table
 
 
 @suggesting
@@ -49,11 +38,11 @@ def run(
     repetitions: int = 5,
     progress: Progress = True,
 ) -> Execution:
-    """Carry out the plan of a reduction, broadcast or all-reduce; every rank calls this.
+    """Carry out a plan several times beside MPI's own operation; every rank calls this.
 
-    Every rank posts all its receives, then combines and sends in the order of the planned starts,
-    without waiting for its sends to end. The array is cut into the segments of the plan, in
-    proportion to their sizes; segments may be empty. Rank r is machine r + 1; rank 0 is the root.
+    It measures, draws and compares; :func:`makespan.execute.mpi.prepare` is for using a plan. The
+    array is cut into the segments of the plan, in proportion to their sizes; segments may be
+    empty. Rank r is machine r + 1, rank 0 the root, as there.
 
     Parameters
     ----------
@@ -91,56 +80,12 @@ def run(
     package = mpi()
     world = package.COMM_WORLD if comm is None else comm
     with all_or_none(world):
-        known = _shared(plan, world)
+        known = shared(plan, world)
         own = np.ascontiguousarray(array)
         operation = _name_of(operation)
         _check_arguments(world, own, operation, repetitions)
-        private = world.Dup()
-        try:
-            with teller(progress if world.rank == ROOT else False) as tell:
-                return _run(private, known, plan, own, operation, repetitions, tell)
-        finally:
-            private.Free()
-
-
-def _shared(plan: Result | None, comm: Any) -> _Plan:
-    """Return what this rank needs of the plan that rank 0 has."""
-    tables: list[Table] = []
-
-    def checked() -> tuple[str, float, Floats]:
-        problem, schedule = _checked(plan, comm.size)
-        tables.extend(tables_of(problem, schedule))
-        sizes = problem.with_segments(segment_count(problem, schedule)).sizes
-        return problem.collective, schedule.makespan, sizes
-
-    collective, makespan, sizes = on_root(comm, checked)
-    table = comm.scatter(tables if comm.rank == ROOT else None, root=ROOT)
-    return _Plan(collective, makespan, sizes, table)
-
-
-def _checked(plan: Result | None, ranks: int) -> tuple[Reduction, Schedule]:
-    """Return the problem and the schedule of a plan for so many ranks, or say what is wrong."""
-    from makespan.flow.check import check
-
-    if not isinstance(plan, Result):
-        raise InputError(f"plan: {plan!r} is not a result; solve a reduction to get one")
-    problem = plan.problem
-    if not isinstance(problem, Reduction):
-        raise InputError(
-            f"plan: is of kind {problem.kind!r}; MPI carries out plans of kind 'reduction'"
-        )
-    if plan.schedule is None:
-        raise InputError(f"plan: has no schedule, its status is {plan.status.value!r}")
-    machines = len(problem.machines)
-    if ranks != machines:
-        raise InputError(
-            f"plan: is for {machines} machines, but there {'is' if ranks == 1 else 'are'} {ranks} "
-            f"rank{'' if ranks == 1 else 's'}; start it with 'mpiexec -n {machines}'"
-        )
-    report = check(plan)
-    if not report.ok:
-        raise InvalidSchedule(f"plan: the referee refuses it: {report.violations[0]}", report)
-    return problem, plan.schedule
+        with teller(progress if world.rank == ROOT else False) as tell:
+            return _run(private(world), known, plan, own, operation, repetitions, tell)
 
 
 def _name_of(operation: Any) -> str:
@@ -174,21 +119,9 @@ def _check_arguments(comm: Any, own: NDArray[Any], operation: str, repetitions: 
             )
 
 
-def cuts_of(sizes: Floats, length: int) -> list[int]:
-    """Return where segments begin and end in an array, in proportion to their sizes.
-
-    >>> cuts_of(np.ones(4), 10), cuts_of(np.ones(4), 2)
-    ([0, 2, 5, 8, 10], [0, 0, 1, 2, 2])
-    """
-    total = float(sizes.sum())
-    share = np.cumsum(sizes) / total if total > 0 else np.arange(1, len(sizes) + 1) / len(sizes)
-    cuts: list[int] = np.rint(share * length).astype(np.int64).tolist()
-    return [0, *cuts[:-1], length]
-
-
 def _run(
     comm: Any,
-    known: _Plan,
+    known: Work,
     plan: Result | None,
     own: NDArray[Any],
     operation: str,
@@ -196,30 +129,34 @@ def _run(
     tell: Tell,
 ) -> Execution:
     flat = own.reshape(-1)
-    from_root = known.collective != "reduce"
-    cuts = cuts_of(known.sizes, len(flat))
-    rank = Rank(comm, known.table, flat, cuts, OPERATIONS[operation], from_root)
-    expected = flat.copy() if rank.has_result else flat[:0]
-    classical = _classical(comm, known.collective, operation, flat, expected)
+    collective = Collective(comm, known, OPERATIONS[operation])
+    result, expected = (flat.copy() if collective.has_result else None for _ in range(2))
+    given, taken = (result, None) if known.collective == "broadcast" else (flat, result)
+    classical = _classical(comm, known, operation, flat, expected)
+
+    def carry_out() -> Any:
+        return collective.carry_out(given, taken, watch=True)
+
     ahead = clocks_ahead(comm)
     planned_times, classical_times, windows = [], [], []
     for turn in range(WARM_UPS + repetitions):
         tell(turn / (WARM_UPS + repetitions), "the plan, and MPI's own")
-        took, window = _timed(comm, rank.carry_out)
+        took, window = _timed(comm, carry_out)
         other, _ = _timed(comm, classical)
         if turn >= WARM_UPS:
             planned_times.append(took)
             classical_times.append(other)
             windows.append(window)
-    exact, difference = _compared(comm, rank, flat, expected, operation, known.collective)
+    exact, difference = _compared(comm, result, flat, expected, operation, known.collective)
     middle = sorted(range(repetitions), key=lambda turn: planned_times[turn])[
         (repetitions - 1) // 2
     ]
-    measured = (rank.rows, *(column - ahead[comm.rank] for column in windows[middle]))
+    watch = windows[middle]
+    measured = watch.rows, watch.start - ahead[comm.rank], watch.end - ahead[comm.rank]
     gathered = comm.gather(measured, root=ROOT)
     schedule = on_root(comm, lambda: _measured(plan, gathered))
     return Execution(
-        values=rank.result.reshape(own.shape) if rank.has_result else None,
+        values=None if result is None else result.reshape(own.shape),
         schedule=schedule,
         collective=known.collective,
         operation=operation,
@@ -235,15 +172,15 @@ def _run(
 
 
 def _classical(
-    comm: Any, collective: str, operation: str, own: NDArray[Any], out: NDArray[Any]
+    comm: Any, known: Work, operation: str, own: NDArray[Any], out: NDArray[Any] | None
 ) -> Any:
     """Return MPI's own operation, from ``own`` to ``out``, as a function without arguments."""
     code = getattr(mpi(), operation.upper())
-    if collective == "broadcast":
-        return lambda: comm.Bcast(out, root=ROOT)
-    if collective == "all-reduce":
+    if known.collective == "broadcast":
+        return lambda: comm.Bcast(out, root=known.root)
+    if known.collective == "all-reduce":
         return lambda: comm.Allreduce(own, out, op=code)
-    return lambda: comm.Reduce(own, out if comm.rank == ROOT else None, op=code, root=ROOT)
+    return lambda: comm.Reduce(own, out, op=code, root=known.root)
 
 
 def _timed(comm: Any, work: Any) -> tuple[float, Any]:
@@ -260,9 +197,9 @@ def _timed(comm: Any, work: Any) -> tuple[float, Any]:
 
 def _compared(
     comm: Any,
-    rank: Rank,
+    result: NDArray[Any] | None,
     own: NDArray[Any],
-    expected: NDArray[Any],
+    expected: NDArray[Any] | None,
     operation: str,
     collective: str,
 ) -> tuple[bool, float]:
@@ -279,9 +216,9 @@ def _compared(
         scale = np.zeros_like(own)
         comm.Allreduce(np.abs(own), scale, op=code)
     same, difference = True, 0.0
-    if rank.has_result and len(own):
-        same = rank.result.tobytes() == expected.tobytes()
-        difference = 0.0 if same else _difference(rank.result, expected, scale, rounded)
+    if result is not None and expected is not None:
+        same = result.tobytes() == expected.tobytes()
+        difference = 0.0 if same else _difference(result, expected, scale, rounded)
     same = comm.allreduce(same, op=package.LAND)
     difference = comm.allreduce(difference, op=package.MAX)
     allowed = 2 * comm.size * float(np.finfo(own.dtype).eps) if rounded else 0.0
@@ -296,14 +233,18 @@ def _compared(
 def _difference(
     one: NDArray[Any], other: NDArray[Any], scale: NDArray[Any], rounded: bool
 ) -> float:
-    """Return the largest difference relative to ``scale``; NaN and equal values differ by 0."""
-    alike = (one == other) | (one != one) | (other != other)  # noqa: PLR0124 - NaN
+    """Return the largest difference relative to ``scale``; equal values, or both NaN, differ by 0.
+
+    The least and the largest of values of which some are NaN are not defined by MPI.
+    """
+    odd, odder = np.isnan(one), np.isnan(other)
+    alike = (one == other) | ((odd & odder) if rounded else (odd | odder))
     if alike.all():
         return 0.0
     if not rounded:
         return float("inf")
-    gap = np.abs(one[~alike] - other[~alike])
-    return float((gap / scale[~alike]).max())
+    gap = np.abs(one[~alike] - other[~alike]) / scale[~alike]
+    return float(np.max(gap, where=~np.isnan(gap), initial=np.inf if np.isnan(gap).any() else 0.0))
 
 
 def _measured(plan: Result | None, parts: list[tuple[Integers, Floats, Floats]] | None) -> Schedule:

@@ -27,12 +27,59 @@ the core from the one that it waits for."""
 def mpi() -> Any:
     """Return the module ``mpi4py.MPI``; its first import starts MPI.
 
+    From then on, what a rank raises and nothing catches ends all ranks.
+
     Raises
     ------
     MissingExtra
         If mpi4py, or an MPI library for it, is not installed.
     """
-    return optional("mpi4py.MPI")
+    package = optional("mpi4py.MPI")
+    if not isinstance(sys.excepthook, _Ending):
+        sys.excepthook = _Ending(sys.excepthook)
+    return package
+
+
+class _Ending:
+    """What Python calls for an exception that nothing caught: the other ranks would wait."""
+
+    def __init__(self, before: Callable[..., object]) -> None:
+        self.before = before
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        package = mpi()
+        world = package.COMM_WORLD
+        if world.size == 1 or package.Is_finalized():
+            self.before(kind, error, trace)
+            return
+        if isinstance(error, MakespanError) and world.rank != ROOT:
+            time.sleep(2 * SECONDS_TO_TELL)  # most of them are raised on all ranks: one tells
+        end_all(world, lambda: self.before(kind, error, trace))
+
+
+def end_all(comm: Any, tell: Callable[[], object]) -> None:
+    """Say which rank failed, let it tell why, and end all ranks."""
+    stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other may be silent
+    stderr.write(f"rank {comm.rank} failed; all ranks end\n")
+    tell()
+    stderr.flush()
+    time.sleep(SECONDS_TO_TELL)
+    comm.Abort(1)
+
+
+def private(comm: Any) -> Any:
+    """Return a duplicate of a communicator, made by the first call for it; all ranks call this."""
+    package = mpi()
+    if not _kept:
+        _kept.append(package.Comm.Create_keyval(delete_fn=lambda _, __, own: own.Free()))
+    own = comm.Get_attr(_kept[0])
+    if own is None:
+        own = comm.Dup()
+        comm.Set_attr(_kept[0], own)
+    return own
+
+
+_kept: list[int] = []
 
 
 def on_root(comm: Any, task: Callable[[], Value]) -> Value:
@@ -63,11 +110,7 @@ def all_or_none(comm: Any) -> Iterator[None]:
     except BaseException:
         if comm.size == 1:
             raise
-        stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other is silent
-        stderr.write(f"rank {comm.rank} failed; all ranks end\n{traceback.format_exc()}")
-        stderr.flush()
-        time.sleep(SECONDS_TO_TELL)
-        comm.Abort(1)
+        end_all(comm, lambda: traceback.print_exc(file=sys.__stderr__))
         raise
 
 

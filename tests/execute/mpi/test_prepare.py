@@ -1,0 +1,36 @@
+"""Prepared plans on real ranks, and what they are refused for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.execute.mpi.launch import PROGRAMS, launch
+
+
+def right(ranks, length, timeout=120):
+    done = launch(ranks, PROGRAMS / "prepared.py", length, timeout=timeout)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_prepared_plans_give_what_numpy_gives(ranks):
+    """All types and operations, in place, other roots, orders, and refusals."""
+    right(ranks, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranks", "length"), [(8, 1000), (2, 10**7), (8, 10**7)])
+def test_large_arrays_and_many_ranks(ranks, length):
+    """The same on eight ranks, and with ten million numbers."""
+    right(ranks, length, timeout=400)
+
+
+def test_what_a_rank_raises_ends_all():
+    """An exception that nothing caught ends all ranks, says whose it was, and why."""
+    done = launch(3, PROGRAMS / "raising.py", timeout=60)
+    assert done.returncode != 0
+    assert "rank 2 failed; all ranks end" in done.stderr
+    assert "LookupError: on purpose" in done.stderr
