@@ -59,11 +59,14 @@ SAMPLES: dict[str, tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = {
             for more in ({}, {"spread": 0.5})
         ),
     ),
-    "taskgraph": tuple(
-        ({"size": size, "contention": contention, "communication": communication}, {})
-        for size in (50, 2000)
-        for contention in ("none", "links", "ports")
-        for communication in ("overlap", "blocking")
+    "taskgraph": (
+        *(
+            ({"size": size, "contention": contention, "communication": communication}, {})
+            for size in (50, 2000)
+            for contention in ("none", "links", "ports")
+            for communication in ("overlap", "blocking")
+        ),
+        ({"size": 2000}, {"duplication": True}),
     ),
 }
 """Options of the generators, and keys of the problem that are then changed.

@@ -153,9 +153,12 @@ QUICKLY_INSERTED = few_steps(
     1e7, "pairs of a task and a machine", lambda p: float(len(p.dag)) * len(p.network)
 )
 """What one more plan by compiled insertion is made of in about a second."""
-QUICKLY_TRIED = few_steps(
-    1e6,
-    "tasks and edges on each machine",
-    lambda p: float(len(p.dag) + len(p.dag.source)) * len(p.network),
+QUICKLY_TRIED, QUICKLY_COPIED = (
+    few_steps(
+        most,
+        "tasks and edges on each machine",
+        lambda p: float(len(p.dag) + len(p.dag.source)) * len(p.network),
+    )
+    for most in (1e6, 1e7)
 )
-"""What plain Python plans in some seconds."""
+"""What plain Python plans in some seconds, and compiled loops with copies."""

@@ -30,9 +30,12 @@ from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS, Activity
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.methods.duplication import MOST
 from makespan.taskgraph.pictures import picture
 from makespan.taskgraph.pictures.graph import graph
-from makespan.taskgraph.placing.copy_board import first_copies
+from makespan.taskgraph.placing import copy_board
+from makespan.taskgraph.placing.copy_board import Copying, first_copies
+from makespan.taskgraph.placing.levels import by_level, colevels, ranks
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_copies import (
     broken_copy_rule,
@@ -40,6 +43,7 @@ from tests.oracles.taskgraph_copies import (
     random_problem_with_copies,
     tiny_problem,
 )
+from tests.oracles.taskgraph_duplication import plan_with_copies
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_rules import is_valid
 from tests.taskgraph.test_referee import changed, mutations
@@ -114,6 +118,51 @@ def test_valid_and_never_worse_than_heft() -> None:
         assert result.makespan >= max(bound.value for bound in bounds(problem)) * (1 - 1e-12)
         shorter += result.makespan < plain.makespan * 0.99
     assert shorter >= 20
+
+
+@pytest.mark.parametrize("most", [1, MOST])
+def test_copies_are_placed_as_by_the_slow_twin(
+    form: bool, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Both forms of the loop, stopped after every task, give the plan of the obvious recursion."""
+    monkeypatch.setattr(copy_board, "SLICE", 0)
+    copied = widened = 0
+    for seed in range(25):
+        problem = random_problem_with_copies(seed)
+        dag = problem.dag
+        seconds = problem.durations.min(axis=1)
+        earliest = colevels(dag, seconds, 0.0 * dag.size, dag.release) - seconds
+        order = by_level(dag, ranks(problem))
+        plan = Copying(problem, order, earliest, most)
+        width = plan.width
+        while plan.placed < len(dag):
+            plan.place()
+        starts, ends = (np.reshape(times, (len(dag), -1)) for times in plan.times)
+        found = {
+            (task, machine): (starts[task, machine], ends[task, machine])
+            for task, machine in np.argwhere(ends >= 0.0).tolist()
+        }
+        assert found == plan_with_copies(problem, order.tolist(), earliest.tolist(), most), seed
+        copied += len(found) > len(dag)
+        widened += plan.width > width
+    assert copied >= 5
+    assert widened >= 2 or most > 1
+
+
+def test_ties_go_to_the_fewest_copies() -> None:
+    """A task that ends as soon beside its predecessor as beside a copy of it goes beside it."""
+    dag = Dag.from_arrays(
+        names=["x", "a", "b", "z"],
+        work=[1.0, 1.0, 5.0, 1.0],
+        source=[1, 0],
+        target=[2, 3],
+        size=[10.0, 20.0],
+        release=[0.0, 0.0, 2.0, 0.0],
+    )
+    problem = TaskGraph(dag, Network([1.0, 1.0]), duplication=True)
+    log = solve(problem, method="duplication", log=True).log
+    assert "a would end at M2: 1, M1: 2; a to M2, ends at 1" in log
+    assert "b would end at M2: 7, M1: 7; b to M2, ends at 7" in log
 
 
 def test_every_copy_is_needed() -> None:

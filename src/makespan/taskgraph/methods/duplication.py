@@ -8,8 +8,8 @@ from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.limits import worth
-from makespan.taskgraph.needs import DUPLICATION, QUICKLY_TRIED
-from makespan.taskgraph.placing.copy_board import Copying
+from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED
+from makespan.taskgraph.placing.copy_board import SECONDS_THINNED, Copying
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end
 from makespan.taskgraph.placing.levels import by_level, colevels, ranks
@@ -24,7 +24,7 @@ MOST = 32
     "taskgraph",
     name="duplication",
     needs=(DUPLICATION,),
-    reach=(QUICKLY_TRIED,),
+    reach=(QUICKLY_COPIED,),
     complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "
     "copies of a task, d its predecessors, g the gaps that are tried",
     source="Ahmad and Kwok 1998 (the predecessor whose data come last is copied, and its own "
@@ -54,19 +54,17 @@ def duplication(
     if cannot_end(problem, control):
         return Solution(schedule=plain)
     earliest = colevels(dag, least, 0.0 * dag.size, dag.release) - least
-    plan, machines = Copying(problem, control, earliest, MOST), range(len(problem.network))
-    for task in order.tolist():
-        if control.expired():
-            return Solution(schedule=plain)
-        tries: list[tuple[float, int, int]] = []
-        for machine in machines:
-            if not tries or plan.least_end(task, machine) <= min(tries)[0]:
-                tries.append((*plan.try_on(task, machine), machine))
-        plan.place(task, min(tries)[2])
-        if control.log_steps:
-            _log(problem, control, task, sorted(tries))
+    plan = Copying(problem, order, earliest, MOST)
+    with control.reserving(SECONDS_THINNED * (len(order) + len(dag.source))):
+        while plan.placed < len(order):
+            if control.expired():
+                return Solution(schedule=plain)
+            plan.place(1 if control.log_steps else None)
+            if control.log_steps:
+                _log(problem, control, int(order[plan.placed - 1]), plan.tries())
+        copied = plan.schedule(control)
     timed = plain if plain.earliest else retimed(problem, plain)
-    plans = (plain, timed, plan.schedule())
+    plans = (plain, timed, copied)
     best = min(plans, key=lambda each: worth(problem, each))
     if best is not plans[-1]:
         control.step("the plan of heft, without copies, is as short: it is kept")

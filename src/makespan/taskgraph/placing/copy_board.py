@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers, Rows
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.placing.board import schedule_of
-from makespan.taskgraph.placing.gaps import Gaps, Taken
+from makespan.taskgraph.placing.copy_loops import insert_copies, needed_copies
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 
-Placed = tuple[int, int, Gaps, Taken]
-"""A task, its machine, the core, and what it took there."""
-
-
-Times = list[dict[int, float]]
-"""A time of each copy of each task, by machine."""
+SLICE = 100_000
+"""Tasks and edges on machines that are tried between two looks at the clock."""
+STEPS = 6
+"""Elementary steps for each of them."""
+SECONDS_THINNED = 1e-6
+"""What a task or an edge takes when copies that nobody needs go."""
 
 
 class Copying:
@@ -30,194 +32,133 @@ class Copying:
     ----------
     problem
         With duplication; transfers wait for nothing.
-    control
-        When its time is up, no more is copied.
+    order
+        All tasks, predecessors first.
     earliest
         A lower bound on the start of each task, to give up early.
     most
         Copies of predecessors, and of theirs, that are tried for one task on one machine.
+
+    Attributes
+    ----------
+    placed
+        How many tasks of the order are placed.
+    width
+        Free times of a core that there is room for.
     """
 
-    def __init__(self, problem: TaskGraph, control: Control, earliest: Floats, most: int) -> None:
-        dag, routing = problem.dag, problem.network.routing
-        self.problem, self._most, self._left = problem, most, most
-        self._control = control
-        claim(300.0 * problem.cores.sum(), "the gaps of all cores")
-        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
-        self.starts: Times = [{} for _ in range(len(dag))]
-        self.ends: Times = [{} for _ in range(len(dag))]
-        self._earliest, self._release = earliest.tolist(), dag.release.tolist()
-        self._seconds = problem.seconds
-        self._fixed = Rows(routing.fixed_seconds.T)
-        self._per_unit = Rows(routing.seconds_per_unit.T)
-        self._first, self._sources = dag.first_in.tolist(), dag.predecessors.tolist()
-        self._sizes = dag.size[dag.in_edges].tolist()
+    def __init__(self, problem: TaskGraph, order: Integers, earliest: Floats, most: int) -> None:
+        dag, count, machines = problem.dag, len(problem.dag), len(problem.network)
+        self.problem, self.placed, self._most = problem, 0, most
+        self.width, cores = 2 * (most + 2), int(problem.cores.sum())
+        claim(56.0 * count * machines, f"copies of {count:,} tasks on all machines")
+        self._tried = (count + len(dag.source)) * machines
+        self._loop, self._column = insert_copies.chosen(STEPS * self._tried)
+        real, whole = np.zeros(most + 1), np.zeros(most + 1, dtype=np.int64)
+        pairs, ends = np.zeros(count * machines, dtype=np.int64), np.full(count * machines, -1.0)
+        self._inputs = self._columns(
+            order, problem.durations.ravel(), dag.release, earliest, dag.first_in,
+            dag.predecessors, dag.size[dag.in_edges], *_costs(problem), problem.first_core,
+        )  # fmt: skip
+        self._copies = self._columns(pairs, np.zeros(count, dtype=np.int64), ends, ends)
+        self._free = self._columns(np.zeros(0), np.zeros(0), np.ones(cores, dtype=np.int64))
+        self._tries = self._columns(np.full(machines, -1.0), np.zeros(machines, dtype=np.int64))
+        self._stack = self._columns(whole, whole, real, whole, whole, real)
+        self._trail = self._columns(whole, whole, whole, real, real, whole)
+        self._widen(self.width)
 
-    def least_end(self, task: int, machine: int) -> float:
-        """Return a time before which ``task`` can't end on ``machine``."""
-        length = self._seconds(task, machine)
-        return self._fit(machine, self._earliest[task], length) + length
+    def _columns(self, *columns: Any) -> tuple[Any, ...]:
+        return tuple(map(self._column, columns))
 
-    def try_on(self, task: int, machine: int) -> tuple[float, int]:
-        """Return when ``task`` would end on ``machine`` and with how many copies; keep nothing."""
-        trail = self.place(task, machine)
-        end = self.ends[task][machine]
-        self._take_away(trail, 0)
-        return end, len(trail)
+    def _widen(self, width: int) -> None:
+        """Make room for so many free times of each core; at first there is one, without an end."""
+        *times, gaps = self._free
+        claim(32.0 * len(gaps) * width, "the gaps of all cores")
+        wider = [np.full((len(gaps), width), last) for last in (0.0, np.inf)]
+        for table, before in zip(wider, times, strict=True):
+            known = np.reshape(before, (len(gaps), -1))
+            table[:, : known.shape[1]] = known
+        self.width, self._free = width, (*self._columns(*(each.ravel() for each in wider)), gaps)
 
-    def place(self, task: int, machine: int) -> list[Placed]:
-        """Place ``task`` on ``machine``, after those copies that let it start earlier."""
-        self._left = self._most
-        trail: list[Placed] = []
-        self._place(task, machine, trail)
-        return trail
+    def place(self, tasks: int | None = None) -> None:
+        """Place the next tasks, so many or as many as are quickly placed."""
+        count, machines = len(self.problem.dag), len(self.problem.network)
+        after = self.placed + (tasks or 1 + SLICE * count // (self._tried + 1))
+        while self.placed < min(after, count):
+            self.placed = self._loop(
+                *self._inputs, *self._copies, *self._free, *self._tries, *self._stack, *self._trail,
+                self.placed, min(after, count), self._most, machines, self.width,
+            )  # fmt: skip
+            if self.placed < min(after, count):
+                self._widen(2 * self.width)
 
-    def _place(self, task: int, machine: int, trail: list[Placed]) -> float:
-        """Place a task and what helps it; return its end.
+    @property
+    def times(self) -> tuple[Floats, Floats]:
+        """Starts and ends by task and machine, as flat tables, -1 where there is no copy."""
+        return np.asarray(self._copies[2]), np.asarray(self._copies[3])
 
-        As long as the data that come last come from elsewhere, their task is copied here, itself
-        after what helps it. What is kept are the copies after which the start was earliest.
-        """
-        length = self._seconds(task, machine)
-        ready, latest = self._ready(task, machine)
-        best, kept = self._fit(machine, ready, length), len(trail)
-        while (
-            latest >= 0
-            and self._left
-            and not self._control.expired()
-            and self._copied(latest, machine, ready, trail)
-        ):
-            ready, latest = self._ready(task, machine)
-            start = self._fit(machine, ready, length)
-            if start < best:
-                best, kept = start, len(trail)
-        self._take_away(trail, kept)
-        self._put(task, machine, best, trail)
-        return best + length
+    def tries(self) -> list[tuple[float, int, int]]:
+        """Return the end, the copies and the machine of each try of the last task, best first."""
+        ends, copies = self._tries
+        each = zip(ends, copies, range(len(ends)), strict=True)
+        return sorted((float(end), int(more), machine) for end, more, machine in each if end >= 0)
 
-    def _copied(self, task: int, machine: int, arrival: float, trail: list[Placed]) -> bool:
-        """Copy a task to a machine where its data would arrive at ``arrival``, if that is later."""
-        if self.least_end(task, machine) >= arrival:
-            return False
-        self._left -= 1
-        kept = len(trail)
-        if self._place(task, machine, trail) < arrival:
-            return True
-        self._take_away(trail, kept)
-        return False
-
-    def _ready(self, task: int, machine: int) -> tuple[float, int]:
-        """Return when the inputs of a task are on a machine, and the source of the last of them.
-
-        The source is -1 if it has a copy there already.
-        """
-        ready, latest = self._release[task], -1
-        fixed, per_unit = self._fixed[machine], self._per_unit[machine]
-        first, last = self._first[task], self._first[task + 1]
-        for source, size in zip(self._sources[first:last], self._sizes[first:last], strict=True):
-            ends = self.ends[source]
-            arrival = min(
-                [
-                    end if origin == machine else end + fixed[origin] + per_unit[origin] * size
-                    for origin, end in ends.items()
-                ]
-            )
-            if arrival > ready:
-                ready, latest = arrival, -1 if machine in ends else source
-        return ready, latest
-
-    def _fit(self, machine: int, ready: float, length: float) -> float:
-        return min([gaps.first_fit(ready, length) for gaps in self.cores[machine]])
-
-    def _put(self, task: int, machine: int, start: float, trail: list[Placed]) -> None:
-        end = start + self._seconds(task, machine)
-        free = next(gaps for gaps in self.cores[machine] if gaps.fits(start, end))
-        trail.append((task, machine, free, free.take(start, end)))
-        self.starts[task][machine], self.ends[task][machine] = start, end
-
-    def _take_away(self, trail: list[Placed], kept: int) -> None:
-        """Take away what was placed last, until ``kept`` placements are left."""
-        for task, machine, gaps, taken in reversed(trail[kept:]):
-            gaps.undo(taken)
-            del self.starts[task][machine], self.ends[task][machine]
-        del trail[kept:]
-
-    def schedule(self) -> Schedule:
+    def schedule(self, control: Control) -> Schedule:
         """Return the plan as early as possible, without the copies that nobody needs.
 
         What goes may make others start earlier, so that more goes, until nothing does.
         """
-        plan = thinned(self.problem, self.starts, self.ends)
+        starts, ends = self.times
+        plan = thinned(self.problem, starts, ends)
         while True:
             copies = Copies(self.problem, retimed(self.problem, plan))
-            starts, ends = _by_task(copies, "start"), _by_task(copies, "end")
+            place = copies.task * len(self.problem.network) + copies.machine
+            starts, ends = np.full((2, len(starts)), -1.0)
+            starts[place] = copies.schedule.start[copies.row]
+            ends[place] = copies.schedule.end[copies.row]
             fewer = thinned(self.problem, starts, ends)
-            if len(fewer) >= len(plan) or self._control.expired():
+            if len(fewer) >= len(plan) or control.expired():
                 return copies.schedule
             plan = fewer
 
 
-def _by_task(copies: Copies, name: str) -> Times:
-    times: Times = [{} for _ in copies.earliest]
-    values = getattr(copies.schedule, name)[copies.row]
-    each = zip(copies.task.tolist(), copies.machine.tolist(), values.tolist(), strict=True)
-    for task, machine, time in each:
-        times[task][machine] = time
-    return times
+def _costs(problem: TaskGraph) -> tuple[Floats, Floats]:
+    """Return the seconds of a message between two machines, and those of a unit, as flat tables."""
+    routing = problem.network.routing
+    return routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel()
 
 
-def thinned(problem: TaskGraph, starts: Times, ends: Times) -> Schedule:
+def thinned(problem: TaskGraph, starts: Floats, ends: Floats) -> Schedule:
     """Return the plan of the copies that are needed, with their transfers.
 
-    Needed is the copy of an exit task that ends first, and of each input of a needed copy the one
-    whose data are there first: that on the same machine before others, then on the lowest.
-    Complexity: O(c² e), c the copies of a task.
+    ``starts`` and ``ends`` are flat tables by task and machine, -1 where there is no copy.
+    Complexity: O(n m + c e m), c the copies of a task.
     """
-    dag, routing = problem.dag, problem.network.routing
-    needed: list[dict[int, bool]] = [{} for _ in ends]
-    first_in, edges, sources = dag.first_in.tolist(), dag.in_edges.tolist(), dag.source.tolist()
-    first_out, sizes = dag.first_out.tolist(), dag.size.tolist()
-    fixed, per_unit = routing.fixed_seconds.tolist(), routing.seconds_per_unit.tolist()
-    supplies: list[tuple[int, int, int]] = []
-    for task in dag.order[::-1].tolist():
-        if first_out[task] == first_out[task + 1]:
-            needed[task][min(ends[task], key=lambda each: (ends[task][each], each))] = True
-        for machine in sorted(needed[task]):
-            for edge in edges[first_in[task] : first_in[task + 1]]:
-                source, size = sources[edge], sizes[edge]
-                origin = min(
-                    (end, False, each)
-                    if each == machine
-                    else (end + fixed[each][machine] + per_unit[each][machine] * size, True, each)
-                    for each, end in ends[source].items()
-                )[2]
-                needed[source][origin] = True
-                supplies.append((edge, origin, machine))
-    copies = [(task, machine) for task, on in enumerate(needed) for machine in sorted(on)]
-    start, end = (
-        np.array([times[task][machine] for task, machine in copies]) for times in (starts, ends)
-    )
-    return _planned(problem, np.array(copies).reshape(-1, 2), start, end, supplies)
-
-
-def _planned(
-    problem: TaskGraph,
-    copies: Integers,
-    start: Floats,
-    end: Floats,
-    supplies: list[tuple[int, int, int]],
-) -> Schedule:
-    """Return the plan with these copies and the transfers of (edge, origin, machine)."""
-    dag, routing = problem.dag, problem.network.routing
-    edge, tail, head = np.array(supplies, dtype=np.int64).reshape(-1, 3).T
+    dag, routing, machines = problem.dag, problem.network.routing, len(problem.network)
+    copied = (ends >= 0.0).reshape(len(dag), machines).sum(axis=1)
+    most = int((copied * np.diff(dag.first_in)).sum())
+    needed = np.zeros(len(ends), dtype=bool)
+    edge, tail, head = np.zeros((3, most), dtype=np.int64)
+    found = needed_copies.run(
+        len(ends) + most * machines,
+        (
+            dag.order, dag.first_in, dag.in_edges, dag.source, dag.first_out, dag.size, ends,
+            *_costs(problem),
+        ),
+        (needed, edge, tail, head),
+        (machines,),
+    )  # fmt: skip
+    edge, tail, head = edge[:found], tail[:found], head[:found]
     rows = problem.needs_rows(edge, tail, head)
     edge, tail, head = edge[rows], tail[rows], head[rows]
-    ends = dict(zip(map(tuple, copies.tolist()), end.tolist(), strict=True))
-    sources = zip(dag.source[edge].tolist(), tail.tolist(), strict=True)
-    leaves = np.array([ends[each] for each in sources], dtype=np.float64)
+    leaves = ends[dag.source[edge] * machines + tail]
     arrives = leaves + (dag.size[edge] / routing.rates[tail, head] + routing.setup[tail])
+    copies = np.flatnonzero(needed)
+    task, machine = np.divmod(copies, machines)
     return schedule_of(
-        problem, (copies[:, 0], copies[:, 1], start, end), (edge, tail, head, leaves, arrives)
+        problem,
+        (task, machine, starts[copies], ends[copies]),
+        (edge, tail, head, leaves, arrives),
     )
 
 
