@@ -71,6 +71,30 @@ def test_auto_claims_only_what_is_true(seed: int) -> None:
     assert not any("believed" in note or "dropped" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bound_of_the_greedy_rule_holds(seed: int) -> None:
+    """It knows the rule, and is below the best destinations under it."""
+    rng = random.Random(seed)
+    machines, segments = rng.choice([(2, 3), (3, 2), (3, 4), (4, 2), (4, 3), (5, 2)])
+    latency, transfer, reduce = rng.choice([0, 1, 7]), rng.choice([0.5, 1]), rng.choice([0, 1, 3])
+    problem = Reduction(
+        machines=machines, segments=segments, latency=latency, transfer=transfer, reduce=reduce,
+        order="greedy",
+    )  # fmt: skip
+    best = makespan.solve(problem, method="exhaustive", listed=1).makespan
+    assert best is not None
+    assert max(bound.value for bound in bounds(problem)) <= best * (1 + CLOSE)
+
+
+def test_bounds_know_the_rule_and_the_segments() -> None:
+    """Segments in order cost more than any order; many segments more than one and its delay."""
+    given: Any = {"machines": 4, "segments": 4, "latency": 1, "transfer": 1, "reduce": 1}
+    assert makespan.lower_bound(Reduction(**given)).value == 9.0
+    assert makespan.lower_bound(Reduction(**given, order="greedy")).value == 10.0
+    many = Reduction(machines=12, segments=64, latency=10, transfer=1, reduce=0.5)
+    assert makespan.lower_bound(many).value == 89.5
+
+
 def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
     """For one segment, the parts one after the other are the optimum."""
     problem = Reduction(

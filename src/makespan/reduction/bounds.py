@@ -3,7 +3,8 @@
 Reversed in time, a reduction is a broadcast from the root in which a sender spends ``reduce`` of
 preparation per copy: a machine that starts a copy at time a has it arrive ``length`` = latency +
 transfer + reduce later, and starts the next ``period`` = max(transfer, reduce) later at the
-earliest. Growth and capacity count copies in that broadcast, exactly, with the least of each time.
+earliest. Growth and capacity count copies in that broadcast, exactly, with the least of each time;
+so does the bound for ``order="greedy"``, in which every port takes the segments in order.
 
 Before an all-reduce ends, the segment completed last is broadcast; before its broadcasts begin,
 some segment is reduced. So the bounds of one part and of one segment of the other add up.
@@ -30,7 +31,10 @@ ROUNDING = 1e-12
 MAX_SPLITS = 48
 SOURCES = {
     "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu 2013, one segment",
-    "capacity": "counting copies: m(n - 1) arrivals at the fastest possible growth",
+    "capacity": "counting copies: each by the root leads to n - 1 at most, and no faster than one "
+    "segment grows; Karp, Sahay, Santos and Schauser 1993, sending items more than once",
+    "order": "segments in order on every port: sends of the next follow, and those of one to the "
+    "root stand together",
     "ports": "every segment passes each port on its way",
     "path": "the largest segment's way between the root and the machine farthest from it",
 }
@@ -104,11 +108,13 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
     """Return the bounds on a reduction or a broadcast with the times of a problem, seconds."""
     machines, segments = len(problem.machines), len(sizes)
     costs = _Least.of(problem, sizes, part)
-    length, period, first, rest, unit = costs.in_units()
+    length, period, port, first, rest, unit = costs.in_units()
     values = {
         "growth": float((rest + arrivals(machines, length, period, first)[-1]) * unit),
         "capacity": float(capacity(machines, length, period, segments) * unit),
     }
+    if problem.order == "greedy":
+        values["order"] = float(in_order(machines, length, period, port, segments) * unit)
     if problem.times is None:
         values["ports"] = _busiest(problem, sizes, part)
         values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - ROUNDING)
@@ -148,9 +154,9 @@ class _Least:
         least, total = Fraction(int(counts.min()), parts), Fraction(int(counts.sum()), parts)
         return cls(latency, transfer, reduce, to_root, least, total)
 
-    def in_units(self) -> tuple[int, int, int, int, Fraction]:
-        """Return length and period of the least segment, the length of the root's own copies, the
-        root's time for the rest, and the unit that they are counted in.
+    def in_units(self) -> tuple[int, int, int, int, int, Fraction]:
+        """Return length, period and transfer of the least segment, the length of the root's own
+        copies, the root's time for the rest, and the unit that they are counted in.
 
         The last segment that the root begins with grows alone, and only after the root's
         bottleneck has let the others pass. The bound grows with the size of that segment: the
@@ -159,11 +165,13 @@ class _Least:
         bottleneck = max(self.transfer, self.reduce)
         length = self.latency + (self.transfer + self.reduce) * self.size
         period, rest = bottleneck * self.size, bottleneck * (self.total - self.size)
+        port = self.transfer * self.size
         first = self.to_root + (self.transfer + self.reduce) * self.size
-        parts = math.lcm(*(time.denominator for time in (length, period, first, rest)))
+        parts = math.lcm(*(time.denominator for time in (length, period, port, first, rest)))
         return (
             int(length * parts),
             int(period * parts),
+            int(port * parts),
             int(first * parts),
             int(max(rest, Fraction(0)) * parts),
             Fraction(1, parts),
@@ -247,14 +255,22 @@ def last_arrival(machines: int, length: int, period: int) -> int:
 
 
 def capacity(machines: int, length: int, period: int, segments: int) -> int:
-    """Return the earliest time by which m(n - 1) copies can have arrived."""
+    """Return the earliest time by which m(n - 1) copies can have arrived.
+
+    All copies of a segment descend from the root's own. One of those that arrives at a has at most
+    as many descendants by the end, itself included, as one segment has holders after growing that
+    long among n - 1 machines.
+
+    >>> capacity(12, 23, 2, 64)  # units of half a second: latency 10, transfer 1, reduction 0.5
+    179
+    """
     if period == 0:
         return length
     wanted = segments * (machines - 1)
-    holding = arrivals(machines, length, period, length)
     most = length + period * wanted
     exact = most < 2**61
-    times: Any = np.array(holding, dtype=np.int64 if exact else np.float64)
+    growing = arrivals(max(2, machines - 1), length, period, length)[: machines - 1]
+    times: Any = np.array(growing, dtype=np.int64 if exact else np.float64)
 
     def copies(end: int) -> int:
         room = end - times - length if exact else float(end) * (1 + ROUNDING) - times - length
@@ -265,6 +281,51 @@ def capacity(machines: int, length: int, period: int, segments: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if copies(middle) >= wanted else (middle, high)
     return high if exact else max(low, 0)
+
+
+def in_order(machines: int, length: int, period: int, port: int, segments: int) -> int:
+    """Return the least end where every port takes the segments in order.
+
+    No machine sends segment k before it has sent those before it, ``port`` each; and the root
+    takes r copies of k one after another, then those of the later segments, ``period`` each.
+    What is left must do for a segment to grow from r copies. The fewest copies leave most to the
+    segments before.
+
+    >>> in_order(4, 3, 1, 1, 4)
+    10
+    """
+    most = segments * (length + machines * period)
+    if period == 0 or most >= 2**61:
+        return length
+    growing = np.array(arrivals(max(2, machines - 1), length, period, length)[: machines - 1])
+
+    def fewest(room: int) -> int:
+        """Return how many copies from the root a segment needs to be done in time, or 0."""
+        slots = min(machines - 1, (room - length) // period + 1)
+        later = room - length - period * np.arange(max(0, slots))
+        done = np.cumsum(np.searchsorted(growing, later, side="right"))
+        copies = int(np.searchsorted(done, machines - 1)) + 1
+        return copies if copies <= len(done) else 0
+
+    def fits(end: int) -> bool:
+        room, left = end - (segments - 1) * port, segments
+        while left:
+            copies = fewest(room)
+            if not copies:
+                return False
+            alike = left  # those that need but one copy, at once
+            if copies > 1 or period > port:
+                spare = max(0, room - length - int(growing[-1]))
+                alike = min(left, spare // (period - port) + 1) if copies == 1 else 1
+            room -= alike * (copies * period - port)
+            left -= alike
+        return True
+
+    low, high = -1, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
 
 
 def _busiest(problem: Reduction, sizes: Floats, part: Collective) -> float:

@@ -11,19 +11,24 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.reduction.bounds import best_bound
+from makespan.reduction.bounds import arrivals, best_bound
 from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
-from makespan.reduction.rules.spreading import NEEDIEST, RELEASE_FIRST, spread
+from makespan.reduction.rules.spreading import IN_TIME, NEEDIEST, RELEASE_FIRST, spread
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
 
-STYLES = (RELEASE_FIRST | NEEDIEST, RELEASE_FIRST, NEEDIEST, 0)
+STYLES = (
+    RELEASE_FIRST | NEEDIEST,
+    RELEASE_FIRST | NEEDIEST | IN_TIME,
+    NEEDIEST,
+    RELEASE_FIRST,
+)
 WATCHED_FROM = 20_000
 RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
-COPIES_IN_ALL = 1_500_000
+COPIES_IN_ALL = 4_000_000
 MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
 
@@ -44,18 +49,23 @@ class Spreader:
         release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
         release = (release if self.unit is None else np.rint(release)).astype(dtype)
         self.costs = len(problem.machines), latency, transfer, prepare, size, release
-        self.huge = np.iinfo(np.int64).max // 4 if dtype.kind == "i" else np.inf
-        self.end: Any = dtype.type(self.huge)
+        self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
+        self.end: Any = self.huge
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
         self.loop = spread.at(self.count)
+        self.growing = _growing(problem, latency, transfer, prepare, size)
+        self.least = best_bound(problem) / float(self.unit or 1)
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
         """Run once; return whether the plan is better than all before."""
         copies = np.empty((self.count, 3), dtype=np.int64)
         times = np.empty((self.count, 2), dtype=self.times.dtype)
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
-        given = (*self.costs, seed, style, script, copies, times, self.end)
+        if not len(self.growing):
+            style &= ~IN_TIME
+        goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
+        given = (*self.costs, seed, style, script, copies, times, self.end, goal, self.growing)
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)
         else:
@@ -64,6 +74,16 @@ class Spreader:
             return False
         self.end, self.copies, self.times = end, copies, times
         return True
+
+
+def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size: Any) -> Any:
+    """Return when one of equal machines has made 0, 1, … others, or nothing for others."""
+    if problem.times is None:
+        return np.zeros(0, dtype=latency.dtype)
+    lasts, work = transfer[0, 0] * size[0], prepare[0] * size[0]
+    length = latency[0, 0] + lasts + work
+    times = arrivals(len(problem.machines), length, max(lasts, work), length)
+    return np.array(times, dtype=latency.dtype)
 
 
 @register(

@@ -14,17 +14,20 @@ from makespan.core.numeric.jit import loop
 
 RELEASE_FIRST = 1  # the root sends a new segment whenever there is one
 NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
+IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what is rare
 
 
 @loop(pays_from=400)
 def spread(  # type: ignore[no-untyped-def]
     machines, latency, transfer, prepare, size, release, seed, style, script, copies, times,
-    allowed, stop,
+    allowed, goal, growing, stop,
 ):  # fmt: skip
     """Send every segment to every machine; return the time of the last arrival.
 
     The machine whose port is free first sends: of the segments that it holds, one with the fewest
-    holders, to a machine that can take it first. Ties at random from ``seed``.
+    holders that a machine can take at once, to a machine that can take it first. Ties at random
+    from ``seed``. ``growing`` are the times at which one holder has made 0, 1, … others, and they
+    theirs, for :data:`IN_TIME`.
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
     everywhere; ``prepare`` has an entry per sender, or one. ``release`` says when the root has
@@ -120,6 +123,29 @@ def spread(  # type: ignore[no-untyped-def]
                         continue
                     seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
                     score = holders[other] + (seed >> 8) / 8388608.0
+                    missing = machines - holders[other]
+                    if style & 4:
+                        spare = -missing
+                        for machine in range(machines):
+                            since = hold[machine, other]
+                            if since >= 0:
+                                since = goal - max(since, now, out_port[machine])
+                                spare += max(np.searchsorted(growing, since, side="right") - 1, 0)
+                                if spare >= machines:
+                                    break
+                        if spare < machines:
+                            score += spare - 4.0 * machines
+                    if segment >= 0 and score >= best:
+                        continue
+                    waits = True
+                    for step in range(missing):
+                        machine = lacking[other, step]
+                        lag = latency[sender * spread_pairs, machine * spread_pairs]
+                        if in_port[machine] - lag <= now:
+                            waits = False
+                            break
+                    if waits:
+                        score += 8.0 * machines
                     if segment < 0 or score < best:
                         segment, best = other, score
             if segment < 0:
