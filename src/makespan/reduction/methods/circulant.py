@@ -7,7 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.jit import loop
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.reduction.needs import (
     FREE_ORDER,
@@ -22,15 +22,6 @@ from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
 
 
-def _latency_or_work(problem: Reduction) -> str | None:
-    if problem.times is None:
-        return None
-    for name, value in zip(("latency", "transfer", "reduce"), problem.times, strict=True):
-        if name != "transfer" and value > 0:
-            return f"{name} is {value!r}"
-    return None
-
-
 @register(
     "reduction",
     name="circulant",
@@ -40,9 +31,9 @@ def _latency_or_work(problem: Reduction) -> str | None:
         OPEN_PLAN,
         FREE_ORDER,
         SAME_TIMES,
-        Need("no latency and no reduction time", _latency_or_work),
     ),
-    proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994)",
+    proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994), where "
+    "latency and reduction take no time",
     complexity="O(n log² n + n m)",
     source="Träff 2024, receive schedules on circulant graphs",
 )
@@ -54,7 +45,9 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     machines, segments = len(problem.machines), problem.segments
     claim_sends(problem)
     copies = copies_of(machines, segments)
-    found = Solution(schedule=schedule_from_copies(problem, copies), optimal=True)
+    assert problem.times is not None
+    at_once = problem.times.latency == problem.times.reduce == 0
+    found = Solution(schedule=schedule_from_copies(problem, copies), optimal=at_once)
     return logged(problem, control, found)
 
 
