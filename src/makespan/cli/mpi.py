@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE
-from makespan.execute.mpi.calibration import calibrate as measure
 from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.measuring import calibrate as measure
 from makespan.execute.mpi.run import OPERATIONS, TYPES, run as carry_out
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root
 from makespan.flow.result import Result
@@ -81,15 +82,26 @@ def run(
     help="Write the problem of combining --length elements (.toml, .json).",
 )
 @click.option("--length", type=LENGTH, default=DEFAULT_LENGTH, help="Default 131072.")
+@click.option("--seconds", type=float, default=10.0, help="That it may take; default 10.")
+@click.option(
+    "--save", "kept", type=click.Path(), help="Write all that was measured (.json), for mpi.tuned."
+)
 @type_option
 @click.option(
     "--collective", type=click.Choice(("reduce", "broadcast", "all-reduce")), default="reduce"
 )
 @parameters.as_json
 def calibrate(
-    *, output: str | None, length: int, type_: str, collective: Any, as_json: bool
+    *,
+    output: str | None,
+    length: int,
+    seconds: float,
+    kept: str | None,
+    type_: str,
+    collective: Any,
+    as_json: bool,
 ) -> int:
-    """Measure latency, transfer and reduction times of the ranks.
+    """Measure latency, transfer and reduction times of all pairs of ranks.
 
     \b
     mpiexec -n 4 makespan calibrate --mpi --length 1000000 -o reduction.toml
@@ -98,17 +110,24 @@ def calibrate(
 
     comm = mpi().COMM_WORLD
     with all_or_none(comm):
-        on_root(comm, lambda: refuse_target(output, ".toml", ".json") if output else None)
-        found = measure(comm, type=type_)
+
+        def refuse() -> None:
+            for target, suffixes in ((output, (".toml", ".json")), (kept, (".json",))):
+                if target is not None:
+                    refuse_target(target, *suffixes)
+
+        on_root(comm, refuse)
+        found = measure(comm, seconds=seconds, type=type_, progress=not parameters.is_quiet())
 
         def write() -> None:
             if output is not None:
                 size = length * np.dtype(type_).itemsize
                 save(found.problem(size, collective=collective), output)
+            if kept is not None:
+                found.save(kept)
 
         on_root(comm, write)
-        columns = {name: getattr(found, name) for name in found.__dataclass_fields__}
-        _say(found, columns if as_json else None)
+        _say(found, asdict(found) if as_json else None)
     return DONE
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from makespan import DivisibleLoad, Reduction, Star, Worker, read_problem, save, solve
+from makespan import DivisibleLoad, Reduction, Star, Worker, save, solve
 from makespan.flow.files.files import read_schedule
 from tests.execute.mpi.launch import PROGRAMS, command, launch
 
@@ -72,18 +72,6 @@ def test_one_rank_alone(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "on 1 rank, sum" in done.stdout
     assert "equal to the bit" in done.stdout
-
-
-def test_calibrate_writes_a_problem(tmp_path):
-    """What was measured stands in a problem that can be solved."""
-    target = tmp_path / "problem.toml"
-    done = command(2, "calibrate", "-o", target, "--length", 1000, "--type", "int32")
-    assert done.returncode == 0, done.stderr
-    problem = read_problem(target)
-    assert len(problem.machines) == 2
-    assert problem.bytes == 4000
-    assert problem.message_overhead + problem.transfer_per_byte > 0
-    assert solve(problem, time_limit=1).makespan > 0
 
 
 @pytest.mark.parametrize(

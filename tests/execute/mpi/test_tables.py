@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from makespan import Reduction, check, solve
-from makespan.execute.mpi.calibration import fitted
 from makespan.execute.mpi.collective import cuts_of
+from makespan.execute.mpi.measuring import fitted
 from makespan.execute.mpi.tables import NO_MESSAGE, Receive, Step, tables_of
 from tests.execute.mpi.launch import random_plan
 

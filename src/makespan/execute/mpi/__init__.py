@@ -6,9 +6,10 @@ an MPI library: ``pip install makespan[mpi]``.
 
 from __future__ import annotations
 
-from makespan.execute.mpi.calibration import Calibration, calibrate
+from makespan.execute.mpi.calibration import Calibration
 from makespan.execute.mpi.collective import Collective, prepare
 from makespan.execute.mpi.execution import Execution
+from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.run import run
 
 __all__ = ["Calibration", "Collective", "Execution", "calibrate", "prepare", "run"]
