@@ -11,5 +11,15 @@ from makespan.execute.mpi.collective import Collective, prepare
 from makespan.execute.mpi.execution import Execution
 from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.run import run
+from makespan.execute.mpi.tuned import Tuned, tuned
 
-__all__ = ["Calibration", "Collective", "Execution", "calibrate", "prepare", "run"]
+__all__ = [
+    "Calibration",
+    "Collective",
+    "Execution",
+    "Tuned",
+    "calibrate",
+    "prepare",
+    "run",
+    "tuned",
+]

@@ -37,6 +37,8 @@ class Rank:
 
     def __init__(self, comm: Any, table: Table, segments: int) -> None:
         self.comm, self.table = comm, table
+        self._some, self._all = mpi().Request.Testsome, mpi().Request.Testall
+        self._start = mpi().Prequest.Startall
         self.sends = [step for step in table.steps if step.message == NO_MESSAGE]
         self.combined: list[list[int]] = [[] for _ in range(segments)]  # messages, in order
         self.then: list[list[int]] = [[] for _ in range(segments)]  # sends of what was combined
@@ -105,9 +107,8 @@ class Rank:
     def carry_out(self, watch: Watch | None = None) -> None:
         """Exchange all messages once."""
         receives, sends = self._requests
-        package = mpi()
         if receives:
-            package.Prequest.Startall(receives)
+            self._start(receives)
         for segment in self.kept:
             self.result[segment][...] = self.own[segment]  # type: ignore[index]
         arrived, done = bytearray(len(receives)), [0] * len(self.combined)
@@ -116,7 +117,7 @@ class Rank:
         waiting = list(islice(following, AT_ONCE))
         requests = [receives[message] for message in waiting]
         while waiting:
-            found = package.Request.Testsome(requests)
+            found = self._some(requests)
             if watch is not None:
                 watch.look()
             if not found:
@@ -130,7 +131,7 @@ class Rank:
             requests += [receives[message] for message in fresh]
         if watch is not None:
             watch.wait()
-        while sends and not package.Request.Testall(sends):
+        while sends and not self._all(sends):
             offer_core()
 
     def _arrived(self, message: int, arrived: bytearray, done: list[int], watch: Any) -> None:

@@ -1,0 +1,228 @@
+"""Collectives that use a plan where it was seen to be faster than MPI's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.errors import InputError
+from makespan.core.inputs.suggest import suggesting
+from makespan.core.shown import Shown, Table, counted
+from makespan.execute.mpi.calibration import Calibration, as_calibration
+from makespan.execute.mpi.collective import Collective
+from makespan.execute.mpi.measuring import calibrate
+from makespan.execute.mpi.operations import commutes, operation_of
+from makespan.execute.mpi.pipelines import best_pipeline
+from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
+from makespan.execute.progress import Progress
+from makespan.reduction.problem import Collective as Name
+
+TRIAL = 0.15  # seconds for the calls of each that are compared, and one call at least
+MOST_CALLS = 9
+HOPELESS = 1.2  # times the library's time: what is predicted to take longer is not tried
+WORTH = 0.97  # of the library's time: what takes longer is not used
+
+
+class Choice(NamedTuple):
+    """What was seen with arrays of about so many bytes: seconds of both, and what is used.
+
+    ``planned`` is infinite where the plan was not tried; ``segments`` is that of the plan.
+    """
+
+    collective: str
+    bytes: int
+    library: float
+    planned: float
+    segments: int
+    uses_plan: bool
+
+
+@suggesting
+def tuned(
+    comm: Any = None,
+    *,
+    calibration: Calibration | str | os.PathLike[str] | None = None,
+    seconds: float = 5.0,
+    progress: Progress = True,
+) -> Tuned:
+    """Return the collectives of a communicator, each as fast as is known; every rank calls this.
+
+    The first call with arrays of a size, to within a factor of √2, plans: the best pipelined tree
+    by what was measured. Plan and MPI's own operation are timed on copies of the arrays, and the
+    faster is used from then on; MPI's own where they are about equal.
+
+    Parameters
+    ----------
+    comm
+        The communicator; None: that of all ranks.
+    calibration
+        What :func:`calibrate` returned, or a file: read where there is one, and else written with
+        what is measured. None: it is measured.
+    seconds
+        How long measuring may take, about, without the first calls.
+    progress
+        See :mod:`makespan.execute.progress`.
+
+    Raises
+    ------
+    InputError
+        On all ranks alike: if the calibration is for another number of ranks.
+    FileError
+        If the file holds no calibration, or can't be written.
+    MissingExtra
+        If mpi4py or an MPI library is not installed.
+    """
+    world = mpi().COMM_WORLD if comm is None else comm
+    with all_or_none(world):
+        found = _calibration(world, calibration, seconds, progress) if world.size > 1 else None
+        return Tuned(world, found)
+
+
+def _calibration(comm: Any, given: Any, seconds: float, progress: Progress) -> Calibration:
+    """Return the calibration that was given, or that of a file, or measure."""
+    is_path = isinstance(given, (str, os.PathLike))
+
+    def known() -> Calibration | None:
+        if given is None or (is_path and not Path(given).exists()):
+            return None
+        found = as_calibration(given)
+        if found.ranks != comm.size:
+            raise InputError(
+                f"calibration: is of {counted(found.ranks, 'rank')}, but there are {comm.size}"
+            )
+        return found
+
+    found: Calibration | None = on_root(comm, known)
+    if found is not None:
+        return found
+    found = calibrate(comm, seconds=seconds, progress=progress)
+    if is_path:
+        on_root(comm, lambda: found.save(given))
+    return found
+
+
+class Tuned(Shown):
+    """Collectives in the manner of ``mpi4py``'s communicators; :func:`tuned` makes them.
+
+    Arrays are NumPy's, contiguous; all else is passed to MPI's own operation, as are operations
+    that do not commute. All ranks make the same calls, with arrays of one type and size.
+
+    Parameters
+    ----------
+    comm
+        The communicator.
+    calibration
+        What was measured of its ranks; None for one rank alone.
+    """
+
+    def __init__(self, comm: Any, calibration: Calibration | None) -> None:
+        self.comm, self.calibration = comm, calibration
+        self.choices: list[Choice] = []
+        self._mpi = mpi()
+        self._kept: dict[Any, Collective | None] = {}
+        self._calls: dict[Any, Collective | None] = {}  # what was kept, by the size to the byte
+
+    def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802 - mpi4py's
+        """Combine the arrays of all ranks, everywhere."""
+        op = self._mpi.SUM if op is None else op
+        library = self.comm.Allreduce
+        self._call("all-reduce", (sendbuf, recvbuf), op, None, lambda a, b: library(a, b, op=op))
+
+    def Reduce(self, sendbuf: Any, recvbuf: Any, op: Any = None, root: int = 0) -> None:  # noqa: N802
+        """Combine the arrays of all ranks on the root."""
+        op = self._mpi.SUM if op is None else op
+        library = self.comm.Reduce
+        self._call(
+            "reduce", (sendbuf, recvbuf), op, root, lambda a, b: library(a, b, op=op, root=root)
+        )
+
+    def Bcast(self, buf: Any, root: int = 0) -> None:  # noqa: N802
+        """Spread the array of the root."""
+        library = self.comm.Bcast
+        self._call("broadcast", (buf,), None, root, lambda a: library(a, root=root))
+
+    def _call(
+        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
+    ) -> None:
+        array = next((each for each in arrays if isinstance(each, np.ndarray)), None)
+        if self.calibration is None or array is None or not self._plain(arrays):
+            library(*arrays)
+            return
+        what = name, array.dtype, None if op is None else self._mpi._handleof(op), root
+        if (*what, array.nbytes) not in self._calls:
+            key = *what, round(2 * np.log2(max(1, array.nbytes)))
+            if key not in self._kept:
+                with all_or_none(self.comm):
+                    self._kept[key] = self._chosen(name, arrays, op, root, library)
+            self._calls[*what, array.nbytes] = self._kept[key]
+        planned = self._calls[*what, array.nbytes]
+        (library if planned is None else planned)(*arrays)
+
+    def _plain(self, arrays: Any) -> bool:
+        """Return whether all are contiguous arrays, None, or what stands for one in place."""
+        for each in arrays:
+            if isinstance(each, np.ndarray):
+                if not each.flags.c_contiguous or each.dtype.hasobject:
+                    return False
+            elif each is not None and each is not self._mpi.IN_PLACE:
+                return False
+        return True
+
+    def _chosen(
+        self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
+    ) -> Collective | None:
+        """Return the plan where it is faster than MPI's own operation, on copies of the arrays."""
+        operation = np.add if op is None else operation_of(op)
+        if op is not None and not commutes(op):
+            return None
+        comm, found = self.comm, self.calibration
+        copies = [each.copy() if isinstance(each, np.ndarray) else each for each in arrays]
+        nbytes = next(each.nbytes for each in copies if isinstance(each, np.ndarray))
+        assert found is not None
+        pipeline = on_root(comm, lambda: best_pipeline(found, nbytes, name, root))
+        took = [_timed(comm, library, copies)]
+        if pipeline.predicted > HOPELESS * took[0] and took[0] < TRIAL:
+            took.append(_timed(comm, library, copies))  # the first makes connections
+        plan, seen = None, [np.inf]
+        if pipeline.predicted <= HOPELESS * min(took):
+            plan = Collective(private(comm), pipeline.work(comm.rank), operation)
+            calls = comm.bcast(int(max(1, min(MOST_CALLS, TRIAL / max(1e-9, took[0])))), root=ROOT)
+            for turn in range(calls + (calls > 1)):
+                seen.append(_timed(comm, plan, copies))
+                if turn:
+                    took.append(_timed(comm, library, copies))
+        uses = min(seen) < WORTH * min(took)
+        choice = Choice(name, nbytes, min(took), min(seen), pipeline.segments, uses)
+        self.choices.append(choice)
+        return plan if uses else None
+
+    def _facts(self) -> list[str]:
+        return [counted(self.comm.size, "rank")]
+
+    def _tables(self) -> list[Table]:
+        return [
+            Table.of(
+                {
+                    "collective": [each.collective for each in self.choices],
+                    "bytes": [each.bytes for each in self.choices],
+                    "library (s)": [each.library for each in self.choices],
+                    "plan (s)": [each.planned for each in self.choices],
+                    "used": ["plan" if each.uses_plan else "library" for each in self.choices],
+                }
+            )
+        ]
+
+
+def _timed(comm: Any, call: Callable[..., Any], arrays: list[Any]) -> float:
+    """Return the longest time of any rank for a call, seconds; the same on all ranks."""
+    clock = mpi().Wtime
+    comm.Barrier()
+    begin = clock()
+    call(*arrays)
+    took = clock() - begin
+    yield_until_all(comm)
+    return float(comm.allreduce(took, op=mpi().MAX))

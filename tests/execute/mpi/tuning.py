@@ -1,0 +1,78 @@
+"""Run on all ranks: tuned collectives against MPI's own; prints what was wrong as JSON.
+
+The argument is where the calibration is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from makespan.core.errors import InputError
+from makespan.execute import mpi
+from tests.execute.mpi.test_calibration import calibration
+
+comm = MPI.COMM_WORLD
+wrong: list[str] = []
+
+
+def expect(what: str, truth: Any) -> None:
+    if not truth:
+        wrong.append(f"rank {comm.rank}: {what}")
+
+
+def compare(best: Any, length: int, type_: str, op: Any) -> None:
+    """Compare all collectives, twice, once in place and with another root."""
+    root, own = comm.size - 1, np.random.default_rng(comm.rank).integers(0, 9, length)
+    own = own.astype(type_)
+    want, found, before = np.empty_like(own), np.empty_like(own), own.copy()
+    comm.Allreduce(own, want, op=op)
+    for _ in range(2):
+        best.Allreduce(own, found, op=op)
+        expect(f"all-reduce of {length} {type_}", np.array_equal(found, want))
+    expect("own is changed", np.array_equal(own, before))
+    both = own.copy()
+    best.Allreduce(MPI.IN_PLACE, both, op)
+    expect(f"all-reduce of {length} {type_} in place", np.array_equal(both, want))
+    found[:] = 0
+    best.Reduce(own, found if comm.rank == root else None, op=op, root=root)
+    expect(f"reduce of {length} {type_}", comm.rank != root or np.array_equal(found, want))
+    best.Bcast(own, root=root)
+    first = np.random.default_rng(root).integers(0, 9, length).astype(type_)
+    expect(f"broadcast of {length} {type_}", np.array_equal(own, first))
+
+
+if __name__ == "__main__":
+    path = sys.argv[1]
+    for always in (False, True):
+        best = mpi.tuned(comm, calibration=path, seconds=0.5, progress=False)
+        tuned_module = sys.modules["makespan.execute.mpi.tuned"]
+        if always:  # the plan is used whatever it takes
+            tuned_module.WORTH = tuned_module.HOPELESS = float("inf")  # type: ignore[attr-defined]
+        for length, type_, op in (
+            (0, "i8", MPI.SUM),
+            (1, "i4", MPI.MAX),
+            (5000, "f8", MPI.SUM),
+            (5100, "f8", MPI.SUM),
+            (30_000, "c16", MPI.SUM),
+        ):
+            compare(best, length, type_, op)
+        one = [choice for choice in best.choices if choice.collective == "all-reduce"]
+        expect("sizes near each other are planned once", len(one) == (4 if comm.size > 1 else 0))
+        if always:
+            expect("all plans are used", all(choice.uses_plan for choice in best.choices))
+        best.Allreduce([np.ones(3), MPI.DOUBLE], [np.empty(3), MPI.DOUBLE])
+    if comm.size > 1:
+        expect("it is kept", mpi.Calibration.read(path) == best.calibration)
+        try:
+            mpi.tuned(comm, calibration=calibration(np.random.default_rng(0), comm.size + 1))
+            expect("another number of ranks was taken", False)
+        except InputError as refused:
+            expect(str(refused), str(refused).startswith("calibration: is of 5 ranks"))
+    found = comm.gather(wrong)
+    if comm.rank == 0:
+        print(json.dumps(sum(found or [], [])))  # noqa: T201, RUF017 - read by the test
