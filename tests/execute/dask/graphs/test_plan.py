@@ -95,6 +95,20 @@ def test_handing_out_costs_where_it_is_waited_for() -> None:
     assert plan_graph(TaskGraph(apart, network), time_limit=0.0).makespan == pytest.approx(2.0)
 
 
+def test_one_machine_is_tried_beside_the_plan_to_begin_with() -> None:
+    """However short the time is; what waits for the scheduler lets others go before it."""
+    dag = Dag(dict.fromkeys("abcd", 1.0), [("a", "b", 90.0), ("c", "d", 90.0)])
+    network = Network.complete(speeds=[1.0, 1.0], rate=1.0, task_setup=0.5)
+    order = [dag.names.index(task) for task in "abcd"]
+    problem = TaskGraph(dag, network)
+    spread = ([*order], [0, 1, 1, 0])
+    assert Forecast(problem).run(*spread) > 90.0
+    plan = plan_graph(problem, time_limit=0.0, start=spread)
+    assert plan.makespan == pytest.approx(4.0)  # a, c, b, d: in the order given, 5
+    assert plan.schedule is not None
+    assert len(set(plan.schedule.machine.tolist())) == 1
+
+
 def test_lines_carry_one_result_after_another() -> None:
     """Under contention: two results of one machine never overlap on its line."""
     problem = TaskGraph(generators.fork_join(6, rng=1), switched(), contention="links")

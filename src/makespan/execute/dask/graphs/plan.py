@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from operator import itemgetter
 
 import numpy as np
 
@@ -54,7 +56,8 @@ def plan_graph(
         A seed or a generator; None is seed 0.
     start
         A plan to begin with: the tasks by number in an order, predecessors first, and the number of
-        each task's machine. Methods are then tried as long as the time lasts only.
+        each task's machine. Beside it all tasks on one machine are tried, methods as long as the
+        time lasts only.
 
     Returns
     -------
@@ -104,7 +107,9 @@ def _first(
         problems.append(replace(problem, contention="none"))
     best: tuple[float, list[int], list[int]] | None = None
     if start is not None:
-        best = (forecast.run(*start), *start)
+        together = _as_ready(forecast, start[0])
+        alone = ((together, [machine] * len(together)) for machine in range(forecast.machines))
+        best = min(((forecast.run(*each), *each) for each in (start, *alone)), key=itemgetter(0))
     for each in reversed(problems):
         for name in names if not problem.given.anything else ("given-plan",):
             if best is not None and time.monotonic() >= until:
@@ -121,6 +126,30 @@ def _first(
                 best = (end, order, machine_of)
     assert best is not None
     return best[1], best[2]
+
+
+def _as_ready(forecast: Forecast, order: list[int]) -> list[int]:
+    """Return the tasks as one machine starts them: the first of the order that may, at any time."""
+    setup, seconds = min(forecast.setup), np.min(forecast.seconds, axis=1).tolist()
+    rank = {task: place for place, task in enumerate(order)}
+    waits = [len(edges) for edges in forecast.incoming]
+    known = [(0.0, rank[task]) for task in order if not waits[task]]
+    ready: list[int] = []
+    now, found = 0.0, []
+    heapify(known)
+    while known or ready:
+        now = now if ready else max(now, known[0][0])
+        while known and known[0][0] <= now:
+            heappush(ready, heappop(known)[1])
+        task = order[heappop(ready)]
+        now += seconds[task]
+        found.append(task)
+        for edge in forecast.outgoing[task]:
+            after = forecast.target[edge]
+            waits[after] -= 1
+            if not waits[after]:
+                heappush(known, (now + setup, rank[after]))
+    return found
 
 
 def topological(problem: TaskGraph, order: list[int]) -> list[int]:

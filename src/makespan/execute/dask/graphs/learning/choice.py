@@ -22,9 +22,9 @@ NOT_SEEN = "run by Dask and watched: it was not seen on these workers before"
 MARGIN = 1.25  # times: a plan has to promise so much less than Dask's placement takes
 TINY = 5e-3  # seconds: tasks that take less in the mean are as long as the scheduler's own work
 PLANNING = 0.03  # of what Dask's placement takes: so long a plan may be searched for
-PER_TASK = 1e-3  # seconds of planning that each task takes at least, and
+PER_TASK = 5e-4  # seconds of planning that each task takes at least, and
 ONCE = 0.2  # of what Dask's placement takes: so long that may be
-STARTING = 0.08  # seconds, and
+STARTING = 0.05  # seconds, and
 SENDING = 5e-4  # seconds for each task: what carrying out a plan costs beside it
 
 
