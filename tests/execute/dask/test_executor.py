@@ -87,6 +87,16 @@ def test_what_has_begun_can_be_withdrawn(client: Any) -> None:
     assert time.monotonic() - begun < 15.0
 
 
+def test_a_shutdown_waits_for_calls_and_not_for_cancelled_ones(client: Any) -> None:
+    """A call that is cancelled at once never ends at Dask."""
+    executor = dask.Executor(client)
+    cancelled, begun = (executor.submit(time.sleep, 0.3) for _ in range(2))
+    assert cancelled.cancel()
+    executor.shutdown()
+    assert begun.done()
+    gc.collect()
+
+
 def test_it_learns(client: Any) -> None:
     """What is mapped next, in whichever way, begins with larger chunks."""
     dask.forget(client)

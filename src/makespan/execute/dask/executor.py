@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor as Interface, Future
+from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
 
@@ -52,6 +53,7 @@ class Executor(Interface):
             "retries": retries,
         }
         self._single = client.get_executor(pure=False, **self._only)
+        self._calls: WeakSet[Future[Any]] = WeakSet()
         self._running: WeakSet[Background] = WeakSet()
         self._shutdown = False
 
@@ -59,6 +61,7 @@ class Executor(Interface):
         """Begin a call, and return its future."""
         self._refuse_if_shut_down()
         future: Future[Any] = self._single.submit(fn, *args, **kwargs)
+        self._calls.add(future)
         return future
 
     def map(
@@ -109,7 +112,11 @@ class Executor(Interface):
             Whether to withdraw it in any case.
         """
         self._shutdown = True
-        self._single.shutdown(wait=wait and not cancel_futures)
+        if wait and not cancel_futures:
+            for call in list(self._calls):
+                with suppress(CancelledError):
+                    call.exception()
+        self._single.shutdown(wait=False)  # to wait, Dask brings every result once more
         for running in list(self._running):
             if wait and not cancel_futures:
                 running.wait()
