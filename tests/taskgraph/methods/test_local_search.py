@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,12 @@ from makespan.core.numeric import jit
 from makespan.core.registry import find_method
 from makespan.core.solution import Solution
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.methods import local_search as method
 from makespan.taskgraph.methods.local_search import local_search
+from makespan.taskgraph.placing import back_and_forth, in_order
 from tests.oracles.taskgraph_enumeration import best as optimum
-from tests.oracles.taskgraph_instances import random_network, random_problem
+from tests.oracles.taskgraph_instances import random_network, random_problem, with_releases
+from tests.oracles.taskgraph_rules import is_valid
 from tests.taskgraph.methods.test_published import CASES, dag_of
 
 FAST = (
@@ -139,6 +144,52 @@ def test_local_search_compiled_equals_plain(monkeypatch: pytest.MonkeyPatch) -> 
         plans.append(local_search(problem, Control(), moves=500).schedule)
     assert np.array_equal(plans[0].start, plans[1].start)
     assert np.array_equal(plans[0].machine, plans[1].machine)
+
+
+def test_large_graphs_are_planned_backwards_and_forwards(
+    form: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where moves are too few, plans of all kinds of problems stay valid and mostly get shorter."""
+    monkeypatch.setattr(method, "MAX_STEPS", 0)
+    better = 0
+    for seed in range(30):
+        problem = random_problem(seed)
+        if not problem.transfers_wait and seed % 3 == 0:
+            problem = replace(problem, dag=with_releases(problem.dag, np.random.default_rng(seed)))
+        start, found = (solve(problem, method=name) for name in ("heft", "local-search"))
+        assert is_valid(problem, found.schedule), seed
+        assert found.makespan <= start.makespan
+        better += found.makespan < start.makespan * (1 - 1e-9)
+    assert better >= 5
+
+
+def test_plans_forwards_and_backwards_come_from_their_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whenever the time is up, the plan is one of the problem, not of the graph turned round."""
+    monkeypatch.setattr(method, "MAX_STEPS", 0)
+    monkeypatch.setattr(in_order, "QUICK", 0)
+    monkeypatch.setattr(back_and_forth, "ROUNDS", 3)
+    problem = TaskGraph(generators.layered(20, ccr=0.1, rng=1), Network([1.0, 2.0, 3.0]))
+    start = solve(problem, method="heft").schedule
+    for looks in range(120):
+        control = Looked(looks)
+        control.incumbent = Solution(schedule=start)
+        found = local_search(problem, control).schedule
+        assert is_valid(problem, found), looks
+        assert found.makespan <= start.makespan
+
+
+class Looked(Control):
+    """A clock that is up at one look, as for what keeps time for the rest."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def expired(self) -> bool:
+        self.looks -= 1
+        return self.looks == 0
 
 
 def test_auto_is_never_worse_than_a_quick_method() -> None:

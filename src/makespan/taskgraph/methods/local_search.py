@@ -24,6 +24,7 @@ from makespan.taskgraph.limits import (
 )
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING
+from makespan.taskgraph.placing.back_and_forth import replanned
 from makespan.taskgraph.placing.copy_board import first_copies
 from makespan.taskgraph.placing.in_time import on_one_machine
 from makespan.taskgraph.placing.insertion import in_order
@@ -45,7 +46,8 @@ MIN_REACH, MAX_REACH = 0.003, 0.1
     needs=(NO_GIVEN_PLAN, NO_PRICE_OF_WAITING),
     complexity="O(k (n + e)), k the moves tried; compiled for large graphs",
     source="threshold accepting (Dueck and Scheuer 1990) over an order of the tasks and "
-    "the machine of each",
+    "the machine of each; large graphs: forward-backward improvement (Li and Willis 1992; Valls, "
+    "Ballestín and Quintanilla 2005)",
 )
 def local_search(problem: TaskGraph, control: Control, *, moves: int | None = None) -> Solution:
     """Improve the best plan known, or that of ``heft``, by moving tasks.
@@ -59,7 +61,8 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     ----------
     moves
         How many to try; None: 2,000 for graphs of up to 40 tasks and edges, else as many as
-        take about a second, up to 500,000. Where transfers wait, 500 for up to 24 tasks and
+        take about a second, up to 500,000; where these are fewer than the tasks, plans are made
+        backwards and forwards again instead. Where transfers wait, 500 for up to 24 tasks and
         edges, else about 100 for each pair of tasks.
     """
     if moves is not None and (isinstance(moves, bool) or not isinstance(moves, int) or moves < 0):
@@ -82,7 +85,9 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     if met or control.expired():
         lower = least if problem.objective == "makespan" else None
         return Solution(schedule=schedule, lower_bound=lower)
-    if problem.transfers_wait:
+    if moves is None and _too_large(problem):
+        improved = replanned(problem, control, schedule)
+    elif problem.transfers_wait:
         count = len(problem.dag)
         improved = improved_waiting(
             problem, control, schedule, moves, lambda moves: _reach(moves, count)
@@ -93,11 +98,22 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
 
 
+def _steps(problem: TaskGraph) -> int:
+    """Return the elementary steps of a move where no transfer waits."""
+    return len(problem.dag) * int(problem.cores.max()) + len(problem.dag.source)
+
+
+def _too_large(problem: TaskGraph) -> bool:
+    """Whether there are more tasks than moves in a second, and plans compare by their makespans."""
+    free = problem.objective == "makespan" and problem.budget is None
+    return free and not problem.transfers_wait and MAX_STEPS // _steps(problem) < len(problem.dag)
+
+
 def _improved(
     problem: TaskGraph, control: Control, schedule: Schedule, moves: int | None
 ) -> Schedule:
     dag, network, count = problem.dag, problem.network, len(problem.dag)
-    large = count * int(problem.cores.max()) + len(dag.source)
+    large = _steps(problem)
     if moves is None:
         moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
