@@ -277,13 +277,6 @@ class TaskGraph(Pictured):
 
         return found
 
-    def durations_of(self, tasks: ArrayLike) -> Floats:
-        """Return the seconds of tasks on each machine, shape (len(tasks), machines)."""
-        task = np.asarray(tasks, dtype=np.int64)
-        machines = np.arange(len(self.network))
-        pairs = np.broadcast_arrays(task[:, None], machines[None, :])
-        return self.durations_on(pairs[0].ravel(), pairs[1].ravel()).reshape(len(task), -1)
-
     def durations_on(self, tasks: ArrayLike, machines: ArrayLike) -> Floats:
         """Return the seconds of tasks on machines, entry by entry."""
         task, machine = np.asarray(tasks, dtype=np.int64), np.asarray(machines, dtype=np.int64)

@@ -203,13 +203,6 @@ class Network:
         """Whether any machine costs anything."""
         return bool(self.price.any() or self.start_price.any())
 
-    @property
-    def is_identical(self) -> bool:
-        """Whether all machines execute alike."""
-        return bool(
-            (self.speed == self.speed[0]).all() and (self.task_setup == self.task_setup[0]).all()
-        )
-
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether all machines are linked alike: each to each, or none to any but to routers."""
