@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound, Objective, Solution
+from makespan.taskgraph.bounding.refuted import LARGEST, refuted_until
 from makespan.taskgraph.limits import (
     ALLOWED,
     latest_ends,
@@ -33,16 +34,23 @@ FORCED = (
     "a task waits for all data but those of the predecessors that share its machine, which are "
     "executed one after another there (Al-Mouhamed 1990)"
 )
+REFUTED = (
+    "a shorter plan would have tasks together that take too long on one machine, or data that "
+    "cross too late: destructive improvement (Klein and Scholl 1999)"
+)
 GIVEN = "the longest path under the given assignment, and the work of each machine"
 
 
 def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
-    """Return the longest path, the area, and the longest path with forced communication.
+    """Return the longest path, the area, the longest path with forced communication, and more.
 
     All hold with copies of tasks too. Longest path: whichever copy of a task ends first has waited
     for some copy of each predecessor. Area: every task is executed at least once. Forced
     communication: no copy of a predecessor ends before that predecessor's bound, and its data
     come over the network, or a copy of it is executed on the machine before the task.
+
+    Where transfers wait, up to some thousand tasks and edges, shorter makespans are refuted, too
+    (:mod:`makespan.taskgraph.bounding.refuted`).
 
     Complexity: O(n m + e), compiled for large graphs.
     """
@@ -50,11 +58,15 @@ def bounds(problem: TaskGraph) -> tuple[Bound, ...]:
         return (_given_plan(problem),)
     least = least_durations(problem)
     forced = float(earliest_ends(problem).max(initial=0.0))
-    return (
+    found = (
         Bound(value=_longest(problem, least), name="longest path", source=PATH),
         Bound(value=_area(problem, least), name="area", source=AREA),
         Bound(value=forced, name="forced communication", source=FORCED),
     )
+    if not problem.transfers_wait or len(problem.network) == 1:
+        return found
+    known = max(bound.value for bound in found)
+    return (*found, Bound(value=_refuted(problem, known, least), name="refuted", source=REFUTED))
 
 
 def grain(problem: TaskGraph) -> float | None:
@@ -127,6 +139,16 @@ def earliest_ends(problem: TaskGraph) -> Floats:
         (float(problem.cores.max()),),
     )
     return ends
+
+
+def _refuted(problem: TaskGraph, known: float, least: Floats) -> float:
+    """Return what is refuted, or ``known``; worked out once for a problem."""
+    found: float | None = vars(problem).get("refuted")
+    if found is None:
+        small = len(problem.dag) + len(problem.dag.source) <= LARGEST
+        found = refuted_until(problem, known, least) if small else known
+        vars(problem)["refuted"] = found
+    return found
 
 
 def _given_plan(problem: TaskGraph) -> Bound:

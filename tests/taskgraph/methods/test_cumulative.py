@@ -9,7 +9,7 @@ import pytest
 
 from makespan import Dag, Network, TaskGraph, check, methods, solve
 from makespan.taskgraph import formats
-from makespan.taskgraph.placing.heads import heads
+from makespan.taskgraph.bounding.heads import heads
 from tests.oracles.taskgraph_enumeration import best as optimum
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.bounding.apart import heads_apart
 from makespan.taskgraph.limits import ALLOWED, latest_ends
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.placing.apart import heads_apart
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph

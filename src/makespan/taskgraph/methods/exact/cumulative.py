@@ -14,6 +14,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph.bounding.heads import heads
 from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
@@ -28,7 +29,6 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     few_steps,
 )
-from makespan.taskgraph.placing.heads import heads
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import PROVES, LateError, Parts, proved

@@ -1,0 +1,1 @@
+"""What no plan can be below: heads, tails, and makespans that are refuted."""
