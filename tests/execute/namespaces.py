@@ -41,17 +41,14 @@ def _do(command: str) -> None:
 
 
 @contextmanager
-def star_of_namespaces(
-    rates: Sequence[float], *, uplink: float | None = None, shares: Sequence[float] = ()
-) -> Iterator[str]:
-    """Give the namespace of a master, with a scheduler and workers behind links of these Mbit/s.
+def joined(rates: Sequence[float | None]) -> Iterator[list[str]]:
+    """Give namespaces, each behind a link of so many Mbit/s, None for as fast as it goes.
 
-    All share the master's ``uplink``, Mbit/s, where it is given. ``shares`` of a core throttle the
-    workers. Everything is taken down afterwards. Names hold the process's number, so that two can
-    run.
+    Namespace k has the address ``NETWORK.(k + 1)``. Everything is taken down afterwards. Names hold
+    the process's number, so that two can run.
     """
     tag = f"mk{os.getpid()}"
-    spaces = [f"{tag}{index}" for index in range(len(rates) + 1)]
+    spaces = [f"{tag}{index}" for index in range(len(rates))]
     switch = f"{tag}s"
     with ExitStack() as stack:
         for space in (*spaces, switch):
@@ -60,21 +57,31 @@ def star_of_namespaces(
             _do(f"ip -n {space} link set lo up")
         _do(f"ip -n {switch} link add br0 type bridge")
         _do(f"ip -n {switch} link set br0 up")
-        for index, space in enumerate(spaces):
+        for index, (space, rate) in enumerate(zip(spaces, rates, strict=True)):
             _do(f"ip -n {space} link add e0 type veth peer name p{index} netns {switch}")
             _do(f"ip -n {space} addr add {NETWORK}.{index + 1}/24 dev e0")
             _do(f"ip -n {space} link set e0 up")
             _do(f"ip -n {switch} link set p{index} master br0")
             _do(f"ip -n {switch} link set p{index} up")
-        for index, rate in enumerate(rates, start=1):
-            _do(f"ip netns exec {switch} tc qdisc add dev p{index} {_bucket(rate)}")
-            _do(f"ip netns exec {spaces[index]} tc qdisc add dev e0 {_bucket(rate)}")
-        if uplink is not None:
-            _do(f"ip netns exec {spaces[0]} tc qdisc add dev e0 {_bucket(uplink)}")
-            _do(f"ip netns exec {switch} tc qdisc add dev p0 {_bucket(uplink)}")
-        for space in spaces:
+            if rate is not None:
+                _do(f"ip netns exec {switch} tc qdisc add dev p{index} {_bucket(rate)}")
+                _do(f"ip netns exec {space} tc qdisc add dev e0 {_bucket(rate)}")
             for setting in SETTINGS:
                 _do(f"ip netns exec {space} sysctl -qw {setting}")
+        yield spaces
+
+
+@contextmanager
+def star_of_namespaces(
+    rates: Sequence[float], *, uplink: float | None = None, shares: Sequence[float] = ()
+) -> Iterator[str]:
+    """Give the namespace of a master, with a scheduler and workers behind links of these Mbit/s.
+
+    All share the master's ``uplink``, Mbit/s, where it is given. ``shares`` of a core throttle the
+    workers. Everything is taken down afterwards.
+    """
+    with ExitStack() as stack:
+        spaces = stack.enter_context(joined([uplink, *rates]))
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         processes: list[subprocess.Popen[bytes]] = []
         stack.callback(end_all, processes)

@@ -194,9 +194,13 @@ def refusals() -> None:
             expect(f"{op} was taken", False)
         except InputError as refused:
             expect(str(refused), str(refused).startswith(place))
-    result = np.zeros(4, dtype="i8")
+    result, listed = np.zeros(4, dtype="i8"), [1, 1, 1, 1]
     combined(numbers, result)
-    expect("after refusals", result.tolist() == [1] * 4)
+    expect("after refusals", result.tolist() == listed)
+    combined(listed, result)
+    listed[2] = 2
+    combined(listed, result)
+    expect("a list that was changed", result.tolist() == listed)
 
 
 if __name__ == "__main__":

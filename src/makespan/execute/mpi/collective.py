@@ -54,7 +54,7 @@ def prepare(plan: Result | None, comm: Any = None, *, op: Any = "sum") -> Collec
         What combines two arrays: an operation of MPI, ``MPI.SUM`` or one's own
         (``MPI.Op.Create``), its name (``"sum"``), a ufunc of NumPy, or a function of two arrays
         that returns a third. One of MPI's that does not commute combines in the order of the
-        ranks. A broadcast does without.
+        ranks; ufuncs and functions are taken to commute. A broadcast does without.
 
     Returns
     -------
@@ -163,7 +163,7 @@ class Collective:
                 raise InputError("recvbuf: a broadcast has one array, which it fills elsewhere")
             array = _array("sendbuf", sendbuf, not self._is_root)
             self._rank.bind(array, array, cuts_of(self.sizes, array.size), np.add)
-            self._given = sendbuf, recvbuf
+            self._given = (sendbuf, None) if isinstance(sendbuf, np.ndarray) else ()
             return
         result = _array("recvbuf", recvbuf, True) if self.has_result else None
         if not in_place:
@@ -177,7 +177,8 @@ class Collective:
         self._kept = own if in_place else None
         combine = combiner(self._operation, own.dtype)
         self._rank.bind(own, result, cuts_of(self.sizes, own.size), combine)
-        self._given = sendbuf, recvbuf
+        if in_place or isinstance(sendbuf, np.ndarray):  # all else is looked at again next time
+            self._given = sendbuf, recvbuf
 
 
 def _check_pair(own: NDArray[Any], result: NDArray[Any]) -> None:
