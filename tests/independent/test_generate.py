@@ -81,7 +81,6 @@ def test_machines_differ_where_asked():
     [
         ({"environment": "alike"}, "environment"),
         ({"environment": "uniform", "distribution": "triplets"}, "environment"),
-        ({"environment": "uniform", "preemptive": True}, "preemptive"),
         ({"environment": "unrelated", "tasks": 10**6, "machines": 10**6}, "tasks"),
     ],
 )

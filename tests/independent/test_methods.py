@@ -20,12 +20,16 @@ from tests.oracles.independent_brute import (
 )
 
 SLIDE = [4, 4, 4, 4, 3, 2]
-HEURISTICS = ("list-scheduling", "lpt", "multifit", "largest-differencing", "interchange")
-NAMES = (*HEURISTICS, "bin-completion", "exact")
+HEURISTICS = (
+    "list-scheduling", "lpt", "multifit", "largest-differencing", "interchange", "subset-sum",
+)  # fmt: skip
+NAMES = (*HEURISTICS, "bin-completion", "arc-flow", "exact")
 UNLIKE = (
     "mct", "uniform-lpt", "min-min", "max-min", "sufferage", "simulated-annealing",
     "lenstra-shmoys-tardos", "milp",
 )  # fmt: skip
+
+PREEMPTIVE = ("mcnaughton", "level-algorithm", "lawler-labetoulle")
 
 sizes = st.integers(1, 5)
 whole = st.lists(st.integers(0, 12), max_size=8)
@@ -47,12 +51,12 @@ def test_the_slide_with_preemption(method):
 
 
 def test_each_method_says_what_it_needs():
-    """Preemptive problems are for McNaughton's rule alone, and the others not for it."""
+    """Preemptive problems are for three methods alone, and the others not for them."""
     for preemptive in (False, True):
         verdicts = methods(IndependentTasks(3, SLIDE, preemptive=preemptive))
         assert {v.name: v.applies for v in verdicts} == {
             **dict.fromkeys(NAMES, not preemptive),
-            "mcnaughton": preemptive,
+            **dict.fromkeys(PREEMPTIVE, preemptive),
             **dict.fromkeys(UNLIKE, False),
         }
 
@@ -95,18 +99,39 @@ def test_bin_completion_packs_triplets():
     assert (result.makespan, result.status) == (300.0, "optimal")
 
 
-@pytest.mark.parametrize(
-    ("machines", "durations", "why"),
-    [
-        (2, [1.0, 1 / 3, 0.1], "no common unit"),
-        (2, [1e8, 1e8 + 1, 1], "1e\\+08 units"),
-        (300, np.ones(400), "400 tasks and 300 machines"),
-    ],
-)
-def test_bin_completion_refuses_what_its_tables_cannot_hold(machines, durations, why):
-    """Durations without a common unit, of too many units, too many machines."""
-    with pytest.raises(MethodError, match=why):
-        solve(IndependentTasks(machines, durations), method="bin-completion")
+def test_bin_completion_refuses_what_its_tables_cannot_hold():
+    """Too many machines."""
+    with pytest.raises(MethodError, match="400 tasks and 300 machines"):
+        solve(IndependentTasks(300, np.ones(400)), method="bin-completion")
+
+
+@pytest.mark.parametrize("method", ["bin-completion", "arc-flow"])
+@given(sizes, st.lists(amounts(12.0), max_size=8))
+@settings(max_examples=40, deadline=None)
+def test_rounded_capacities_bound_durations_without_a_unit(method, machines, durations):
+    """What is refuted of durations rounded down holds; the plan is within the finest rounding."""
+    result = solve(IndependentTasks(machines, durations), method=method, time_limit=5)
+    least = least_makespan(machines, durations)
+    assert result.lower_bound <= least * (1 + 1e-12) <= result.makespan * (1 + 2e-12)
+    assert result.makespan <= least * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("method", ["bin-completion", "arc-flow"])
+def test_few_loads_are_packed_as_a_flow(method):
+    """Ten machines, thirteen distinct durations: found and refuted without counting plans."""
+    rng = np.random.default_rng(5)
+    problem = IndependentTasks(10, np.append(rng.integers(90, 100, 98, endpoint=True), [7, 15]))
+    result = solve(problem, method=method, time_limit=60)
+    assert result.status == "optimal"
+    assert result.makespan == lower_bound(problem).value
+
+
+def test_pairs_of_machines_are_shared_out():
+    """Random durations on five machines: the mean load is met to nine digits."""
+    problem = IndependentTasks(5, np.random.default_rng(0).uniform(1, 100, 1000))
+    result = solve(problem, method="subset-sum")
+    assert result.status == "optimal"
+    assert result.makespan <= lower_bound(problem).value * (1 + 1e-9)
 
 
 def test_differencing_and_interchange_beat_lpt():

@@ -108,7 +108,9 @@ def test_the_referee_knows_where_tasks_can_run() -> None:
         ({"durations": [1], "speeds": [1]}, "speeds"),
         ({"durations": [1], "speeds": [1, 0]}, "speeds[1]"),
         ({"durations": [[1, 2]], "speeds": [1, 2]}, "speeds"),
-        ({"durations": [1], "speeds": [1, 2], "preemptive": True}, "preemptive"),
+        ({"durations": [1, 2], "release": [1]}, "release"),
+        ({"durations": [1, 2], "release": [1, -1]}, "release[1]"),
+        ({"durations": [1, 2], "release": INF}, "release"),
     ],
 )
 def test_mistakes_have_places(keywords: dict, place: str) -> None:

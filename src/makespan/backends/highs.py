@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -60,7 +60,8 @@ class Answer:
 
     ``bound`` is a bound on the least value, rounded down by the tolerance ``within`` of the
     solver; ``values`` holds the variables, empty where there is no incumbent. Those that are
-    whole are so exactly.
+    whole are so exactly. ``duals`` are, of linear programmes, what the value gains as a row's side
+    rises by 1.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Answer:
     bound: float
     values: Floats
     within: float
+    duals: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def found(self) -> bool:
@@ -396,4 +398,5 @@ def _answer(highs: Any, highspy: Any, integer: np.ndarray) -> Answer:
         bound=bound - within * max(1.0, abs(bound)) if math.isfinite(bound) else -math.inf,
         values=values,
         within=within,
+        duals=np.array(highs.getSolution().row_dual) if found and not mixed else np.empty(0),
     )

@@ -1,7 +1,7 @@
 """Schedule → which task runs where and when.
 
-A task of duration 0 has no row in a schedule: it is shown on the first machine where it takes no
-time, from 0 to 0. With preemption it has no piece.
+A task of duration 0 that is there at 0 has no row in a schedule: it is shown on the first machine
+where it takes no time, from 0 to 0. With preemption it has no piece.
 """
 
 from __future__ import annotations

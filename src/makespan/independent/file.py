@@ -14,7 +14,7 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.independent.problem import DURATION, ENTRY, MACHINES, SPEED, IndependentTasks
+from makespan.independent.problem import DURATION, ENTRY, MACHINES, RELEASE, SPEED, IndependentTasks
 
 
 class Durations(Column):
@@ -38,6 +38,7 @@ class IndependentForm(ProblemForm):
     machines: Annotated[int, Value(MACHINES)]
     durations: Annotated[Any, Durations(DURATION, one_for_all=False)]
     speeds: Annotated[Any, Column(SPEED, one_for_all=False)] = None
+    release: Annotated[Any, Column(RELEASE)] = 0.0
     preemptive: bool = False
 
 
@@ -57,6 +58,7 @@ def read(data: Mapping[str, Any]) -> IndependentTasks:
         machines=form.machines,
         durations=form.durations,
         speeds=form.speeds,
+        release=form.release,
         preemptive=form.preemptive,
         options=form.options,
     )
@@ -77,6 +79,8 @@ def write(problem: IndependentTasks) -> dict[str, Any]:
     }
     if problem.speeds is not None:
         data["speeds"] = problem.speeds.tolist()
+    if problem.release is not None:
+        data["release"] = problem.release.tolist()
     if problem.options:
         data["options"] = dict(problem.options)
     return data

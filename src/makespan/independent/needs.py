@@ -36,9 +36,22 @@ def _many_pairs(problem: IndependentTasks) -> str | None:
     return f"there are {pairs}" if pairs > MAX_PAIRS else None
 
 
+def _released(problem: IndependentTasks) -> str | None:
+    if problem.release is None:
+        return None
+    task = int(problem.release.argmax() if len(problem.release) else 0)
+    return f"{problem.tasks[task]} is released at {problem.release[task]:g} s"
+
+
+def _table(problem: IndependentTasks) -> str | None:
+    return "durations depend on the machine" if problem.durations.ndim == 2 else None
+
+
 PROGRAMMES = Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs)
 IDENTICAL = Need("identical machines", _unlike, decisive=True)
 UNLIKE = Need("machines that differ (speeds, or durations on each)", _identical, decisive=True)
 SPEEDS = Need("speeds", _no_speeds, decisive=True)
+SAME_ORDER = Need("machines that are identical, or differ by speeds", _table, decisive=True)
 NO_PREEMPTION = Need("tasks that run in one piece", _preemptive)
+NO_RELEASES = Need("tasks that are there from the start", _released)
 PREEMPTION = Need("tasks that may be cut (preemptive = true)", _not_preemptive)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 
 MAX_MACHINES = 10**9
@@ -23,6 +23,7 @@ ENTRY = Rule(
     "a duration on a machine is 0 or more seconds, inf where the task can't run", infinite=True
 )
 SPEED = Rule("a speed is above 0", strictly=True)
+RELEASE = Rule("a release is 0 or more seconds")
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -44,9 +45,12 @@ class IndependentTasks(Pictured):
     speeds
         Of uniform machines: a task of d seconds takes d / speed. None: all are alike, or the
         table says how they differ.
+    release
+        Seconds before which a task can't start: one number for all, or one for each. Kept as an
+        array; None where all are 0.
     preemptive
-        Whether a task may be interrupted and continued later, on any machine; for identical
-        machines.
+        Whether a task may be interrupted and continued later, on any machine. Where the machines
+        differ, the shares of a task that its pieces do add up to 1.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -56,7 +60,7 @@ class IndependentTasks(Pictured):
         With every mistake found, each with its place.
 
     Source: Graham et al. 1979, ``P || C_max``, ``P | pmtn | C_max``, ``Q || C_max`` with speeds,
-    ``R || C_max`` with a table.
+    ``R || C_max`` with a table, each with ``pmtn`` or ``r_j``, too.
 
     >>> tasks = IndependentTasks(machines=3, durations=[4, 4, 4, 4, 3, 2])
     >>> list(tasks.machines), tasks.machine_count
@@ -71,6 +75,7 @@ class IndependentTasks(Pictured):
     durations: Floats
     preemptive: bool = False
     speeds: Floats | None = None
+    release: Floats | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
@@ -79,6 +84,7 @@ class IndependentTasks(Pictured):
         durations: ArrayLike,
         *,
         speeds: ArrayLike | None = None,
+        release: ArrayLike = 0.0,
         preemptive: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -88,22 +94,22 @@ class IndependentTasks(Pictured):
         rates = None if speeds is None else _checked_column(mistakes, "speeds", speeds, SPEED)
         if rates is not None and not mistakes and len(rates) != machines:
             mistakes.add("speeds", f"has {len(rates)} entries; there are {machines} machines")
+        known = _checked_release(mistakes, release, len(seconds))
         preemptive = bool(preemptive) if isinstance(preemptive, np.bool_) else preemptive
         mistakes.flag("preemptive", preemptive)
         if rates is not None and seconds.ndim == 2:
             mistakes.add("speeds", "can't be given beside durations on each machine")
-        if preemptive is True and (rates is not None or seconds.ndim == 2):
-            mistakes.add("preemptive", "is for identical machines; here they differ")
         if options is not None and not isinstance(options, Mapping):
             mistakes.add("options", f"{shown(options)} is not a table of name = value")
         mistakes.raise_if_any()
-        for kept in (seconds, rates):
+        for kept in (seconds, rates, known):
             if kept is not None:
                 kept.flags.writeable = False
         object.__setattr__(self, "machines", Numbered("M", operator.index(machines), first=1))
         object.__setattr__(self, "durations", seconds)
         object.__setattr__(self, "preemptive", preemptive)
         object.__setattr__(self, "speeds", rates)
+        object.__setattr__(self, "release", known)
         object.__setattr__(self, "options", dict(options or {}))
 
     @property
@@ -134,6 +140,27 @@ class IndependentTasks(Pictured):
         speeds = np.ones(self.machine_count) if self.speeds is None else self.speeds
         return self.durations[:, None] / speeds
 
+    def seconds_on(self, tasks: Integers, machines: Integers) -> Floats:
+        """Return what each of ``tasks`` takes, whole, on the machine at its place."""
+        if self.durations.ndim == 2:
+            return self.durations[tasks, machines]
+        seconds: Floats = self.durations[tasks]
+        return seconds if self.speeds is None else seconds / self.speeds[machines]
+
+    @property
+    def by_release(self) -> Integers:
+        """The tasks in the order of their releases, the first of equal ones first."""
+        if self.release is None:
+            return np.arange(len(self.durations))
+        return np.argsort(self.release, kind="stable")
+
+    @property
+    def least_seconds(self) -> Floats:
+        """The seconds of each task where it is fastest."""
+        if self.speeds is not None:
+            return self.durations / float(self.speeds.max())
+        return self.durations if self.identical else self.durations.min(axis=1, initial=np.inf)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IndependentTasks):
             return NotImplemented
@@ -142,6 +169,7 @@ class IndependentTasks(Pictured):
             and self.preemptive == other.preemptive
             and np.array_equal(self.durations, other.durations)
             and _listed(self.speeds) == _listed(other.speeds)
+            and _listed(self.release) == _listed(other.release)
             and self.options == other.options
         )
 
@@ -153,6 +181,19 @@ class IndependentTasks(Pictured):
 
 def _listed(values: Floats | None) -> list[float] | None:
     return None if values is None else values.tolist()
+
+
+def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | None:
+    """Return the releases as an array of their own; None where all tasks are there at 0."""
+    if not np.iterable(release) or isinstance(release, (str, bytes)):
+        before = len(mistakes.found)
+        mistakes.number("release", release, RELEASE)
+        return np.full(tasks, float(release)) if len(mistakes.found) == before and release else None
+    before = len(mistakes.found)
+    column = _checked_column(mistakes, "release", release, RELEASE)
+    if not mistakes and len(column) != tasks:
+        mistakes.add("release", f"has {len(column)} entries; there are {tasks} tasks")
+    return column if len(mistakes.found) == before and column.any() else None
 
 
 def _checked_durations(mistakes: Mistakes, durations: Any, machines: Any) -> Floats:

@@ -1,8 +1,8 @@
 """Decisions → start times, as early as possible.
 
 The decisions are the machine of every row and the order of the rows on each machine. Without
-preemption the machines do not meet, so each runs its tasks back to back; with it, a piece also
-waits for the end of its task's earlier piece.
+preemption the machines do not meet, so each runs its tasks back to back, or when they are released;
+with it, a piece also waits for the end of its task's earlier piece.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def scheduled(
     Parameters
     ----------
     problem
-        The problem, without preemption.
+        The problem; each task runs in one piece.
     tasks
         The tasks (indices) in the order in which they are started.
     duration, machine
@@ -48,7 +48,10 @@ def scheduled(
 
     The arrays become the schedule's own.
     """
-    start = _back_to_back(machine, duration)
+    if problem.release is None:
+        start = _back_to_back(machine, duration)
+    else:
+        start = _one_at_a_time(problem, machine, tasks, duration)
     return Schedule.of_columns(
         problem.machines,
         kind=Activity.COMPUTE,
@@ -79,14 +82,15 @@ def retimed(
     """
     schedule = schedule.renamed(problem.machines)
     duration = schedule.amount if factors is None else schedule.amount * factors
-    if not problem.preemptive and _in_order(schedule):
+    meet = problem.preemptive or problem.release is not None
+    if not meet and _in_order(schedule):
         start = _back_to_back(schedule.machine, duration)
     else:
         order = np.lexsort((schedule.end, schedule.start))
         machine, seconds = schedule.machine[order], duration[order]
         start = np.empty(len(schedule))
-        if problem.preemptive:
-            start[order] = _one_at_a_time(machine, schedule.item[order], seconds)
+        if meet:
+            start[order] = _one_at_a_time(problem, machine, schedule.item[order], seconds)
         else:
             start[order] = _back_to_back(machine, seconds)
     return schedule.timed(start, start + duration)
@@ -95,11 +99,11 @@ def retimed(
 def replay(problem: IndependentTasks, schedule: Schedule, repetitions: int) -> Replay:
     """Return the decisions of a schedule, to be carried out many times.
 
-    Without preemption a machine ends when the sum of its durations is over.
+    Without preemption and releases a machine ends when the sum of its durations is over.
     Complexity: O(rows) a repetition.
     """
     schedule = schedule.renamed(problem.machines)
-    if problem.preemptive:
+    if problem.preemptive or problem.release is not None:
         return Replay(lambda factors: retimed(problem, schedule, factors).makespan)
 
     def end(factors: Floats) -> float:
@@ -127,9 +131,14 @@ def _back_to_back(machine: Integers, duration: Floats) -> Floats:
     return start
 
 
-def _one_at_a_time(machine: Integers, task: Integers, duration: Floats) -> Floats:
-    """Return the starts of pieces, each waiting for its machine and for its task's last piece."""
-    (on, free), (of, over) = _free(machine), _free(task)
+def _one_at_a_time(
+    problem: IndependentTasks, machine: Integers, task: Integers, duration: Floats
+) -> Floats:
+    """Return the starts of pieces, each waiting for its machine, and for its task's release and
+    last piece.
+    """
+    on, free = _free(machine)
+    of, over = _free(task) if problem.release is None else (task, problem.release.copy())
     start = np.empty(len(on))
     one_at_a_time.run(len(on), (on, of, duration), (free, over, start))
     return start

@@ -51,6 +51,8 @@ DOCUMENTS = {
     "independent": [
         {"machines": 2, "durations": [1.0, 2.0], "speeds": [1.0, 2.0]},
         {"machines": 2, "durations": [[1.0, 2.0], [2.0, 3.0]]},
+        {"machines": 2, "durations": [1.0, 2.0], "release": [1.0, 2.0]},
+        {"machines": 2, "durations": [1.0, 2.0], "release": 1.0},
     ],
     "partition": [
         {"tasks": 1, "deadline": 9.0, "resources": [TABLE | {"first": 0, "lower": 0, "upper": 1}]},

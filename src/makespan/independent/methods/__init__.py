@@ -2,7 +2,9 @@
 
 AUTO = (
     "mcnaughton",
+    "level-algorithm",
     "mct",
+    "lawler-labetoulle",
     "uniform-lpt",
     "min-min",
     "max-min",
@@ -14,7 +16,9 @@ AUTO = (
     "multifit",
     "largest-differencing",
     "interchange",
+    "subset-sum",
     "bin-completion",
+    "arc-flow",
     "exact",
 )
 """What ``auto`` tries in turn."""

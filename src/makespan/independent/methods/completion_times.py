@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.needs import SPEEDS, UNLIKE
+from makespan.independent.needs import NO_RELEASES, SPEEDS, UNLIKE
 from makespan.independent.placing.assigned import assigned
 from makespan.independent.placing.steps import log_end
 from makespan.independent.problem import IndependentTasks
@@ -35,14 +35,14 @@ REACH = (Need(f"at most {MAX_STEPS:.0e} sums of a load and a duration", _many_st
     source="Ibarra and Kim 1977 (algorithm D); Maheswaran et al. 1999: minimum completion time",
 )
 def mct(problem: IndependentTasks, control: Control) -> Solution:
-    """Tasks in the given order, each on the machine that ends it first."""
-    return Solution(schedule=_in_order(problem, control, np.arange(len(problem.durations))))
+    """Tasks in the given order, or as they are released, each on the machine that ends it first."""
+    return Solution(schedule=_in_order(problem, control, problem.by_release))
 
 
 @register(
     "independent",
     name="uniform-lpt",
-    needs=(SPEEDS,),
+    needs=(SPEEDS, NO_RELEASES),
     complexity="O(n log n + n m)",
     source="Gonzalez, Ibarra and Sahni 1977: at most 2 - 2/(m + 1) times the optimum",
 )
@@ -69,7 +69,7 @@ def min_min(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="max-min",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_RELEASES),
     reach=REACH,
     complexity="O(n² m)",
     source="Ibarra and Kim 1977; Maheswaran et al. 1999",
@@ -82,7 +82,7 @@ def max_min(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="sufferage",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_RELEASES),
     reach=REACH,
     complexity="O(n² m)",
     source="Maheswaran et al. 1999, one task at a time",
@@ -112,9 +112,10 @@ def _placed(
     problem: IndependentTasks, control: Control, task: int, load: Floats, own: Floats
 ) -> int:
     """Put a task, given its seconds everywhere, on the machine that ends it first; return that."""
-    ends = load + own
+    begins = load if problem.release is None else np.maximum(load, problem.release[task])
+    ends = begins + own
     machine = int(ends.argmin())
-    log_end(problem, control, task, ends, float(load[machine]))
+    log_end(problem, control, task, ends, float(begins[machine]))
     load[machine] = ends[machine]
     return machine
 
@@ -127,11 +128,14 @@ def _chosen(
     left = np.arange(len(table))
     machine, order = np.zeros(len(table), dtype=np.int64), []
     while len(left) and not control.expired():
-        at = int(choose(table[left] + load))
+        begins = load
+        if problem.release is not None:
+            begins = np.maximum(load, problem.release[left, None])
+        at = int(choose(table[left] + begins))
         task = int(left[at])
         machine[task] = _placed(problem, control, task, load, table[task])
         order.append(task)
         left = np.delete(left, at)
     if len(left):
-        return _in_order(problem, control, np.arange(len(table)))
+        return _in_order(problem, control, problem.by_release)
     return assigned(problem, machine, np.array(order, dtype=np.int64))

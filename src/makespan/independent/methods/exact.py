@@ -59,10 +59,13 @@ def exact(problem: IndependentTasks, control: Control) -> Solution:
         return Solution(schedule=start, lower_bound=bound)
     from makespan.backends.cp_sat import scaling_of, search
 
-    scaling = scaling_of(problem.durations)
+    release = problem.release
+    scaling = scaling_of(
+        problem.durations if release is None else np.append(problem.durations, release)
+    )
     counted = _counted(problem, scaling)
     hint = counted.counts_in(start)
-    lower, upper = counted.lower_bound(), int((hint * counted.units[:, None]).sum(0).max(initial=0))
+    lower, upper = counted.lower_bound(), counted.end(hint)
     best, proved, stopped = start, lower >= upper, False
     if not proved:
         model, counts = _model(counted, hint, lower, upper, control)
@@ -74,14 +77,13 @@ def exact(problem: IndependentTasks, control: Control) -> Solution:
             lower = max(lower, found.bound)
         if found.solved:
             value = np.array([[found.value(count) for count in row] for row in counts])
-            units = int((value * counted.units[:, None]).sum(0).max(initial=0))
-            proved = min(units, upper) <= lower
+            proved = min(counted.end(value), upper) <= lower
             plan = counted.plan(problem, value)
             best = plan if plan.makespan < start.makespan else start
     bound = _seconds(scaling, lower, problem)
     if scaling.exact:
         return Solution(schedule=best, lower_bound=bound, optimal=proved, stopped=stopped)
-    error = len(problem.durations)
+    error = _error(problem)
     return Solution(
         schedule=best,
         lower_bound=bound,
@@ -93,24 +95,31 @@ def exact(problem: IndependentTasks, control: Control) -> Solution:
     )
 
 
+def _error(problem: IndependentTasks) -> int:
+    """Return by how many units a plan gets longer, where durations and a release are rounded up."""
+    return len(problem.durations) + (problem.release is not None)
+
+
 def _seconds(scaling: Scaling, lower: int, problem: IndependentTasks) -> float:
     """Return a bound in units as one in seconds."""
-    if not scaling.exact:  # each duration was rounded up by less than one unit
-        lower = max(0, lower - len(problem.durations))
+    if not scaling.exact:
+        lower = max(0, lower - _error(problem))
     return scaling.bound(lower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counted:
-    """The positive durations in integer units, equal ones counted together, longest first.
+    """The tasks in integer units, equal ones counted together; those released last come first, of
+    these the longest.
 
-    ``group`` is the group of each of the ``tasks``; ``units`` and ``size`` are a group's duration
-    and its number of tasks.
+    ``group`` is the group of each of the ``tasks``; ``units``, ``release`` and ``size`` are a
+    group's duration, its release and its number of tasks.
     """
 
     tasks: Integers
     group: Integers
     units: Integers
+    release: Integers
     size: Integers
     machines: int
 
@@ -123,10 +132,17 @@ class _Counted:
         np.add.at(counts, (group_of[schedule.item], used), 1)
         return counts
 
+    def end(self, counts: Integers) -> int:
+        """Return when the last machine ends that runs so many tasks of each group, in units."""
+        left = np.cumsum(counts * self.units[:, None], axis=0)
+        ends = np.where(counts > 0, self.release[:, None] + left, 0)
+        return int(ends.max(initial=0))
+
     def lower_bound(self) -> int:
         """Return the best bound, in units."""
         durations = np.repeat(self.units, self.size).astype(np.float64)
-        whole = IndependentTasks(machines=max(1, self.machines), durations=durations)
+        release = np.repeat(self.release, self.size).astype(np.float64)
+        whole = IndependentTasks(max(1, self.machines), durations, release=release)
         return math.ceil(max(bound.value for bound in bounds(whole)))
 
     def plan(self, problem: IndependentTasks, counts: Integers) -> Schedule:
@@ -134,17 +150,21 @@ class _Counted:
         order = np.argsort(self.group, kind="stable")
         machine = np.concatenate([np.repeat(np.arange(self.machines), row) for row in counts])
         tasks = self.tasks[order]
+        if problem.release is not None:
+            tasks, machine = tasks[::-1], machine[::-1]
         return scheduled(problem, tasks, problem.durations[tasks], machine)
 
 
 def _counted(problem: IndependentTasks, scaling: Scaling) -> _Counted:
-    tasks = np.flatnonzero(problem.durations > 0)
-    units = scaling.up(problem.durations[tasks])
-    descending, group, size = np.unique(-units, return_inverse=True, return_counts=True)
+    late = np.zeros(len(problem.durations)) if problem.release is None else problem.release
+    tasks = np.flatnonzero((problem.durations > 0) | (late > 0))
+    both = -np.stack([scaling.up(late[tasks]), scaling.up(problem.durations[tasks])])
+    descending, group, size = np.unique(both, axis=1, return_inverse=True, return_counts=True)
     return _Counted(
         tasks=tasks,
-        group=group,
-        units=-descending,
+        group=group.ravel(),
+        units=-descending[1],
+        release=-descending[0],
         size=size,
         machines=min(problem.machine_count, len(tasks)),
     )
@@ -170,7 +190,7 @@ def _model(
     for group, (units, size) in enumerate(
         zip(counted.units.tolist(), counted.size.tolist(), strict=True)
     ):
-        most = min(size, upper // units)
+        most = min(size, upper // max(1, units))
         row = [model.new_int_var(0, most, f"{group}_{machine}") for machine in machines]
         model.add(linear.sum(row) == size)
         for machine in machines:
@@ -178,9 +198,21 @@ def _model(
         counts.append(row)
         if control.expired():
             return model, counts
-    weights = counted.units.tolist()
+    weights, release = counted.units.tolist(), counted.release
+    last = np.flatnonzero(np.diff(release, append=-1)).tolist()  # groups of each release
     for machine in machines:
-        model.add(linear.weighted_sum([row[machine] for row in counts], weights) <= end)
+        left: list[Any] = []  # what is to do after a release
+        first = 0
+        for group in last:
+            terms = [row[machine] for row in counts[first : group + 1]]
+            total = linear.weighted_sum(terms, weights[first : group + 1]) + sum(left)
+            if group == last[-1] and not release[group]:
+                model.add(total <= end)
+                break
+            left = [model.new_int_var(0, upper, "")]
+            model.add(total <= left[0])
+            model.add(left[0] + int(release[group]) <= end)
+            first = group + 1
     model.add_hint(end, upper)
     model.minimize(end)
     return model, counts

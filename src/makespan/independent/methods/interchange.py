@@ -10,7 +10,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan, greedy, longest_first
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -31,6 +31,7 @@ def _many_machines(problem: IndependentTasks) -> str | None:
     needs=(
         IDENTICAL,
         NO_PREEMPTION,
+        NO_RELEASES,
     ),
     reach=(Need(f"at most {MAX_MACHINES} machines", _many_machines),),
     complexity="O(m log m + k m log k) for each improvement, k tasks a machine",

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -30,6 +30,7 @@ def _many_pairs(problem: IndependentTasks) -> str | None:
     needs=(
         IDENTICAL,
         NO_PREEMPTION,
+        NO_RELEASES,
     ),
     reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
     complexity="O(n log n + n m log m)",

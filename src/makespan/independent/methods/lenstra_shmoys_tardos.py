@@ -9,7 +9,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import PROGRAMMES, UNLIKE
+from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.placing.assigned import assigned, assignments, first_machines
 from makespan.independent.problem import IndependentTasks
 
@@ -20,7 +20,7 @@ WHOLE = 1e-7
 @register(
     "independent",
     name="lenstra-shmoys-tardos",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES),
     reach=(PROGRAMMES,),
     complexity="a linear programme of n m variables for each of a few deadlines",
     source="Lenstra, Shmoys and Tardos 1990: at most twice the optimum, and 1 % of it",

@@ -25,8 +25,8 @@ from makespan.independent.problem import IndependentTasks
     source="Graham 1966: at most 2 - 1/m times the optimum",
 )
 def list_scheduling(problem: IndependentTasks, control: Control) -> Solution:
-    """Tasks in the given order, each on the machine that is free first."""
+    """Tasks in the given order, as they are there, each on the machine that is free first."""
     tasks = np.arange(len(problem.durations))
     schedule = greedy(problem, tasks, problem.durations)
-    log_greedy(problem, control, tasks, schedule)
+    log_greedy(problem, control, schedule)
     return Solution(schedule=schedule)

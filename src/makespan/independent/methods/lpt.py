@@ -19,11 +19,12 @@ from makespan.independent.problem import IndependentTasks
         NO_PREEMPTION,
     ),
     complexity="O(n log n)",
-    source="Graham 1969: at most 4/3 - 1/(3m) times the optimum",
+    source="Graham 1969: at most 4/3 - 1/(3m) times the optimum; with releases 3/2: Chen and "
+    "Vestjens 1997",
 )
 def lpt(problem: IndependentTasks, control: Control) -> Solution:
-    """Longest task first, each on the machine that is free first."""
+    """Longest task first, of those that are there, each on the machine that is free first."""
     tasks, seconds = longest_first(problem)
     schedule = greedy(problem, tasks, seconds)
-    log_greedy(problem, control, tasks, schedule)
+    log_greedy(problem, control, schedule)
     return Solution(schedule=schedule)

@@ -9,7 +9,7 @@ from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import total
-from makespan.independent.needs import IDENTICAL, PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_RELEASES, PREEMPTION
 from makespan.independent.placing.steps import log_wrapping
 from makespan.independent.placing.wrap_around import wrap_around
 from makespan.independent.problem import IndependentTasks
@@ -24,6 +24,7 @@ BOUND_IS_MET = 1e-9
     needs=(
         IDENTICAL,
         PREEMPTION,
+        NO_RELEASES,
     ),
     proves="no plan ends before max(sum / m, longest), and this one ends then",
     complexity="O(n + m), at most m - 1 tasks cut",

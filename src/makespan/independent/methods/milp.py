@@ -8,12 +8,13 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import PROGRAMMES, UNLIKE
+from makespan.independent.needs import NO_PREEMPTION, PROGRAMMES, UNLIKE
 from makespan.independent.placing.assigned import (
     assigned,
     assignments,
     below,
     first_machines,
+    left_after,
 )
 from makespan.independent.placing.multipliers import relaxed
 from makespan.independent.problem import IndependentTasks
@@ -25,7 +26,7 @@ ENOUGH = 0.9
 @register(
     "independent",
     name="milp",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_PREEMPTION),
     reach=(PROGRAMMES,),
     proves="a bound of HiGHS, rounded outward and up to the grain of the durations",
     complexity="exponential",
@@ -39,6 +40,7 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
     """
     machines = first_machines(problem, control)
     start = assigned(problem, machines)
+    release = problem.release
     lower, longest = max(bound.value for bound in bounds(problem)), start.makespan
     if control.expired() or lower >= longest:
         return Solution(schedule=start, lower_bound=lower)
@@ -49,14 +51,19 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
         return Solution(schedule=start, lower_bound=lower)
     kept = relaxation.within(shorter)
     kept[np.arange(len(machines)), machines] = True
+    if release is not None:
+        table = np.where(release[:, None] + table <= longest, table, np.inf)
+        release = release / longest
     table = np.where(kept, table / longest, np.inf)
-    programme, task, machine = assignments(table, 1.0, integer=True)
+    programme, task, machine = assignments(table, 1.0, integer=True, release=release)
     known = np.append(machine == machines[task], 1.0).astype(np.float64)
+    if release is not None:
+        known = np.append(known, left_after(problem, machines) / longest)
     answer = programme.solve(control, start=known, gap=ENOUGH * (1 - shorter / longest))
     lower = max(lower, answer.bound * longest)
     if not answer.found:
         return Solution(schedule=start, lower_bound=lower, stopped=True)
-    taken = answer.values[:-1] > 0.5
+    taken = answer.values[: len(task)] > 0.5
     machines[task[taken]] = machine[taken]
     plan = assigned(problem, machines)
     return Solution(

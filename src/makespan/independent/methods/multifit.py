@@ -10,7 +10,7 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
+from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.first_fit import first_fit
 from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.placing.steps import log_capacity
@@ -26,6 +26,7 @@ CLOSE = 1e-12
     needs=(
         IDENTICAL,
         NO_PREEMPTION,
+        NO_RELEASES,
     ),
     complexity="O(n log n + n log m) for each of k iterations",
     source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "

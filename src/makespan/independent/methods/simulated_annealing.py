@@ -9,7 +9,7 @@ from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
-from makespan.independent.needs import PROGRAMMES, UNLIKE
+from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.placing.annealing import anneal
 from makespan.independent.placing.assigned import assigned, below, first_machines
 from makespan.independent.placing.multipliers import Relaxed, relaxed
@@ -34,7 +34,7 @@ def _few_pairs(problem: IndependentTasks) -> str | None:
 @register(
     "independent",
     name="simulated-annealing",
-    needs=(UNLIKE,),
+    needs=(UNLIKE, NO_PREEMPTION, NO_RELEASES),
     reach=(PROGRAMMES, Need(f"more than {FEW} pairs of a task and a machine", _few_pairs)),
     complexity="O(1) a move, O(n m) a step of the bound",
     source="Kirkpatrick, Gelatt and Vecchi 1983, on moves and swaps as in Glass, Potts and Shade "

@@ -23,15 +23,15 @@ def assigned(
 ) -> Schedule:
     """Return the schedule that runs each task on its machine, started in this order.
 
-    Tasks that take no time there are left out.
+    None is the order of releases, which no other beats.
+    Tasks that take no time there are left out, but for those that are released later.
     """
-    tasks = np.arange(len(problem.durations)) if order is None else order
+    tasks = problem.by_release if order is None else order
     on = machine[tasks]
-    if problem.speeds is not None:
-        seconds = problem.durations[tasks] / problem.speeds[on]
-    else:
-        seconds = problem.durations[tasks, on]
+    seconds = problem.seconds_on(tasks, on)
     some = seconds > 0
+    if problem.release is not None:
+        some |= problem.release[tasks] > 0
     return scheduled(problem, tasks[some], seconds[some], on[some])
 
 
@@ -51,12 +51,13 @@ def below(problem: IndependentTasks, makespan: float) -> float:
 
 
 def assignments(
-    table: Floats, longest: float, *, integer: bool
+    table: Floats, longest: float, *, integer: bool, release: Floats | None = None
 ) -> tuple[Programme, Integers, Integers]:
-    """Return the programme of the least load of the longest machine.
+    """Return the programme of the least end of the longest machine.
 
     No task is on a machine where it takes more than ``longest``. With it, the task and the machine
-    of each variable but the last, which is that load.
+    of the first variables. That end is the variable behind them, and where there are releases,
+    what machines have to do after each, the first machine's first.
     """
     task, machine = np.nonzero(table <= longest)
     programme = Programme()
@@ -65,9 +66,36 @@ def assignments(
     load = programme.variables(1, cost=1.0)
     programme.rows(share, 1.0, low=1.0, high=1.0)
     machines = table.shape[1]
-    programme.rows(
-        np.column_stack([share.T, np.repeat(load, machines)]),
-        np.column_stack([table.T, np.full(machines, -1.0)]),
-        high=0.0,
-    )
+    if release is None:
+        programme.rows(
+            np.column_stack([share.T, np.repeat(load, machines)]),
+            np.column_stack([table.T, np.full(machines, -1.0)]),
+            high=0.0,
+        )
+        return programme, task, machine
+    times = np.unique(release)
+    for one in range(machines):
+        left = programme.variables(len(times))
+        for at, time in enumerate(times.tolist()):
+            here = np.flatnonzero((release == time) & (share[:, one] >= 0))
+            after = left[at + 1 : at + 2]
+            programme.row(
+                np.concatenate([share[here, one], after, left[[at]]]),
+                np.concatenate([table[here, one], np.ones(len(after)), [-1.0]]),
+                high=0.0,
+            )
+            programme.row([left[at], load[0]], [1.0, -1.0], high=-time)
     return programme, task, machine
+
+
+def left_after(problem: IndependentTasks, machine: Integers) -> Floats:
+    """Return what each machine (row) has to do of tasks released from each time (column) on.
+
+    The times are those of :func:`assignments`.
+    """
+    assert problem.release is not None
+    times, at = np.unique(problem.release, return_inverse=True)
+    left = np.zeros((problem.machine_count, len(times)))
+    np.add.at(left, (machine, at), problem.seconds_on(np.arange(len(machine)), machine))
+    suffix: Floats = left[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return suffix

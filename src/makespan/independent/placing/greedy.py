@@ -22,9 +22,12 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     """Start ``tasks`` in this order, each on the machine that is free first (lowest on ties).
 
     ``seconds`` are their durations. Tasks of duration 0 are left out: they take no machine's time.
+    Where there are releases, the first of the tasks that are there is next.
 
     Complexity: O(n log m).
     """
+    if problem.release is not None:
+        return _as_released(problem, problem.release, tasks)
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
     if hand_out.pays(len(tasks)):
@@ -36,6 +39,31 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
         chosen.append(machine)
         heapq.heapreplace(free, (time + duration, machine))
     return scheduled(problem, tasks, seconds, np.array(chosen, dtype=np.int64))
+
+
+def _as_released(problem: IndependentTasks, release: Floats, tasks: Integers) -> Schedule:
+    """Start the first of ``tasks`` that is there when a machine is free; else what comes next."""
+    tasks = tasks[(problem.durations[tasks] > 0) | (release[tasks] > 0)]
+    coming = np.argsort(release[tasks], kind="stable").tolist()
+    times, seconds = release[tasks].tolist(), problem.durations[tasks].tolist()
+    free = [(0.0, machine) for machine in range(problem.useful_machines)]
+    ready: list[int] = []
+    order: list[int] = []
+    chosen: list[int] = []
+    known = 0
+    while len(order) < len(tasks):
+        now, machine = free[0]
+        if not ready:
+            now = max(now, times[coming[known]])
+        while known < len(coming) and times[coming[known]] <= now:
+            heapq.heappush(ready, coming[known])
+            known += 1
+        place = heapq.heappop(ready)
+        order.append(place)
+        chosen.append(machine)
+        heapq.heapreplace(free, (now + seconds[place], machine))
+    tasks = tasks[np.array(order, dtype=np.int64)]
+    return scheduled(problem, tasks, problem.durations[tasks], np.array(chosen, dtype=np.int64))
 
 
 def _compiled(seconds: Floats, machines: int) -> Integers:

@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.independent.problem import IndependentTasks
@@ -16,23 +16,19 @@ SHOWN = 6
 """Tasks and machines in a line."""
 
 
-def log_greedy(
-    problem: IndependentTasks, control: Control, tasks: Integers, schedule: Schedule
-) -> None:
-    """Log which machines are free when, as each of the ``tasks`` goes to the first of them."""
+def log_greedy(problem: IndependentTasks, control: Control, schedule: Schedule) -> None:
+    """Log which machines are free when, as each task goes to the first of them."""
     if not control.log_steps:
         return
     used = problem.useful_machines
     names, machines = problem.tasks, problem.machines
-    row_of = {item: row for row, item in enumerate(schedule.item.tolist())}
-    order = [task for task in tasks.tolist() if task in row_of]
+    order = schedule.item.tolist()
     free = [(0.0, machine) for machine in range(used)]
-    for place, task in enumerate(order):
-        row = row_of[task]
+    for row, task in enumerate(order):
         machine, seconds = int(schedule.machine[row]), float(problem.durations[task])
         start, end = float(schedule.start[row]), float(schedule.end[row])
         first = heapq.nsmallest(MAX_ROWS, free)
-        queue = order[place : place + MAX_ROWS]
+        queue = order[row : row + MAX_ROWS]
         cells: dict[str, str | float] = {"task": names[task], "seconds": seconds}
         if used <= MAX_COLUMNS:
             cells |= {f"{machines[each]} free": time for time, each in sorted(free, key=_machine)}
@@ -48,7 +44,7 @@ def log_greedy(
                 slots=(Slot(machines[machine], start, end, "chosen"),),
                 tables=(
                     Table(
-                        f"to place: {len(order) - place}",
+                        f"to place: {len(order) - row}",
                         ("task", "seconds"),
                         tuple((names[each], float(problem.durations[each])) for each in queue),
                         0,

@@ -1,7 +1,8 @@
 """The referee: does a schedule keep to the statement of independent tasks?
 
 Times are compared to within 1e-9 of the makespan, amounts (seconds of a task) to within 1e-9 of
-the least makespan that any plan can have. Idle time is legal.
+the least makespan that any plan can have; what pieces on machines that differ leave of a task is
+counted in seconds where it is fastest. Idle time is legal.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def violations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
         return
     yield from _durations(problem, schedule)
     yield from _work(problem, schedule)
+    yield from _releases(problem, schedule)
     yield from _overlaps(schedule, schedule.machine, "machine", problem)
     if problem.preemptive:
         yield from _overlaps(schedule, schedule.item, "task", problem)
@@ -92,18 +94,46 @@ def _durations(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violat
         )
 
 
+def _releases(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the rows that start before their task is released."""
+    if problem.release is None:
+        return
+    early = problem.release[schedule.item] - schedule.start
+    for row in np.flatnonzero(early > TOLERANCE * schedule.makespan).tolist():
+        start, task = float(schedule.start[row]), int(schedule.item[row])
+        release = float(problem.release[task])
+        yield Violation(
+            rule="release",
+            message=f"task {problem.tasks[task]} starts at {start!r}, before its release at "
+            f"{release!r}",
+            activities=(row,),
+            times=(start, release),
+            excess=float(early[row]),
+        )
+
+
 def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
     """Yield the tasks that are missing, cut though they may not be, or not done exactly once."""
-    wanted = _least_seconds(problem)
+    wanted = problem.least_seconds
+    tolerance = TOLERANCE * _least_makespan(problem)
+    amount = schedule.amount
+    if not problem.identical:
+        strays = list(_off_their_machines(problem, schedule, tolerance))
+        yield from strays
+        if problem.preemptive and not strays:
+            amount = _where_fastest(problem, schedule)
     rows, done = np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted))
     if not pays(len(schedule), MANY):
         np.add.at(rows, schedule.item, 1)
-        np.add.at(done, schedule.item, schedule.amount)
+        np.add.at(done, schedule.item, amount)
     else:
         from makespan.independent.referee.kernels import tally
 
-        tally(*readonly(schedule.item, schedule.amount), rows, done)  # type: ignore[call-arg]
-    for task in _found(len(wanted), lambda some: (wanted[some] > 0) & (rows[some] == 0)):
+        tally(*readonly(schedule.item, amount), rows, done)  # type: ignore[call-arg]
+    some_time = wanted > 0
+    if problem.release is not None:
+        some_time |= problem.release > 0
+    for task in _found(len(wanted), lambda some: some_time[some] & (rows[some] == 0)):
         yield Violation(
             rule="missing-task",
             message=f"task {problem.tasks[task]} ({float(wanted[task])!r} s) is never run",
@@ -119,36 +149,35 @@ def _work(problem: IndependentTasks, schedule: Schedule) -> Iterator[Violation]:
                 activities=tuple(pieces),
                 times=tuple(schedule.start[pieces].tolist()),
             )
-    tolerance = TOLERANCE * _least_makespan(problem)
-    if not problem.identical:
-        yield from _on_their_machines(problem, schedule, tolerance)
+    if not problem.identical and (strays or not problem.preemptive):
         return
 
     def undone(some: slice) -> NDArray[np.bool_]:
         return (np.abs(done[some] - wanted[some]) > tolerance) & (rows[some] > 0)
 
+    where = "" if problem.identical else " where it is fastest, and the others count as such"
     for task in _found(len(wanted), undone):
         yield Violation(
             rule="work",
             message=(
                 f"{float(done[task])!r} s of task {problem.tasks[task]} are processed; "
-                f"it takes {float(wanted[task])!r} s"
+                f"it takes {float(wanted[task])!r} s{where}"
             ),
             activities=tuple(np.flatnonzero(schedule.item == task).tolist()),
             excess=float(abs(done[task] - wanted[task])),
         )
 
 
-def _on_their_machines(
+def _off_their_machines(
     problem: IndependentTasks, schedule: Schedule, tolerance: float
 ) -> Iterator[Violation]:
-    """Yield the rows of tasks that can't run there, or that are not done whole."""
+    """Yield the rows of tasks that can't run there, or that are not done whole in one piece."""
     task, machine = schedule.item, schedule.machine
-    if problem.speeds is not None:
-        wanted = problem.durations[task] / problem.speeds[machine]
+    wanted = problem.seconds_on(task, machine)
+    if problem.preemptive:
+        missed = np.where(np.isfinite(wanted), 0.0, np.inf)
     else:
-        wanted = problem.durations[task, machine]
-    missed = np.abs(schedule.amount - wanted)
+        missed = np.abs(schedule.amount - wanted)
     for row in np.flatnonzero(missed > tolerance).tolist():
         name, place = problem.tasks[task[row]], problem.machines[machine[row]]
         seconds, amount = float(wanted[row]), float(schedule.amount[row])
@@ -163,17 +192,18 @@ def _on_their_machines(
         )
 
 
-def _least_seconds(problem: IndependentTasks) -> Floats:
-    """Return what each task takes where it is fastest."""
-    if problem.speeds is not None:
-        return problem.durations / float(problem.speeds.max())
-    least: Floats = problem.durations if problem.identical else problem.durations.min(axis=1)
-    return least
+def _where_fastest(problem: IndependentTasks, schedule: Schedule) -> Floats:
+    """Return how long what each row does takes where its task is fastest."""
+    there = problem.seconds_on(schedule.item, schedule.machine)
+    instant = there == 0
+    share = problem.least_seconds[schedule.item] / np.where(instant, 1.0, there)
+    found: Floats = schedule.amount * np.where(instant, 1.0, share)
+    return found
 
 
 def _least_makespan(problem: IndependentTasks) -> float:
     """Return what no plan can beat: the average load and the longest task, where fastest."""
-    seconds = _least_seconds(problem)
+    seconds = problem.least_seconds
     average = float(seconds.sum()) / problem.machine_count
     return max(average, float(seconds.max(initial=0.0)))
 

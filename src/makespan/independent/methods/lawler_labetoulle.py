@@ -1,0 +1,112 @@
+"""The optimum with preemption on any machines, by a linear programme."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from makespan.backends.highs import Programme, beside
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.independent.bounds import bounds
+from makespan.independent.needs import MAX_PAIRS, PREEMPTION
+from makespan.independent.placing.assigned import assigned, first_machines
+from makespan.independent.placing.open_shop import shopped
+from makespan.independent.placing.pieces import cut
+from makespan.independent.problem import IndependentTasks
+
+MET, ROUNDING = 1e-9, 1e-12
+LEAST_SHARE = 1e-12
+
+
+def _many_variables(problem: IndependentTasks) -> str | None:
+    times = 1 if problem.release is None else len(np.unique(problem.release))
+    count = problem.least_seconds.size * problem.machine_count * times
+    return f"there are {count}" if count > MAX_PAIRS else None
+
+
+@register(
+    "independent",
+    name="lawler-labetoulle",
+    needs=(
+        PREEMPTION,
+        Need(f"at most {MAX_PAIRS} triples of a task, a machine and a release", _many_variables),
+    ),
+    proves="the bound of the programme's prices, weights of machines and tasks",
+    complexity="a linear programme of n m variables for each release; O(e²) for e pairs in it",
+    source="Lawler and Labetoulle 1978; the pieces by Gonzalez and Sahni 1976",
+)
+def lawler_labetoulle(problem: IndependentTasks, control: Control) -> Solution:
+    """How long each task runs on each machine between releases, then an open shop of these times.
+
+    No task and no machine has more to do between two releases than the time there is.
+    """
+    start = assigned(problem, first_machines(problem, control))
+    lower = max(bound.value for bound in bounds(problem))
+    if control.expired() or lower >= start.makespan or not problem.least_seconds.any():
+        return Solution(schedule=start, lower_bound=lower)
+    found = _solved(problem, lower, control)
+    if found is None:
+        return Solution(schedule=start, lower_bound=lower, stopped=True)
+    schedule, bound = found
+    lower = max(lower, bound)
+    best = min(schedule, start, key=lambda plan: plan.makespan)
+    return Solution(schedule=best, lower_bound=lower, optimal=best.makespan <= lower * (1 + MET))
+
+
+def _solved(
+    problem: IndependentTasks, unit: float, control: Control
+) -> tuple[Schedule, float] | None:
+    """Return the plan of the programme, in a ``unit`` of time, and its bound; None without time."""
+    tasks = np.flatnonzero(problem.least_seconds > 0)
+    table = problem.table[tasks] / unit
+    release = np.zeros(len(tasks)) if problem.release is None else problem.release[tasks] / unit
+    times = np.unique(release)
+    room = np.diff(times)
+    programme = Programme()
+    last = programme.variables(1, cost=1.0)
+    share = np.full((*table.shape, len(times)), -1)
+    there = np.isfinite(table)[:, :, None] & (release[:, None, None] <= times)
+    share[there] = programme.variables(int(there.sum()), upper=1.0)
+    programme.rows(share.reshape(len(tasks), -1), 1.0, low=1.0, high=1.0)
+    finite = np.where(np.isfinite(table), table, 0.0)
+    for at in range(len(times)):
+        for variables, seconds in ((share[:, :, at].T, finite.T), (share[:, :, at], finite)):
+            if at < len(room):
+                programme.rows(variables, seconds, high=room[at])
+            else:
+                ends, factors = beside(*variables.T, last[0]), beside(*seconds.T, -1.0)
+                programme.rows(ends, factors, high=0.0)
+    answer = programme.solve(control)
+    if not answer.found:
+        return None
+    shares = np.where(there, answer.values[share], 0.0)
+    shares[shares < LEAST_SHARE] = 0.0
+    shares /= shares.sum(axis=(1, 2), keepdims=True)
+    pieces, end = [], 0.0
+    for at, time in enumerate((times * unit).tolist()):
+        some = shopped(shares[:, :, at] * finite * unit, max(time, end))
+        end = max([end, *(piece.end for piece in some)])
+        pieces += [piece._replace(task=int(tasks[piece.task])) for piece in some]
+    return cut(problem, pieces), unit * _bound(answer.duals[len(tasks) :], table, there, times)
+
+
+def _bound(duals: Floats, table: Floats, there: np.ndarray, times: Floats) -> float:
+    """Return the bound of weights, whatever they are: that no machine and no task works longer than
+    it is there, weighted, against each task where and when its weighted seconds are least.
+    """
+    tasks, machines = table.shape
+    weights = np.maximum(0.0, -duals).reshape(len(times), machines + tasks).T
+    total = float(weights[:, -1].sum())
+    if total <= 0:
+        return 0.0
+    weights = weights / total
+    with np.errstate(invalid="ignore"):
+        cost = table[:, :, None] * (weights[None, :machines] + weights[machines:, None])
+    least = np.where(there, cost, np.inf).min(axis=(1, 2))
+    spent = weights[:, :-1].sum(axis=0) * np.diff(times)
+    return math.fsum([float(times[-1]), *least.tolist(), *(-spent).tolist()]) * (1 - ROUNDING)
