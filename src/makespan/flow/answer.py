@@ -185,4 +185,6 @@ def jsonable(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):
         return value
+    if hasattr(value, "as_dict"):
+        return jsonable(value.as_dict())
     return str(value)

@@ -23,8 +23,6 @@ from makespan.flow.result import Result
 if TYPE_CHECKING:
     import numpy as np
 
-NUMBERS_AT_ONCE = 4_000_000
-
 
 @suggesting
 def simulate(
@@ -116,15 +114,7 @@ def _replayed(
     referee(kind, problem, schedule).raise_if_invalid()
     schedule = schedule.renamed(problem.machines)
     replay = kind.replay(problem, schedule, count)
-    groups, errors = noise.groups(schedule, kind.tasks(problem))
-    factors = len(errors)
-    makespans = np.empty(count)
-    block = max(1, NUMBERS_AT_ONCE // max(1, len(schedule)))
-    for first in range(0, count, block):
-        size = min(block, count - first)
-        drawn = np.ones((size, factors + 1))  # the last, of group -1, stays 1
-        drawn[:, :factors] = noise.drawn(control.rng, (size, factors), errors)
-        makespans[first : first + size] = replay.makespans(drawn[:, groups])
+    makespans = replay.disturbed(schedule, noise, count, control.rng, kind.tasks(problem))
     nominal = replay.end(np.ones(len(schedule)))
     return _simulation(makespans, nominal, noise, control)
 

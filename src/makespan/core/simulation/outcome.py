@@ -12,6 +12,8 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.core.simulation.noise import Noise
 
+CONFIDENT = 1.959964
+"""Standard errors on each side within which 95 % of all means are."""
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -54,6 +56,15 @@ class Simulation(Shown, Framed):
         """The makespans at 5, 25, 50, 75 and 95 %."""
         return dict(zip(SHOWN, np.quantile(self.makespans, SHOWN).tolist(), strict=True))
 
+    @property
+    def mean_interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the mean."""
+        return mean_interval(self.makespans)
+
+    def quantile_interval(self, share: float) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the makespan that a share does not exceed."""
+        return quantile_interval(self.makespans, share)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Simulation):
             return NotImplemented
@@ -86,6 +97,7 @@ class Simulation(Shown, Framed):
             "nominal": self.nominal,
             "mean": self.mean,
             "deviation": self.deviation,
+            "mean_interval": list(self.mean_interval),
             "quantiles": {f"{share:g}": value for share, value in self.quantiles.items()},
             "least": float(self.makespans.min()),
             "most": float(self.makespans.max()),
@@ -93,10 +105,39 @@ class Simulation(Shown, Framed):
 
     def __str__(self) -> str:
         late = (self.mean / self.nominal - 1.0) * 100.0 if self.nominal else 0.0
+        low, high = self.mean_interval
         lines = [
             f"{len(self.makespans)} repetitions, {self.noise}",
             f"planned   {self.nominal:.8g}",
             f"mean      {self.mean:.8g}  ({late:+.2f} %), deviation {self.deviation:.4g}",
+            f"          95 % sure between {low:.8g} and {high:.8g}",
         ]
         lines += [f"{100 * share:>5.3g} %   {value:.8g}" for share, value in self.quantiles.items()]
         return "\n".join(lines)
+
+
+def mean_interval(makespans: Floats) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean, by the normal distribution.
+
+    >>> [round(end, 2) for end in mean_interval(np.array([1.0, 3.0]))]
+    [0.04, 3.96]
+    """
+    mean, count = float(makespans.mean()), len(makespans)
+    spread = float(makespans.std(ddof=1)) if count > 1 else np.inf
+    half = CONFIDENT * spread / count**0.5
+    return mean - half, mean + half
+
+
+def quantile_interval(makespans: Floats, share: float) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a quantile: two of the makespans in order.
+
+    Source: David and Nagaraja 2003, with the normal approximation of the binomial distribution.
+
+    >>> quantile_interval(np.arange(1001.0), 0.5)
+    (469.0, 532.0)
+    """
+    count = len(makespans)
+    half = CONFIDENT * (count * share * (1.0 - share)) ** 0.5
+    ranks = np.floor(count * share - half), np.ceil(count * share + half)
+    low, high = np.sort(makespans)[np.clip(ranks, 0, count - 1).astype(np.int64)].tolist()
+    return low, high

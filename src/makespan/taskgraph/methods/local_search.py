@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import shown
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
@@ -38,6 +40,8 @@ FEW, MANY = 2_000, 500_000
 MAX_STEPS = 200_000_000
 SLICE = 20_000_000
 MIN_REACH, MAX_REACH = 0.003, 0.1
+REACH_SAMPLED = 0.006
+"""By which share a plan may get longer at first where many scenarios give its value."""
 
 
 @register(
@@ -86,19 +90,19 @@ def local_search(problem: TaskGraph, control: Control, *, moves: int | None = No
         lower = least if problem.objective == "makespan" else None
         return Solution(schedule=schedule, lower_bound=lower)
     if moves is None and _too_large(problem):
-        improved = replanned(problem, control, schedule)
+        found = replanned(problem, control, schedule)
     elif problem.transfers_wait:
         count = len(problem.dag)
-        improved = improved_waiting(
+        found = improved_waiting(
             problem, control, schedule, moves, lambda moves: _reach(moves, count)
         )
     else:
-        improved = _improved(problem, control, schedule, moves)
-    best = min(schedule, improved, key=lambda plan: worth(problem, plan))
+        found = improved(problem, control, schedule, moves)
+    best = min(schedule, found, key=lambda plan: worth(problem, plan))
     return Solution(schedule=best, stopped=True)  # by its moves, if not by the clock
 
 
-def _steps(problem: TaskGraph) -> int:
+def steps_of_a_move(problem: TaskGraph) -> int:
     """Return the elementary steps of a move where no transfer waits."""
     return len(problem.dag) * int(problem.cores.max()) + len(problem.dag.source)
 
@@ -106,14 +110,52 @@ def _steps(problem: TaskGraph) -> int:
 def _too_large(problem: TaskGraph) -> bool:
     """Whether there are more tasks than moves in a second, and plans compare by their makespans."""
     free = problem.objective == "makespan" and problem.budget is None
-    return free and not problem.transfers_wait and MAX_STEPS // _steps(problem) < len(problem.dag)
+    most = MAX_STEPS // steps_of_a_move(problem)
+    return free and not problem.transfers_wait and most < len(problem.dag)
 
 
-def _improved(
-    problem: TaskGraph, control: Control, schedule: Schedule, moves: int | None
+class Sample(NamedTuple):
+    """What a search looks at: the plan itself, and other scenarios that give the value.
+
+    ``seconds``, ``size``, ``fixed`` and ``per_unit`` hold a table for the plan itself and one for
+    each scenario; ``ends`` when the plan ends in each that the search starts from. The value is the
+    mean of the ends in scenarios from that of rank ``ranked_from`` on.
+    """
+
+    seconds: Floats
+    size: Floats
+    fixed: Floats
+    per_unit: Floats
+    ends: Floats
+    ranked_from: int = 0
+
+    @property
+    def value(self) -> float:
+        return float(np.sort(self.ends[1:])[self.ranked_from :].mean())
+
+
+def improved(
+    problem: TaskGraph,
+    control: Control,
+    schedule: Schedule,
+    moves: int | None,
+    sample: Sample | None = None,
 ) -> Schedule:
+    """Return the best plan that so many moves of tasks lead to from ``schedule``.
+
+    Without a ``sample`` its value is what the objective says.
+    """
     dag, network, count = problem.dag, problem.network, len(problem.dag)
-    large = _steps(problem)
+    large = steps_of_a_move(problem)
+    missing, scale, _ = worth(problem, schedule)
+    if sample is None:
+        routing = network.routing
+        sample = Sample(
+            problem.durations, dag.size[None], routing.fixed_seconds, routing.seconds_per_unit,
+            np.array([schedule.makespan]),
+        )  # fmt: skip
+    else:
+        scale, large = sample.value, large * len(sample.ends)
     if moves is None:
         moves = FEW if large <= TINY else min(MANY, MAX_STEPS // large)
     claim(32.0 * count * len(network), f"the durations of {count:,} tasks on all machines")
@@ -127,7 +169,6 @@ def _improved(
     best_order, best_machine = order.copy(), machine.copy()
     cores = int(problem.cores.sum())
     seed = 1 + int(control.rng.integers(2**31 - 3))
-    missing, scale, _ = worth(problem, schedule)
     price, rate = price_of(problem, schedule), 0.0
     if price:
         rate = schedule.makespan / price
@@ -140,26 +181,26 @@ def _improved(
     by_price = float(problem.objective == "price")
     numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
     charge = problem.durations * network.price if network.is_priced else np.zeros(0)
-    routing = network.routing
     loop, column = improve.chosen(moves * large)
     inputs = [
         column(each)
         for each in (
-            dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
-            problem.durations.ravel(), routing.fixed_seconds.ravel(),
-            routing.seconds_per_unit.ravel(), problem.first_core,
-            dag.release, latest_ends(problem), charge.ravel(), network.start_price,
-            np.zeros(len(network), dtype=bool),
+            dag.first_in, dag.predecessors, sample.size[:, dag.in_edges].ravel(), dag.first_out,
+            dag.successors, sample.seconds.ravel(), sample.fixed.ravel(), sample.per_unit.ravel(),
+            problem.first_core, dag.release, latest_ends(problem), charge.ravel(),
+            network.start_price, np.zeros(len(network), dtype=bool),
             order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
-            np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine, numbers,
+            np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine,
+            np.zeros(len(sample.ends)), sample.ends, sample.ends[1:], numbers,
         )
     ]  # fmt: skip
     steps = max(1, SLICE // large)
+    reach = REACH_SAMPLED if len(sample.ends) > 1 else _reach(moves, count)
     for first, last in pairwise([*range(0, moves, steps), moves]):
-        loop(*inputs, last - first, moves, _reach(moves, count), len(network))
+        loop(*inputs, last - first, moves, reach, len(network), sample.ranked_from)
         if control.expired():
             break
-    order, machine, _ = map(np.asarray, inputs[-3:])
+    order, machine = map(np.asarray, inputs[-6:-4])
     place[order] = np.arange(count)
     return in_order(problem, machine, place)
 

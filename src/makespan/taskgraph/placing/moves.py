@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from makespan.taskgraph.model.loops import graph_loop
 
+NEVER = float("inf")
+"""What a move counts that is given up."""
+
 
 @graph_loop
 def improve(  # type: ignore[no-untyped-def]
     first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
     release, due, charge, start_price, used,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,
-    numbers,
-    evaluations, all_evaluations, reach, machines,
+    ends, kept, ranked, numbers,
+    evaluations, all_evaluations, reach, machines, ranked_from,
 ):  # fmt: skip
     """Try ``evaluations`` moves of a task; write the best order and machines found.
 
@@ -25,12 +28,18 @@ def improve(  # type: ignore[no-untyped-def]
     greatest lateness and what it costs too much, and more than any other plan. ``charge`` holds
     what tasks cost on machines; it is empty where nothing does.
 
+    Times come in several scenarios, of which the first is the plan itself: it has to keep the
+    limits. Where there are others, they give the value: the mean of their ends, from that of rank
+    ``ranked_from`` on. A move is given up as soon as its ends in some scenarios, a random part of
+    all, are worse by two standard errors than those ``kept`` of the present plan. The chain of
+    causes is that of a random scenario.
+
     ``numbers`` holds the moves tried, the state of the generator, the best value, the present one,
     what a plan counts besides that misses a limit, and the value at the start; the budget, the
     seconds that an excess of 1 counts, and whether the value is the price, not the makespan.
-    ``size`` is in the order of ``predecessors``; tables are flat.
+    ``size`` is in the order of ``predecessors``; tables are flat, scenarios one after another.
     """
-    count = len(order)
+    count, scenarios = len(order), len(ends)
     budget, by_price = numbers[6], numbers[8] > 0.0
     tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
     late = 0.0
@@ -84,10 +93,7 @@ def improve(  # type: ignore[no-untyped-def]
             order[position] = order[position + step]
             place[order[position]] = position
         order[new_place], place[task], machine[task] = task, new_place, new_machine
-        for core in range(len(free)):
-            free[core] = 0.0
-            core_last[core] = -1
-        total = late = paid = 0.0
+        paid = 0.0
         if len(charge) > 0:
             for each in range(machines):
                 used[each] = False
@@ -97,37 +103,76 @@ def improve(  # type: ignore[no-untyped-def]
                 if not used[here]:
                     used[here] = True
                     paid += start_price[here]
-        for index in range(count):
-            each = order[index]
-            here = machine[each]
-            core = first_core[here]
-            for other in range(core + 1, first_core[here + 1]):
-                if free[other] < free[core]:
-                    core = other
-            begin, because = free[core], core_last[core]
-            if release[each] > begin:
-                begin, because = release[each], -1
-            for position in range(first_in[each], first_in[each + 1]):
-                source = predecessors[position]
-                arrival = end[source]
-                if machine[source] != here:
-                    pair = machine[source] * machines + here
-                    arrival += fixed[pair] + per_unit[pair] * size[position]
-                if arrival > begin:
-                    begin, because = arrival, source
-            end[each] = begin + seconds[each * machines + here]
-            cause[each] = because
-            free[core] = end[each]
-            core_last[core] = each
-            total = max(total, end[each])
-            late = max(late, end[each] - due[each])
-        if by_price:
-            total = paid
+        left = 1.0 - tried / all_evaluations
+        slack = min(best, numbers[5]) * reach * left * left
+        late = worse = squares = 0.0
+        judged = 0
+        while judged < scenarios:
+            scenario = 0 if judged == 0 else 1 + (state + judged) % (scenarios - 1)
+            lengths, arrivals = scenario * count * machines, scenario * len(predecessors)
+            pairs, total = scenario * machines * machines, 0.0
+            for core in range(len(free)):
+                free[core] = 0.0
+                core_last[core] = -1
+            for index in range(count):
+                each = order[index]
+                here = machine[each]
+                core = first_core[here]
+                for other in range(core + 1, first_core[here + 1]):
+                    if free[other] < free[core]:
+                        core = other
+                begin, because = free[core], core_last[core]
+                if release[each] > begin:
+                    begin, because = release[each], -1
+                for position in range(first_in[each], first_in[each + 1]):
+                    source = predecessors[position]
+                    arrival = end[source]
+                    if machine[source] != here:
+                        pair = pairs + machine[source] * machines + here
+                        arrival += fixed[pair] + per_unit[pair] * size[arrivals + position]
+                    if arrival > begin:
+                        begin, because = arrival, source
+                end[each] = begin + seconds[lengths + each * machines + here]
+                cause[each] = because
+                free[core] = end[each]
+                core_last[core] = each
+                total = max(total, end[each])
+                if judged == 0:
+                    late = max(late, end[each] - due[each])
+            ends[scenario] = total
+            judged += 1
+            if judged == 1:
+                if late > 0.0 or paid > budget:
+                    break
+            elif present < numbers[4]:
+                change = total - kept[scenario] - slack
+                worse += change
+                squares += change * change
+                if (
+                    judged % 4 == 1
+                    and worse > 0.0
+                    and worse**2 > 4.0 * (squares - worse**2 / (judged - 1))
+                ):
+                    break
         if late > 0.0 or paid > budget:
             total = numbers[4] + late + max(0.0, paid - budget) * numbers[7]
-        left = 1.0 - tried / all_evaluations
-        if total <= present + min(best, numbers[5]) * reach * left * left:
+        elif by_price:
+            total = paid
+        elif judged < scenarios:
+            total = NEVER
+        elif scenarios > 1:
+            for scenario in range(1, scenarios):
+                ranked[scenario - 1] = ends[scenario]
+            if ranked_from > 0:
+                ranked.sort()
+            total = 0.0
+            for rank in range(ranked_from, scenarios - 1):
+                total += ranked[rank]
+            total /= scenarios - 1 - ranked_from
+        if total <= present + slack:
             present = total
+            for scenario in range(scenarios):
+                kept[scenario] = ends[scenario]
             if total < best:
                 best = total
                 for index in range(count):

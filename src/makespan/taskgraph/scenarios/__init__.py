@@ -1,0 +1,1 @@
+"""Durations that turn out otherwise, and what plans make of them."""
