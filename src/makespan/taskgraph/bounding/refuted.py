@@ -106,7 +106,7 @@ class _Facts:
         shares = np.unique(problem.durations / problem.cores, axis=1)
         self.shares: list[list[float]] = shares.tolist()
         part, fetching = least / float(problem.cores.sum()), 1.0 / float(problem.cores.sum())
-        if not len(dag.own) and not network.is_identical:
+        if not len(dag.own) and len(np.unique(network.speed)) > 1:
             speeds = float((network.speed * problem.cores).sum())
             part, fetching = dag.work / speeds, float(network.speed.min()) / speeds
         self.part: list[float] = part.tolist()
