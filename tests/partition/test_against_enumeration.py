@@ -180,7 +180,7 @@ def with_energies(rows, rng):
 def test_the_front_of_time_and_energy(seed):
     """The whole front, and both lexicographic ends of it."""
     rng = random.Random(90 + seed)
-    for rows, tasks in problems(150, 90 + seed):
+    for rows, tasks in problems(60, 90 + seed):
         energies = with_energies(rows, rng)
         front = oracle.front(rows, energies, tasks)
         parts = {"tasks": tasks, "costs": rows, "energy": energies}

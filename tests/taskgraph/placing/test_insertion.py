@@ -102,11 +102,11 @@ def test_compiled_equals_plain() -> None:
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("ccr", [0.5, 5.0, 20.0])
+@pytest.mark.parametrize("ccr", [5.0, 20.0])
 def test_compiled_equals_plain_with_many_gaps(ccr: float) -> None:
-    """Also where the gaps of a machine fill many blocks."""
-    dag = generators.layered(3000, ccr=ccr, density=0.05, rng=1)
-    compiled_equals_plain(TaskGraph(dag, Network([1.0, 1.5, 2.0, 3.0])), "end", None, None)
+    """Also where the gaps of a machine fill several blocks: about 50 and 200 of them."""
+    dag = generators.layered(1200, ccr=ccr, rng=1)
+    compiled_equals_plain(TaskGraph(dag, Network([1.0, 1.5])), "end", None, None)
 
 
 @settings(max_examples=100, deadline=None)
