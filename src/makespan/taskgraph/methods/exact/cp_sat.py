@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import CP_SAT, Need, register
+from makespan.core.registry import CP_SAT, register
 from makespan.core.solution import Solution
 from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.needs import (
@@ -23,11 +23,6 @@ MAX_CONSTRAINTS = 200_000
 QUICKLY_BUILT = 30_000
 
 
-def _too_many(problem: TaskGraph) -> str | None:
-    found = _constraints(problem)
-    return f"there are {found}" if found > MAX_CONSTRAINTS else None
-
-
 def _constraints(problem: TaskGraph) -> int:
     """Return the tasks on machines, and the edges times their pairs of machines."""
     machines, edges = len(problem.network), len(problem.dag.source)
@@ -35,14 +30,17 @@ def _constraints(problem: TaskGraph) -> int:
     return len(problem.dag) * machines + edges * pairs
 
 
-FEW = Need(f"at most {MAX_CONSTRAINTS} tasks on machines and edges between them", _too_many)
+FEW, QUICK = (
+    few_steps(most, "tasks on machines and edges between them", _constraints)
+    for most in (MAX_CONSTRAINTS, QUICKLY_BUILT)
+)
 
 
 @register(
     "taskgraph",
     name="cp-sat",
     needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
-    reach=(few_steps(QUICKLY_BUILT, "tasks on machines and edges between them", _constraints),),
+    reach=(QUICK,),
     proves=PROVES,
     complexity="exponential",
     source="optional intervals on machines, and a literal per edge and per pair of machines; "
