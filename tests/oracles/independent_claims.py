@@ -134,10 +134,12 @@ def false_claims(problem: IndependentTasks, result: Any) -> Iterator[str]:
     least, off = _best(problem)
     if result.status == "infeasible":
         yield "infeasible, though any tasks can be run"
-    if result.status == "optimal" and Fraction(result.makespan) > least * (1 + CLOSE + off):
+    if result.status == "optimal" and Fraction(result.makespan) > least * (
+        1 + CLOSE + ROUNDING + off
+    ):
         yield f"a makespan of {result.makespan!r}, but {float(least)!r} is possible"
     for bound in (result.lower_bound, lower_bound(problem).value):
-        slack = off + (CLOSE if result.status == "optimal" else ROUNDING)
+        slack = off + ROUNDING + (CLOSE if result.status == "optimal" else 0)
         if bound is not None and Fraction(bound) > least * (1 + slack):
             yield f"a bound of {bound!r}, but the least makespan is {float(least)!r}"
     unit = grain(problem)
