@@ -16,7 +16,7 @@ TIMES = ((0, 1, 0), (1, 1, 1), (0.1, 1, 0.3), (1.1, 1, 1.3), (10, 1, 0.5), (100,
 MACHINES = (12, 16, 24, 32, 64)
 SEGMENTS = (1, 3, 8, 24, 64)
 SECONDS = 2.0
-COLLECTIVES = ("reduce", "broadcast", "all-reduce")
+COLLECTIVES = ("reduce", "broadcast", "all-reduce", "all-gather", "reduce-scatter")
 
 
 def gaps(collective: Any) -> None:

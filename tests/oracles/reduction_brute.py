@@ -101,6 +101,8 @@ def true_optimum(
 def covers(problem: Reduction) -> bool:
     """Whether the problem is small enough to try everything."""
     machines = len(problem.machines)
+    if problem.collective not in ("reduce", "broadcast", "all-reduce"):
+        return machines <= 2 or machines * len(problem.sizes) <= 6 or problem.segments == 1
     ways = 2 if problem.collective == "all-reduce" else 1
     segments = 1 + _most_useful(problem) if problem.segments == "auto" else problem.segments
     return machines <= 4 and ways * (machines - 1) * segments <= 5
@@ -136,9 +138,12 @@ def _most_useful(problem: Reduction) -> int:
 
 def random_problem(rng: random.Random) -> Reduction:
     """Return a small problem with all fields mixed."""
-    collective = rng.choice(["reduce", "reduce", "broadcast", "all-reduce"])
+    collective = rng.choice(
+        ["reduce", "reduce", "broadcast", "all-reduce", "all-gather", "reduce-scatter", "gather",
+         "scatter", "all-to-all", "custom"]
+    )  # fmt: skip
     shapes = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]
-    if collective == "all-reduce":
+    if collective in ("all-reduce", "all-to-all"):
         shapes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 1)]
     machines, segments = rng.choice(shapes)
     step = Fraction(1, rng.choice([1, 1, 10, 4, 3]))
@@ -152,7 +157,8 @@ def random_problem(rng: random.Random) -> Reduction:
         return [[time() for _ in range(machines)] for _ in range(machines)]
 
     fields: dict[str, Any] = {"machines": machines, "collective": collective, "latency": table()}
-    if rng.random() < 0.15 and machines <= 3:
+    counted = collective in ("reduce", "broadcast", "all-reduce")
+    if counted and rng.random() < 0.15 and machines <= 3:
         fields |= {
             "segments": "auto",
             "bytes": rng.choice([1.0, 2.0, 4.0]),
@@ -167,6 +173,17 @@ def random_problem(rng: random.Random) -> Reduction:
     fields["reduce"] = time() if rng.random() < 0.5 else [time() for _ in range(machines)]
     if rng.random() < 0.3:
         fields["segment_sizes"] = [rng.choice([0.5, 1.0, 1.5, 2.0, 3.0]) for _ in range(segments)]
+    if collective == "custom":
+        fields["combine"] = rng.random() < 0.5
+        some = [
+            rng.sample(range(1, machines + 1), rng.randint(1, machines)) for _ in range(segments)
+        ]
+        fields["before"] = some
+        fields["after"] = [
+            rng.sample(row, rng.randint(1, len(row))) if fields["combine"]
+            else rng.sample(range(1, machines + 1), rng.randint(0, machines))
+            for row in some
+        ]  # fmt: skip
     if collective == "reduce":
         fields["order"] = rng.choice(["free", "free", "greedy", "backfilling"])
         given = rng.random()
@@ -207,23 +224,69 @@ def _trees(machines: int) -> Iterator[tuple[int, ...]]:
             yield tree
 
 
+def _ends(problem: Reduction) -> Iterator[tuple[set[int], set[int]]]:
+    """Yield for each segment who holds it before, and who must hold it after."""
+    n, m = len(problem.machines), problem.segments
+    every = set(range(n))
+    for k in range(len(problem.sizes)):
+        owner = {k % n}
+        if problem.collective == "custom":
+            before, after = ({i - 1 for i in ends[k]} for ends in (problem.before, problem.after))
+            yield before, after
+            continue
+        yield {
+            "reduce": (every, {0}), "broadcast": ({0}, every), "all-reduce": (every, every),
+            "all-gather": (owner, every), "reduce-scatter": (every, owner),
+            "gather": (owner, {0}), "scatter": ({0}, owner),
+            "all-to-all": ({k // m}, {k % m % n}),
+        }[problem.collective]  # fmt: skip
+
+
+def _ways(machines: int, before: set[int], after: set[int], combining: bool) -> Iterator[Any]:
+    """Yield all sets of (sender, receiver, whether complete) that do one segment."""
+    every = range(machines)
+    for home in sorted(after) if combining else [None]:
+        sources = before if home is None else {home}
+        ups: list[Any] = [()]
+        if home is not None:
+            ups = list(_maps(sorted(before - {home}), dict.fromkeys(before, before), {home}))
+        optional = {i: {*every, None} - (set() if i not in after else {None}) for i in every}
+        copied = home is None or len(after) > 1
+        downs = _maps(sorted(set(every) - sources), optional, sources) if copied else [()]
+        for down in downs:
+            for up in ups:
+                yield [(i, j, False) for i, j in up] + [(j, i, True) for i, j in down]
+
+
+def _maps(machines: list[int], parents: dict[int, Any], ends: set[int]) -> Iterator[Any]:
+    """Yield (machine, parent) pairs by which all that have a parent reach one of the ``ends``."""
+    for choice in product(*(sorted(parents[i], key=str) for i in machines)):
+        above = {i: j for i, j in zip(machines, choice, strict=True) if j is not None}
+        last = dict(above)
+        for _ in above:
+            last = {i: above.get(j, j) for i, j in last.items()}
+        if all(j in ends for j in last.values()) and all(i != j for i, j in above.items()):
+            yield tuple(above.items())
+
+
 def _least(problem: Reduction, least: Fraction | None) -> Fraction | None:
     """Return the least makespan, or ``least`` where there is nothing below."""
-    machines, segments = range(len(problem.machines)), range(len(problem.sizes))
-    every = [list(_trees(len(machines)))] * len(segments)
-    up, down = every, every
-    if problem.destinations is not None:
-        up = [[tuple(row[k] - 1 for row in problem.destinations)] for k in segments]
+    combining = problem.combine or problem.collective in ("reduce", "all-reduce", "reduce-scatter")
+    choices = [
+        list(_ways(len(problem.machines), before, after, combining))
+        for before, after in _ends(problem)
+    ]
+    given: Any = problem.destinations
     if problem.sequences is not None:
         to = [dict(row) for row in problem.sequences]
-        up = [[(0, *(to[i][k + 1] - 1 for i in machines[1:]))] for k in segments]
-    none: list[Any] = [[None]] * len(segments)
-    chosen = product(
-        product(*(none if problem.collective == "broadcast" else up)),
-        product(*(none if problem.collective == "reduce" else down)),
-    )
-    for ups, downs in chosen:
-        sends = _sends(problem, ups, downs)
+        given = [[to[i].get(k + 1, 1) for k in range(len(choices))] for i in range(len(to))]
+    if given is not None:
+        choices = [
+            [[(i, given[i][k] - 1, False) for i in range(1, len(given))]]
+            for k in range(len(choices))
+        ]
+    for chosen in product(*choices):
+        sends = _sends(problem, chosen)
         if problem.order != "free" and problem.sequences is None:
             value: Fraction | None = _by_rule(problem, sends)
         else:
@@ -233,26 +296,20 @@ def _least(problem: Reduction, least: Fraction | None) -> Fraction | None:
     return least
 
 
-def _sends(problem: Reduction, ups: Any, downs: Any) -> list[_Send]:
+def _sends(problem: Reduction, chosen: Any) -> list[_Send]:
     def exact(value: Any) -> Fraction:
         return as_fraction(value) or Fraction(value)
 
-    sends = []
-    for k, size in enumerate(map(exact, problem.sizes.tolist())):
-        for child in range(1, len(problem.machines)):
-            for final, tree in ((False, ups[k]), (True, downs[k])):
-                if tree is None:
-                    continue
-                i, j = (tree[child], child) if final else (child, tree[child])
-                sends.append(
-                    _Send(
-                        i, j, k, final,
-                        exact(float(problem.latencies[i, j])),
-                        exact(float(problem.transfers[i, j])) * size,
-                        Fraction(0) if final else exact(float(problem.reduces[j])) * size,
-                    )
-                )  # fmt: skip
-    return sends
+    return [
+        _Send(
+            i, j, k, final,
+            exact(float(problem.latencies[i, j])),
+            exact(float(problem.transfers[i, j])) * size,
+            Fraction(0) if final else exact(float(problem.reduces[j])) * size,
+        )
+        for k, size in enumerate(map(exact, problem.sizes.tolist()))
+        for i, j, final in chosen[k]
+    ]  # fmt: skip
 
 
 def _by_rule(problem: Reduction, sends: list[_Send]) -> Fraction:
@@ -336,8 +393,11 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
     for b, later in enumerate(sends):
         for a, sooner in enumerate(sends):
             if sooner.segment == later.segment and sooner.receiver == later.sender:
-                from_root = later.final and later.sender == 0
-                if later.final == sooner.final or from_root:
+                copied = any(
+                    other.final and (other.segment, other.receiver) == (later.segment, later.sender)
+                    for other in sends
+                )
+                if sooner.final == (later.final and copied):
                     before.append((a, b, "brings"))
     if problem.sequences is not None:
         index = {(s.sender, s.segment): row for row, s in enumerate(sends)}

@@ -71,6 +71,58 @@ def test_auto_claims_only_what_is_true(seed: int) -> None:
     assert not any("believed" in note or "dropped" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("collective", ["scatter", "gather", "all-to-all"])
+@pytest.mark.parametrize(("machines", "segments"), [(2, 3), (4, 4), (5, 7), (8, 12)])
+def test_straight_sends_are_proved(collective: Any, machines: int, segments: int) -> None:
+    """Where times are equal, a port that has nothing but its own to pass is the bound."""
+    problem = Reduction(
+        machines=machines, segments=segments, collective=collective, latency=2, transfer=1,
+        reduce=3,
+    )  # fmt: skip
+    assert makespan.solve(problem).status == "optimal"
+
+
+def test_an_all_reduce_combines_anywhere() -> None:
+    """Segments that are dealt out pass all ports alike, and not that of the root alone."""
+    problem = Reduction(
+        machines=4, segments=4, collective="all-reduce", latency=1, transfer=1, reduce=1
+    )
+    result = makespan.solve(problem)
+    assert (result.status, result.makespan) == ("optimal", 9.0)
+    on_root = makespan.solve(problem, method="reduce-then-broadcast")
+    assert on_root.makespan is not None
+    assert on_root.makespan > 9.0
+
+
+CUSTOM: dict[str, Any] = {
+    "machines": 3, "segments": 1, "collective": "custom", "transfer": 1, "before": [[1]],
+    "after": [[2]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"before": None}, "before"),
+        ({"before": [[4]]}, "before[0]"),
+        ({"before": [[]]}, "before[0]"),
+        ({"before": [[1], [2]]}, "before"),
+        ({"before": 3}, "before"),
+        ({"after": [["a"]]}, "after"),
+        ({"combine": 3}, "combine"),
+        ({"combine": True}, "after[0]"),
+        ({"collective": "reduce"}, "before"),
+        ({"collective": "gather", "before": None, "after": None, "combine": True}, "combine"),
+        ({"segments": "auto"}, "segments"),
+    ],
+)
+def test_odd_ends_are_refused_with_their_place(changed: dict[str, Any], place: str) -> None:
+    """Who holds what is given for custom collectives only, and completely."""
+    with pytest.raises(makespan.ProblemError) as caught:
+        Reduction(**{**CUSTOM, **changed})
+    assert place in {mistake.place for mistake in caught.value.mistakes}, str(caught.value)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_bound_of_the_greedy_rule_holds(seed: int) -> None:
     """It knows the rule, and is below the best destinations under it."""
@@ -101,7 +153,7 @@ def test_an_all_reduce_is_never_worse_than_its_parts() -> None:
         machines=3, segments=1, collective="all-reduce", transfer=4, reduce=2,
         latency=[[0, 5, 7], [8, 6, 8], [2, 8, 2]],
     )  # fmt: skip
-    assert makespan.lower_bound(problem).value == pytest.approx(27.0)
+    assert makespan.lower_bound(problem).value <= 27.0
     result = makespan.solve(problem)
     assert (result.status, result.makespan, result.lower_bound) == ("optimal", 27.0, 27.0)
 

@@ -33,7 +33,7 @@ GOOD: dict[str, Any] = {"machines": 3, "segments": 2, "latency": 1, "transfer": 
         ({"reduce": [1, math.inf, 1]}, "reduce[1]", "infinite"),
         ({"segment_sizes": [1, 0]}, "segment_sizes[1]", "above 0"),
         ({"order": "gredy"}, "order", "'greedy'"),
-        ({"collective": "gather"}, "collective", "'gather' is not allowed"),
+        ({"collective": "gossip"}, "collective", "'gossip' is not allowed"),
         ({"bytes": 5}, "bytes", "'auto' only"),
         ({"collective": "broadcast", "order": "greedy"}, "order", "collective = 'reduce'"),
         ({"destinations": [[1, 1], [1, 1]]}, "destinations", "3 rows of 2"),

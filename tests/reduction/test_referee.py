@@ -243,7 +243,7 @@ def test_answers_of_broadcasts_say_where_segments_come_from() -> None:
         Reduction(machines=names, segments=1, transfer=1, collective="all-reduce"), method="auto"
     ).answer
     assert both.keys() == {"destinations", "sources", "sends"}
-    assert both["destinations"].keys() == both["sources"].keys() == {"b", "c"}
+    assert both["destinations"].keys() == both["sources"].keys() == {"a", "b", "c"}
 
 
 def test_what_is_broken_is_told_by_name() -> None:

@@ -67,7 +67,8 @@ def test_what_sends_wait_for():
             for other in range(60)
             if receiver[other] == receiver[row] and turn[other] < turn[row]
         ]
-        complete = final[row] and sender[row] != 0
+        got = (receiver == sender[row]) & (segment == segment[row]) & final
+        complete = final[row] and got.any()
         bringing = [
             other
             for other in range(60)

@@ -14,29 +14,34 @@ SHOWN = 24
 
 
 def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
-    """Return where each machine but the root sends each segment, and all sends, by name.
+    """Return where each machine sends each segment, and all sends, by name.
 
-    ``destinations`` has a list per machine, an entry per segment. In a broadcast ``sources`` says
-    from whom each segment comes; an all-reduce has both.
+    ``destinations`` has a list per machine, an entry per segment: whom it gives its part to.
+    Where segments are copied, ``sources`` says from whom each comes. None stands where a machine
+    keeps its part, or gets no copy.
     """
     schedule = schedule.renamed(problem.machines)
     segments = segment_count(problem, schedule)
     sends, rows = sends_of(problem, schedule)
     names = list(problem.machines)
+    statement = problem.with_segments(segments).statement
     found: dict[str, Any] = {}
-    for key, own, other, final, without in (
-        ("destinations", sends.sender, sends.receiver, False, "broadcast"),
-        ("sources", sends.receiver, sends.sender, True, "reduce"),
-    ):
-        if problem.collective == without:
+    for key, own, other, final, told in (
+        ("destinations", sends.sender, sends.receiver, False, statement.combining),
+        ("sources", sends.receiver, sends.sender, True,
+         not (statement.combining and statement.one_way)),
+    ):  # fmt: skip
+        if not told:
             continue
-        table = np.full((len(names), segments), ROOT)
+        table = np.full((len(names), statement.before.shape[1]), -1)
         mine = sends.final == final
         table[own[mine], sends.segment[mine]] = other[mine]
         found[key] = {
-            name: [names[peer] for peer in row]
-            for name, row in zip(names[1:], table[1:].tolist(), strict=True)
+            name: [names[peer] if peer >= 0 else None for peer in row]
+            for name, row in zip(names, table.tolist(), strict=True)
         }
+        if problem.collective in ("reduce", "broadcast"):
+            del found[key][names[ROOT]]
     if problem.segments == "auto":
         found["segments"] = segments
     columns = (sends.sender, sends.receiver, sends.segment, schedule.start[rows])

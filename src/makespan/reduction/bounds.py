@@ -7,7 +7,8 @@ earliest. Growth and capacity count copies in that broadcast, exactly, with the 
 so does the bound for ``order="greedy"``, in which every port takes the segments in order.
 
 Before an all-reduce ends, the segment completed last is broadcast; before its broadcasts begin,
-some segment is reduced. So the bounds of one part and of one segment of the other add up.
+some segment is reduced, on whatever machine. So the bounds of one segment's way there and back add
+up, and so do what all ports need one way and one segment the other way.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from makespan.reduction.problem import ROOT, Collective, Reduction
 
 ROUNDING = 1e-12
 MAX_SPLITS = 48
+FEW_MACHINES = 200
+FEW_PATHS = 50_000
+"""Machines, and machines times segments, up to which all ways between machines are looked at."""
 SOURCES = {
     "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu 2013, one segment",
     "capacity": "counting copies: each by the root leads to n - 1 at most, and no faster than one "
@@ -51,8 +55,14 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
     if problem.collective == "all-reduce":
         values = _both_ways(problem)
-    else:
+    elif problem.collective in ("reduce", "broadcast"):
         values = _one_way(problem, problem.sizes, problem.collective)
+    elif problem.statement.one_way:
+        values = dealt(problem, *problem.statement.copied, back=problem.statement.combining)
+    else:  # a part is combined with some other, and what is complete copied to some machine
+        before, after, _ = problem.statement
+        there = dealt(problem, np.zeros_like(before), before & ~after, back=True)
+        values = {name: there[name] for name in ("ports", "path")}
     return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
 
 
@@ -73,7 +83,7 @@ def grain(problem: Reduction) -> float | None:
     sizes = int(np.gcd.reduce(np.rint(problem.sizes * parts).astype(np.int64)))
     between = ~np.eye(len(problem.machines), dtype=bool) if problem.times is None else ...
     whole = [_whole(problem.latency, between, parts / unit)]
-    for value in (problem.transfer, 0.0 if problem.collective == "broadcast" else problem.reduce):
+    for value in (problem.transfer, problem.reduce if problem.statement.combining else 0.0):
         whole.append(sizes * _whole(value, between, 1 / unit))
     common = math.gcd(*whole)
     return float(common * unit / parts) if common else None
@@ -87,21 +97,92 @@ def _whole(value: Any, between: Any, scale: Fraction) -> int:
 
 
 def _both_ways(problem: Reduction) -> dict[str, float]:
-    """Return the bounds on an all-reduce: all of one part, then one segment of the other."""
-    least = np.array([problem.sizes.min()])
-    whole: dict[Collective, dict[str, float]] = {}
-    single: dict[Collective, float] = {}
-    part: Collective
-    for part in ("reduce", "broadcast"):
-        whole[part] = _one_way(problem, problem.sizes, part)
-        single[part] = max(_one_way(problem, least, part).values())
-    values = {
-        name: max(whole["reduce"][name] + single["broadcast"],
-                  whole["broadcast"][name] + single["reduce"])
-        for name in whole["reduce"]
-    }  # fmt: skip
-    values["ports"] = max(values["ports"], _sending(problem))
+    """Return the bounds on an all-reduce, whose segments are combined on any machine."""
+    least, machines = np.array([problem.sizes.min()]), len(problem.machines)
+    grown = [_one_way(problem, least, part)["growth"] for part in ("reduce", "broadcast")]
+    values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
+    latency, transfer = (_least_between(table) for table in (problem.latency, problem.transfer))
+    once = float(problem.sizes.sum()) * transfer * (machines - 1)
+    each, ways = float(problem.sizes.min()), 1 / machines
+    if problem.segment_sizes is None:  # the busiest port sends whole segments
+        count = problem.items * (machines - 1)
+        once, twice = (-(-count * way // machines) * transfer for way in (1, 2))
+    else:
+        once, twice = once * ways, 2 * once * ways
+    apart = ~np.eye(machines, dtype=bool)
+    alone = max(  # every machine sends and receives every segment at least once
+        float(np.min(problem.transfers, axis=axis, where=apart, initial=np.inf).max())
+        for axis in (0, 1)
+    )
+    last = latency + float(np.min(np.asarray(problem.reduce))) * each
+    values["ports"] = (1 - ROUNDING) * max(
+        alone * float(problem.sizes.sum()) + latency, twice + latency,
+        once + last + grown[1], grown[0] + latency + once,
+    )  # fmt: skip
+    if problem.times is None and machines <= FEW_MACHINES:
+        size = float(problem.sizes.max())
+        there = _ways(problem, size, back=False, combining=True).max(axis=0)
+        spread = _ways(problem, size, back=False, combining=False).max(axis=1)
+        values["path"] = float((there + spread).min()) * (1 - ROUNDING)
     return values
+
+
+def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str, float]:
+    """Return bounds on copying segments from machines that hold them to machines that lack them.
+
+    ``back``: in reversed time, a giver spends ``reduce`` per copy before it.
+    """
+    machines, sizes = len(problem.machines), problem.sizes
+    latency, transfer = problem.latencies, problem.transfers
+    if back:
+        latency, transfer = latency.T, transfer.T
+    work = problem.reduces if back else np.zeros(machines)
+    apart = ~np.eye(machines, dtype=bool)
+
+    def least(table: Any, axis: int) -> Floats:
+        return np.asarray(np.min(table, axis=axis, where=apart, initial=np.inf))
+
+    wanted = lacks.sum(axis=0)
+    due = np.array([sizes[row].sum() for row in lacks])
+    sole = holds & (holds.sum(axis=0) == 1) & (wanted > 0)
+    own = np.array([sizes[row].sum() for row in sole])
+    small = float(sizes.min())
+    takes = due * least(transfer, 0) + least(latency, 0) + work.min() * small
+    port = own * least(transfer, 1) + least(latency, 1) + work * small
+    unit = own * work + (least(transfer, 1) * small + least(latency, 1))
+    busy = [takes[due > 0], port[own > 0], unit[own > 0]]
+    values = {"ports": max(float(each.max(initial=0.0)) for each in busy) * (1 - ROUNDING)}
+    one = sole.any(axis=0)
+    values["growth"] = values["path"] = 0.0
+    if one.any():
+        costs = _Least.of(problem, np.array([small]), "reduce" if back else "broadcast")
+        length, period, _, _, _, scale = costs.in_units()
+        last = arrivals(int(wanted[one].max()) + 1, length, period, length)[-1]
+        values["growth"] = float(last * scale)
+    if problem.times is None and machines <= FEW_MACHINES and len(sizes) * machines <= FEW_PATHS:
+        ways = _ways(problem, small, back=back, combining=back)
+        # a row for each taker: from the nearest holder of each segment
+        nearest = np.array([np.where(holds, row[:, None], np.inf).min(axis=0) for row in ways.T])
+        found = np.where(lacks & np.isfinite(nearest), nearest, 0.0)
+        values["path"] = float(found.max(initial=0.0)) * (1 - ROUNDING)
+    return values
+
+
+def _ways(problem: Reduction, size: float, *, back: bool, combining: bool) -> Floats:
+    """Return how long a segment takes at least from every machine (row) to every other.
+
+    Source: Floyd 1962.
+    """
+    latency, transfer = problem.latencies, problem.transfers
+    if back:
+        latency, transfer = latency.T, transfer.T
+    ways = latency + size * transfer
+    if combining:  # whom parts reach combines them; in reversed time, who gives prepares
+        ways = ways + size * (problem.reduces[:, None] if back else problem.reduces)
+    ways = np.where(np.eye(len(ways), dtype=bool), 0.0, ways)
+    for over in range(len(ways)):
+        np.minimum(ways, ways[:, over, None] + ways[over], out=ways)
+    return ways
 
 
 def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, float]:
@@ -373,13 +454,6 @@ def _tables(problem: Reduction, part: Collective) -> tuple[Floats, Floats, Float
     return problem.latencies, problem.transfers, problem.reduces
 
 
-def _sending(problem: Reduction) -> float:
-    """Return what all sending ports together need in an all-reduce, seconds."""
-    machines = len(problem.machines)
-    total = 2 * (machines - 1) * float(problem.sizes.sum()) * _least_between(problem.transfer)
-    return (total / machines + _least_between(problem.latency)) * (1 - ROUNDING)
-
-
 def _open_count(problem: Reduction) -> tuple[Bound, ...]:
     """Return bounds for all numbers of segments: the least growth, and all bytes over a port.
 
@@ -391,7 +465,9 @@ def _open_count(problem: Reduction) -> tuple[Bound, ...]:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
 
     def least(low: int, high: int) -> tuple[float, int, int]:
-        return _passing(problem, low) + _growing(problem, high), low, high
+        passing, (there, back) = _passing(problem, low), _growing(problem, high)
+        first = max(passing, there) if problem.collective == "all-reduce" else passing + there
+        return first + back, low, high
 
     ranges = [least(1, most_segments(machines))]
     for _ in range(MAX_SPLITS):
@@ -414,18 +490,16 @@ def _all_bytes(problem: Reduction) -> float:
     """Return the time of all bytes at the slowest port that they must pass, seconds.
 
     All machines but the root send all bytes in a reduction, and the root receives them; in a
-    broadcast it is the other way round, and an all-reduce is both.
+    broadcast it is the other way round. In an all-reduce every machine does both.
     """
     table = np.asarray(problem.transfer_per_byte)
     apart = ~np.eye(len(table), dtype=bool)
-    least = []
-    for way, part in (("reduce", table), ("broadcast", table.T)):
-        if problem.collective in (way, "all-reduce"):
-            least += [
-                part.min(axis=1, where=apart, initial=np.inf)[1:].max(),
-                part.min(axis=0, where=apart, initial=np.inf)[ROOT],
-            ]
-    return float(max(least)) * float(problem.bytes or 0.0)
+    if problem.collective == "broadcast":
+        table = table.T
+    sent, taken = (table.min(axis=axis, where=apart, initial=np.inf) for axis in (1, 0))
+    if problem.collective != "all-reduce":
+        sent, taken = sent[1:], taken[:1]
+    return max(float(sent.max()), float(taken.max())) * float(problem.bytes or 0.0)
 
 
 def _shares(problem: Reduction, segments: int) -> tuple[Fraction, Fraction, Fraction]:
@@ -442,20 +516,26 @@ def _shares(problem: Reduction, segments: int) -> tuple[Fraction, Fraction, Frac
 
 
 def _passing(problem: Reduction, segments: int) -> float:
-    """Return what the root's bottleneck needs for all segments but one, seconds."""
+    """Return what the root's bottleneck needs for all segments but one, seconds.
+
+    In an all-reduce, what a port needs at least for all segments one way.
+    """
     _, transfer, reduce = _shares(problem, segments)
+    if problem.collective == "all-reduce":
+        machines = len(problem.machines)
+        return float(segments * transfer * (machines - 1) / machines)
     one_way = transfer if problem.collective == "broadcast" else max(transfer, reduce)
     return float((segments - 1) * one_way)
 
 
-def _growing(problem: Reduction, segments: int) -> float:
-    """Return how long one segment takes to all machines and, in an all-reduce, back, seconds."""
+def _growing(problem: Reduction, segments: int) -> tuple[float, float]:
+    """Return how long one segment takes to one machine, and from one to all, seconds."""
     latency, transfer, reduce = _shares(problem, segments)
-    total = Fraction(0)
+    found = {"reduce": 0.0, "broadcast": 0.0}
     for part, combine in (("reduce", reduce), ("broadcast", Fraction(0))):
         if problem.collective in (part, "all-reduce"):
             length, period = latency + transfer + combine, max(transfer, combine)
             parts = math.lcm(length.denominator, period.denominator)
             last = last_arrival(len(problem.machines), int(length * parts), int(period * parts))
-            total += Fraction(last, parts)
-    return float(total)
+            found[part] = float(Fraction(last, parts))
+    return found["reduce"], found["broadcast"]

@@ -16,17 +16,20 @@ from makespan.core.inputs.forms import (
     validated,
 )
 from makespan.reduction.model.validation import BYTES, MACHINES, SEGMENTS, SIZE, TIME
-from makespan.reduction.problem import FIELDS, Reduction
+from makespan.reduction.problem import FIELDS, Collective, Reduction
 
 Times = Annotated[Any, Table(TIME, TIME)]
 OfMachines = Annotated[Any, Column(TIME)]
 
 
 class ReductionForm(ProblemForm):
-    """A reduction, broadcast or all-reduce."""
+    """A reduction, or another collective operation."""
 
     kind: Literal["reduction"] = "reduction"
-    collective: Literal["reduce", "broadcast", "all-reduce"] = "reduce"
+    collective: Collective = "reduce"
+    before: list[list[int]] | None = None
+    after: list[list[int]] | None = None
+    combine: bool = False
     machines: Annotated[int, Value(MACHINES)] | list[str]
     segments: Annotated[int | str, Value(SEGMENTS)]
     latency: Times = 0.0
@@ -60,7 +63,7 @@ def write(problem: Reduction) -> dict[str, Any]:
     data: dict[str, Any] = {"format": "makespan.problem/1", "kind": "reduction"}
     for name in FIELDS:
         value = getattr(problem, name)
-        if value is None or (name == "options" and not value):
+        if value is None or (name in ("options", "combine") and not value):
             continue
         data[name] = _entry(value)
     numbered = tuple(f"M{i + 1}" for i in range(len(problem.machines)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,11 @@ def generate(
     mistakes = Mistakes()
     mistakes.number("spread", spread, Rule("a spread is from 0 to 1", high=1.0))
     mistakes.raise_if_any()
+    ends: dict[str, Any] = {}
+    if collective == "custom":  # copies from anywhere to anywhere
+        ends["before"] = rng.integers(1, machines + 1, (segments, 1)).tolist()
+        wanted = rng.integers(0, 2, (segments, machines)).astype(bool)
+        ends["after"] = [(np.flatnonzero(row) + 1).tolist() for row in wanted]
     if spread == 0:
         return Reduction(
             machines=machines,
@@ -50,6 +55,7 @@ def generate(
             transfer=transfer,
             reduce=reduce,
             collective=collective,
+            **ends,
         )
 
     def around(mean: float, shape: tuple[int, ...]) -> np.ndarray:
@@ -62,4 +68,5 @@ def generate(
         transfer=around(transfer, (machines, machines)),
         reduce=around(reduce, (machines,)),
         collective=collective,
+        **ends,
     )

@@ -9,7 +9,9 @@ from makespan.core.registry import Need
 from makespan.reduction.problem import Reduction
 
 
-def _says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:
+def says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:
+    """Return the test that a field of a problem is one of the ``allowed``."""
+
     def unmet(problem: Reduction) -> str | None:
         value = getattr(problem, name)
         return None if value in allowed else f"{name} is {value!r}"
@@ -39,6 +41,12 @@ def _whole(problem: Reduction) -> str | None:
     return "the times have no common unit"
 
 
+def _one_way(problem: Reduction) -> bool:
+    if problem.segments == "auto":
+        return problem.collective != "all-reduce"
+    return problem.statement.one_way
+
+
 def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
     """Return the need of no more than so many, where the number of segments is given."""
 
@@ -53,18 +61,26 @@ GIVEN_COUNT = Need(
     "a given number of segments",
     lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,
 )
-OPEN_COUNT = Need("segments = 'auto'", _says("segments", "auto"))
+OPEN_COUNT = Need("segments = 'auto'", says("segments", "auto"))
 OPEN_PLAN = Need("a plan that is not given", _plan)
 GIVEN_PLAN = Need(
     "a given plan",
     lambda problem: None if _plan(problem) else "neither destinations nor sequences are given",
 )
-FREE_ORDER = Need("order = 'free'", _says("order", "free"))
-BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", _says("order", "backfilling", "free"))
-GREEDY_ORDER = Need("order = 'greedy'", _says("order", "greedy"))
-A_REDUCTION = Need("collective = 'reduce'", _says("collective", "reduce"))
-AN_ALL_REDUCE = Need("collective = 'all-reduce'", _says("collective", "all-reduce"))
-ONE_SEGMENT = Need("one segment", _says("segments", 1))
-ONE_WAY = Need("collective = 'reduce' or 'broadcast'", _says("collective", "reduce", "broadcast"))
+FREE_ORDER = Need("order = 'free'", says("order", "free"))
+BACKFILLING_ORDER = Need("order = 'backfilling' or 'free'", says("order", "backfilling", "free"))
+GREEDY_ORDER = Need("order = 'greedy'", says("order", "greedy"))
+A_REDUCTION = Need("collective = 'reduce'", says("collective", "reduce"))
+AN_ALL_REDUCE = Need("collective = 'all-reduce'", says("collective", "all-reduce"))
+ONE_SEGMENT = Need("one segment", says("segments", 1))
+ONE_WAY = Need("collective = 'reduce' or 'broadcast'", says("collective", "reduce", "broadcast"))
+COPIED_OR_COMBINED = Need(
+    "segments that are only copied, or only combined",
+    lambda problem: None if _one_way(problem) else "they are combined, and then copied",
+)
+COMBINED_AND_COPIED = Need(
+    "segments that are combined, and then copied",
+    lambda problem: "they are only one of both" if _one_way(problem) else None,
+)
 SAME_TIMES = Need("the same times for all machines and segments", _same_times)
 COMMON_UNIT = Need("times with a common unit", _whole)

@@ -1,4 +1,4 @@
-"""The statement of a reduction, a broadcast or an all-reduce."""
+"""The statement of a reduction, or of another collective operation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Pictured
+from makespan.reduction.model.statement import ROOT, Collective, Statement, statement_of
 from makespan.reduction.model.validation import Validation
 from makespan.reduction.model.whole_times import common_unit_of
 
-ROOT = 0
+__all__ = ["FIELDS", "ROOT", "Collective", "Order", "Reduction", "Times", "segment_name"]
 LARGEST_PARTS = 10**6
 LARGEST_COUNT = 2**52
 
-Collective = Literal["reduce", "broadcast", "all-reduce"]
 Order = Literal["free", "greedy", "backfilling"]
 
 
@@ -65,7 +65,16 @@ class Reduction(Pictured):
         Per machine, the succession of its sends as (segment, destination), counted from 1.
     collective
         ``"reduce"``, ``"broadcast"`` (from the root; ``reduce`` does not count), ``"all-reduce"``
-        (a reduction, then a broadcast of each segment when it is complete).
+        (each segment is combined on some machine, and copied to all when it is complete). Segment
+        k, from 0, is dealt to machine k mod n: ``"all-gather"`` and ``"gather"`` start from there,
+        ``"reduce-scatter"`` and ``"scatter"`` end there. In an ``"all-to-all"`` every machine has
+        ``segments`` of its own, numbered one machine after another, and deals its k-th.
+        ``"custom"``: as ``before``, ``after`` and ``combine`` say.
+    before, after
+        For ``"custom"``: a list per segment of the machines, counted from 1, that hold it before
+        and must hold it after.
+    combine
+        For ``"custom"``: whether what machines hold before are parts that have to be combined.
     bytes, message_overhead, transfer_per_byte, reduce_per_byte, reduce_overhead
         For ``segments="auto"``: m segments cost ``message_overhead + transfer_per_byte * bytes/m``
         a transfer and ``reduce_overhead + reduce_per_byte * bytes/m`` a combination. Numbers, or
@@ -96,6 +105,9 @@ class Reduction(Pictured):
     destinations: tuple[tuple[int, ...], ...] | None
     sequences: tuple[tuple[tuple[int, int], ...], ...] | None
     collective: Collective
+    before: tuple[tuple[int, ...], ...] | None
+    after: tuple[tuple[int, ...], ...] | None
+    combine: bool
     bytes: float | None
     message_overhead: float | Floats | None
     transfer_per_byte: float | Floats | None
@@ -116,6 +128,9 @@ class Reduction(Pictured):
         destinations: Any = None,
         sequences: Any = None,
         collective: Collective = "reduce",
+        before: Any = None,
+        after: Any = None,
+        combine: bool = False,
         bytes: float | None = None,  # noqa: A002 - the word of the file format
         message_overhead: Any = None,
         transfer_per_byte: Any = None,
@@ -153,16 +168,29 @@ class Reduction(Pictured):
             return None
         if self.segment_sizes is not None:
             return None
-        reduce = 0.0 if self.collective == "broadcast" else self.reduce
+        reduce = self.reduce if self.statement.combining else 0.0
         return Times(float(self.latency), float(self.transfer), float(reduce))  # type: ignore[arg-type]
+
+    @cached_property
+    def statement(self) -> Statement:
+        """Who holds what before, and must hold what after."""
+        assert self.segments != "auto"
+        given = self.before, self.after, self.combine
+        return statement_of(self.collective, len(self.machines), self.segments, *given)
+
+    @property
+    def items(self) -> int:
+        """The number of segments, of an all-to-all those of all machines."""
+        return len(self.sizes)
 
     @cached_property
     def sizes(self) -> Floats:
         """The factor of every segment."""
         assert self.segments != "auto"
+        own = len(self.machines) if self.collective == "all-to-all" else 1
         if self.segment_sizes is None:
-            return np.ones(self.segments)
-        return self.segment_sizes
+            return np.ones(self.segments * own)
+        return np.tile(self.segment_sizes, own) if own > 1 else self.segment_sizes
 
     @cached_property
     def latencies(self) -> Floats:

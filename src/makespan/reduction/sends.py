@@ -13,24 +13,31 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.problem import Reduction
 
 Whole = Integers | Floats
-BYTES_PER_SEND = {"reduce": 340, "broadcast": 340, "all-reduce": 450}
+BYTES_PER_SEND = {"all-reduce": 450}
+BYTES_ONE_WAY = 340
 """The most that was measured: a plan, its times and its rows, and what the referee compares."""
 
 
 def claim_sends(problem: Reduction) -> None:
     """Ask for the memory that plans of a problem take."""
     sends = sends_in(problem)
-    claim(BYTES_PER_SEND[problem.collective] * sends, f"the plan of {sends:,} sends")
+    each = BYTES_PER_SEND.get(problem.collective, BYTES_ONE_WAY)
+    claim(each * sends, f"the plan of {sends:,} sends")
 
 
 def sends_in(problem: Reduction) -> int:
-    """Return how many sends every plan of a problem has."""
+    """Return how many sends a plan of a problem has that forwards nothing without need."""
     assert problem.segments != "auto"
-    ways = 2 if problem.collective == "all-reduce" else 1
-    return ways * (len(problem.machines) - 1) * problem.segments
+    if problem.collective in ("reduce", "broadcast", "all-reduce"):
+        ways = 2 if problem.collective == "all-reduce" else 1
+        return ways * (len(problem.machines) - 1) * problem.segments
+    before, after, combining = problem.statement
+    if not combining:
+        return int((after & ~before).sum())
+    return int(before.sum() + after.sum()) - 2 * problem.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,22 +174,31 @@ def segment_count(problem: Reduction, schedule: Schedule) -> int:
 def sends_of(problem: Reduction, schedule: Schedule) -> tuple[Sends, Integers]:
     """Return the sends of a schedule in the order of their start, and their rows there.
 
-    In an all-reduce, the first send of a segment by a machine other than the root is its
-    contribution; all later ones, and those of the root, are of the broadcast.
+    Where complete segments are copied after being combined, the first send of a segment by a
+    machine is its contribution, but for the machine that has it complete: its first send is the
+    last first one of all that held a part. All other sends are copies.
     """
     rows = schedule.rows_of(Activity.SEND)
     sender, segment = schedule.machine[rows], schedule.item[rows]
-    if problem.collective == "reduce":
-        final = np.zeros(len(rows), dtype=bool)
-    elif problem.collective == "broadcast":
-        final = np.ones(len(rows), dtype=bool)
+    problem = problem.with_segments(segment_count(problem, schedule))
+    if problem.statement.one_way:
+        final = np.full(len(rows), not problem.statement.combining)
     else:
-        key = sender * (segment.max(initial=0) + 1) + segment
-        order = sorted_by(key)
-        final = sender == ROOT
-        final[order[1:]] |= key[order[1:]] == key[order[:-1]]
+        final = _copies(problem, sender, segment)
     sends = Sends(sender=sender, receiver=schedule.peer[rows], segment=segment, final=final)
     return sends, rows
+
+
+def _copies(problem: Reduction, sender: Integers, segment: Integers) -> NDArray[np.bool_]:
+    before, after, _ = problem.statement
+    _, first = np.unique(segment * len(problem.machines) + sender, return_index=True)
+    first = first[before[sender[first], segment[first]]]
+    final = np.ones(len(sender), dtype=bool)
+    final[first] = False
+    last = np.full(problem.items, -1)
+    np.maximum.at(last, segment[first], first)
+    final[last[(last >= 0) & (after.sum(axis=0) > 1)]] = True
+    return final
 
 
 def reductions_of(schedule: Schedule, rows: Integers) -> Integers:

@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Schedule
 from makespan.core.simulation.replay import Replay
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import (
     SendCosts,
     Sends,
@@ -191,8 +191,9 @@ def find_before(  # type: ignore[no-untyped-def]
             combined[machine] = row
         last_bringing[final[row]][machine * segments + segment[row]] = row
     for row in range(len(sender)):
-        complete = 1 if final[row] != 0 and sender[row] != ROOT else 0
-        bringing[row] = last_bringing[complete][sender[row] * segments + segment[row]]
+        place = sender[row] * segments + segment[row]
+        complete = 1 if final[row] != 0 and last_bringing[1][place] >= 0 else 0
+        bringing[row] = last_bringing[complete][place]
 
 
 def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:

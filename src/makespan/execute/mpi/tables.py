@@ -14,7 +14,7 @@ import numpy as np
 from makespan.core.errors import ExecutionError
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, segment_count, sends_of
 
 NO_MESSAGE = -1
@@ -138,7 +138,8 @@ def _order(sends: Sends, starts: list[float], combined: list[float]) -> list[int
     waiting: dict[tuple[bool, int, int], list[int]] = defaultdict(list)
     for send in range(count):
         missing[final[send], receiver[send], segment[send]] += 1
-        complete = final[send] and sender[send] != ROOT
+    for send in range(count):  # who gets a segment complete sends it on; others combine it first
+        complete = final[send] and (True, sender[send], segment[send]) in missing
         waiting[complete, sender[send], segment[send]].append(send)
     ready = [
         (starts[send], send)

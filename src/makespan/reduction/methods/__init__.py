@@ -6,9 +6,14 @@ AUTO = (
     "greedy-trees",
     "segment-count",
     "reduce-then-broadcast",
+    "reduce-scatter-all-gather",
     "single-segment",
     "chain",
     "circulant",
+    "direct",
+    "ring",
+    "recursive-doubling",
+    "bruck",
     "rarest-first",
     "two-tree",
     "branch-and-bound",
@@ -20,5 +25,7 @@ AUTO = (
 SHARED = {
     "trees": ("binary", "binomial", "chain", "k-nomial", "star", "two-tree"),
     "destinations": ("backfilling", "greedy-trees"),
+    "reduce-then-broadcast": ("reduce-scatter-all-gather", "reduce-then-broadcast"),
+    "exchange": ("bruck", "direct", "recursive-doubling", "ring"),
 }
 """The files that hold several methods, which are alike."""

@@ -8,12 +8,13 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import sorted_by
 from makespan.core.numeric.watched import stoppable
-from makespan.core.registry import register
+from makespan.core.registry import find_method, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import arrivals, best_bound
 from makespan.reduction.methods.trees import chain, pipelined
-from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
+from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
 from makespan.reduction.rules.spreading import IN_TIME, NEEDIEST, RELEASE_FIRST, spread
@@ -36,19 +37,22 @@ MAX_REBUILDS = 2_000
 class Spreader:
     """Runs the greedy for one problem, keeping the best plan found.
 
-    ``release`` says when the root has each segment, seconds; ``end`` is in the unit of the rules'
-    tables.
+    ``release`` says when its holders have each segment, seconds; ``end`` is in the unit of the
+    rules' tables.
     """
 
     def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
         claim_sends(problem)
         self.control = control
         transfer, latency, prepare, size, self.unit = broadcast_of(problem)
-        self.count = (len(problem.machines) - 1) * len(size)
+        holds, lacks = map(np.ascontiguousarray, problem.statement.copied)
+        self.count = int(lacks.sum())
         dtype = latency.dtype
         release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
         release = (release if self.unit is None else np.rint(release)).astype(dtype)
-        self.costs = len(problem.machines), latency, transfer, prepare, size, release
+        self.order = order = sorted_by(release)  # who has several releases them one after another
+        holds, lacks = holds[:, order], lacks[:, order]
+        self.costs = holds, lacks, latency, transfer, prepare, size[order], release[order]
         self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
         self.end: Any = self.huge
         self.copies = np.empty((0, 3), dtype=np.int64)
@@ -72,6 +76,7 @@ class Spreader:
             end = self.loop(*given, RUNNING)
         if end < 0:
             return False
+        copies[:, 2] = self.order[copies[:, 2]]
         self.end, self.copies, self.times = end, copies, times
         return True
 
@@ -89,7 +94,7 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
 @register(
     "reduction",
     name="rarest-first",
-    needs=(ONE_WAY, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
     source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding",
 )
@@ -125,7 +130,9 @@ def rarest_first(
             break
         rebuild(spreader, rng)
     if spreader.end == spreader.huge:  # not even one run was through
-        return pipelined(problem, chain, control)
+        if problem.collective in ("reduce", "broadcast"):
+            return pipelined(problem, chain, control)
+        return find_method("reduction", "direct").run(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
     found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
     return logged(problem, control, found, backwards=True)

@@ -1,7 +1,11 @@
-"""All-reduce: a reduction, and a broadcast of each segment as soon as it is complete."""
+"""All-reduce: segments are combined, each on some machine, and copied as soon as they are complete.
+
+On the root: a reduction and a broadcast. Dealt out: a reduce-scatter and an all-gather.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,23 +22,36 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods import trees
 from makespan.reduction.methods.rarest_first import STYLES, Spreader
-from makespan.reduction.needs import AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
-from makespan.reduction.problem import ROOT, Reduction
+from makespan.reduction.needs import (
+    AN_ALL_REDUCE,
+    COMBINED_AND_COPIED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+)
+from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Sends, claim_sends, costs_of, sends_in, sends_of
 from makespan.reduction.timing import in_order
 
+FEW_HOMES = 6
 SENDS_IN_ALL = 2_000_000
 MAX_RESTARTS = 60
 SHAPES = (trees.chain, trees.two_tree, trees.binary, trees.star)
-QUICK = ("single-segment", "star", "two-tree")
+QUICK = ("single-segment", "star", "two-tree", "circulant")
+QUICK_DEALT = ("ring", "recursive-doubling", "bruck")
+Parts = tuple[Collective, Collective]
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 SECONDS = 2.0  # for a part, by one method
 SECONDS_MERGED = 3e-7
 """What merging both parts of a large plan takes for a send."""
+
+
+ON_ROOT: Parts = ("reduce", "broadcast")
+DEALT: Parts = ("reduce-scatter", "all-gather")
 
 
 @register(
@@ -52,29 +69,87 @@ def reduce_then_broadcast(
     The sends of both are merged by when they would start alone, and then timed together. So are
     the best reduction and the best broadcast, one after the other: no plan is worse than they are.
     """
+    return _merged_parts(problem, control, ON_ROOT, restarts)
+
+
+@register(
+    "reduction",
+    name="reduce-scatter-all-gather",
+    needs=(COMBINED_AND_COPIED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    complexity="that of rarest-first, for the reduce-scatter and for the all-gather",
+    source="Rabenseifner 2004; both share the ports",
+)
+def reduce_scatter_all_gather(
+    problem: Reduction, control: Control, *, restarts: int | None = None
+) -> Solution:
+    """Combine segment k on machine k mod n, and copy it from there to all, over the same ports.
+
+    Of a custom collective, on one of those in turn that must hold it.
+    """
+    return _merged_parts(problem, control, DEALT, restarts)
+
+
+def _merged_parts(
+    problem: Reduction, control: Control, pair: Parts, restarts: int | None
+) -> Solution:
     claim_sends(problem)
-    with control.reserving(SECONDS_MERGED * sends_in(problem)), control.aside():
-        found = _planned(problem, control, restarts)
+    left = None if control.incumbent is not None or control.remaining is None else control.remaining
+    with (
+        control.reserving(SECONDS_MERGED * sends_in(problem)),
+        control.aside(),
+        control.limited(None if left is None or pair is DEALT else left / 2),
+    ):
+        found = _planned(problem, control, pair, restarts)
     return logged(problem, control, found)
 
 
-def _planned(problem: Reduction, control: Control, restarts: int | None) -> Solution:
+def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | None) -> Solution:
     best: Schedule | None = None
-    lower_bound = best_bound(problem)
-    parts = [replace(problem, collective="reduce"), replace(problem, collective="broadcast")]
-    reduced, spread = _alone(parts, control, exact=restarts is None)
-    assert reduced.schedule is not None
-    if problem.segments == 1:  # nothing is broadcast before all is reduced
-        lower_bound = max(lower_bound, _proved(reduced) + _proved(spread))
-    target = lower_bound * (1 + 1e-12)
-    for reduction in chain((reduced.schedule,), _reductions(problem, control, restarts)):
-        for copies, start in _broadcasts(problem, reduction, spread.schedule, control):
-            schedule = merged(problem, reduction, copies, start)
-            if schedule is not None and (best is None or schedule.makespan < best.makespan):
-                best = schedule
+    lower_bound, least = best_bound(problem), math.inf
+    everywhere = problem.items == 1 and (problem.times is not None or pair is DEALT)
+    for parts in _parts(problem, pair):
+        if best is not None and control.expired():
+            everywhere = False
+            break
+        reduced, spread = _alone(parts, control, exact=restarts is None)
+        assert reduced.schedule is not None
+        least = min(least, _proved(reduced) + _proved(spread))
+        target = max(lower_bound, least if problem.items == 1 else 0.0) * (1 + 1e-12)
+        for reduction in chain((reduced.schedule,), _reductions(parts[0], control, restarts)):
+            for copies, start in _broadcasts(parts[1], reduction, spread.schedule, control):
+                schedule = merged(problem, parts[0], reduction, copies, start)
+                if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                    best = schedule
+                if best is not None and (best.makespan <= target or control.expired()):
+                    break
             if best is not None and (best.makespan <= target or control.expired()):
-                return Solution(schedule=best, lower_bound=lower_bound)
-    return Solution(schedule=best, lower_bound=lower_bound, stopped=True)
+                break
+    assert best is not None
+    if everywhere:  # nothing is copied before all is combined, somewhere
+        lower_bound = max(lower_bound, least)
+    met = best.makespan <= lower_bound * (1 + 1e-12)
+    return Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
+
+
+def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reduction]]:
+    """Yield what is combined, and what is copied then, as problems of their own.
+
+    A single segment is combined on each of unequal machines in turn, where they are few.
+    """
+    _, after, _ = problem.statement
+    few = problem.items == 1 and problem.times is None and len(problem.machines) <= FEW_HOMES
+    if problem.collective == "all-reduce" and not (few and pair is DEALT):
+        one, other = (replace(problem, collective=part) for part in pair)
+        yield one, other
+        return
+    every = [np.flatnonzero(column) + 1 for column in after.T]
+    custom: dict[str, Any] = {"collective": "custom", "segments": problem.segments}
+    before: Any = [(np.flatnonzero(row) + 1).tolist() for row in problem.statement.before.T]
+    wanted: Any = [machines.tolist() for machines in every]
+    for turn in range(int(after.sum()) if few else 1):
+        homes: Any = [[int(row[(k + turn) % len(row)])] for k, row in enumerate(every)]
+        one = replace(problem, **custom, before=before, after=homes, combine=True)
+        yield one, replace(problem, **custom, before=homes, after=wanted, combine=False)
 
 
 def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list[Solution]:
@@ -85,11 +160,14 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     the second has no plan where the first took all the time.
     """
     best: list[Solution] = []
+    on_root = parts[0].collective == "reduce"
     for part in parts:
         late = bool(best) and control.expired() and not _is_small(part)
-        chained = find_method("reduction", "chain").run
-        best.append(Solution(schedule=None) if late else chained(part, control))
-    stages: list[tuple[str, dict[str, int]]] = [(name, {}) for name in QUICK]
+        first = find_method("reduction", "chain" if on_root else "direct").run
+        best.append(Solution(schedule=None) if late else first(part, control))
+    stages: list[tuple[str, dict[str, int]]] = [
+        (name, {}) for name in (QUICK if on_root else QUICK_DEALT)
+    ]
     if exact and all(map(_is_small, parts)):
         stages += [("rarest-first", FEW_RUNS), *((name, {}) for name in EXACT)]
     stages.append(("rarest-first", {}))
@@ -97,13 +175,13 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     for name, budget in stages:
         method = find_method("reduction", name)
         for place, part in enumerate(parts):
-            quick = _is_small(part) and (name in QUICK or budget)
+            quick = _is_small(part) and (name not in EXACT and (name != "rarest-first" or budget))
             if best[place].optimal or (control.expired() and not quick):
                 continue
             if applicability(method, part).applies:
                 control.incumbent = best[place]
                 left = control.remaining
-                with control.limited(SECONDS if left is None else min(SECONDS, left / 2)):
+                with control.limited(SECONDS if left is None else min(SECONDS, left / 3)):
                     best[place] = _better(best[place], method.run(part, control, **budget))
     control.incumbent = before
     return best
@@ -124,10 +202,9 @@ def _proved(solution: Solution) -> float:
     return solution.makespan if solution.optimal else solution.lower_bound or 0.0
 
 
-def _reductions(problem: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
-    """Yield reductions: classical trees, then rarest-first with fresh seeds."""
-    part = replace(problem, collective="reduce")
-    for shape in SHAPES:
+def _reductions(part: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
+    """Yield reductions: classical trees on a root, then rarest-first with fresh seeds."""
+    for shape in SHAPES if part.collective == "reduce" else ():
         yield trees.planned(part, trees.parents_of(part, shape), control, trees.LEADS)
     count = max(1, (len(part.machines) - 1) * len(part.sizes))
     restarts = max(2, min(MAX_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
@@ -139,34 +216,32 @@ def _reductions(problem: Reduction, control: Control, restarts: int | None) -> I
 
 
 def _broadcasts(
-    problem: Reduction, reduction: Schedule, spread: Schedule | None, control: Control
+    part: Reduction, reduction: Schedule, spread: Schedule | None, control: Control
 ) -> Iterator[tuple[Integers, Any]]:
-    """Yield copies that spread every segment from when the root has it, and their starts, seconds.
+    """Yield copies that spread every segment from when it is complete, and their starts, seconds.
 
     The first are those of ``spread``, begun as soon as every segment is there in time; where it
     is None, the reduction backwards.
     """
-    part = replace(problem, collective="broadcast")
     complete = np.zeros(len(part.sizes))
     rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
-    at_root = rows[reduction.machine[rows] == ROOT]
-    np.maximum.at(complete, reduction.item[at_root], reduction.end[at_root])
+    np.maximum.at(complete, reduction.item[rows], reduction.end[rows])
     order = sorted_by(complete)
     if spread is None:
-        yield _mirrored(problem, reduction, complete, order)
-        spread = find_method("reduction", "chain").run(part, control).schedule
+        yield _mirrored(part, reduction, complete, order)
+        first = "chain" if part.collective == "broadcast" else "direct"
+        spread = find_method("reduction", first).run(part, control).schedule
         assert spread is not None
     sends, rows = sends_of(part, spread)
     wait = _wait(complete, sends.segment, spread.start[rows])
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
     yield copies, spread.start[rows] + wait
-    yield _mirrored(problem, reduction, complete, order)
+    yield _mirrored(part, reduction, complete, order)
     for style in STYLES[:2]:
-        spreader = Spreader(part, control, complete[order])
+        spreader = Spreader(part, control, complete)
         if not spreader.run(int(control.rng.integers(2**31)), style):
             return
-        copies = spreader.copies.copy()
-        copies[:, 2] = order[copies[:, 2]]
+        copies = spreader.copies
         yield copies, spreader.times[:, 0] * float(spreader.unit or 1)
 
 
@@ -178,25 +253,27 @@ def _wait(complete: Any, segment: Integers, start: Any) -> float:
 
 
 def _mirrored(
-    problem: Reduction, reduction: Schedule, complete: Any, order: Integers
+    part: Reduction, reduction: Schedule, complete: Any, order: Integers
 ) -> tuple[Integers, Any]:
-    """Return the reduction run backwards, its last segment becoming the first complete one."""
-    sends, rows = sends_of(replace(problem, collective="reduce"), reduction)
-    arrival = reduction.end[rows] + problem.latencies[sends.sender, sends.receiver]
-    role = np.empty(len(order), dtype=np.int64)
-    role[order[::-1]] = order
+    """Return the reduction run backwards; on a root, its last segment becomes the first one."""
+    rows = reduction.rows_of(Activity.SEND)
+    sender, receiver = reduction.machine[rows], reduction.peer[rows]
+    arrival = reduction.end[rows] + part.latencies[sender, receiver]
+    role = np.arange(len(order))
+    if part.collective == "broadcast":
+        role[order[::-1]] = order
     start = reduction.makespan - arrival
-    segment = role[sends.segment]
+    segment = role[reduction.item[rows]]
     wait = _wait(complete, segment, start)
-    copies = np.column_stack([sends.receiver, sends.sender, segment])
+    copies = np.column_stack([receiver, sender, segment])
     return copies, start + wait
 
 
 def merged(
-    problem: Reduction, reduction: Schedule, copies: Integers, starts: Any
+    problem: Reduction, part: Reduction, reduction: Schedule, copies: Integers, starts: Any
 ) -> Schedule | None:
     """Return both parts on shared ports, every port in the order of the parts' own times."""
-    sends, rows = sends_of(replace(problem, collective="reduce"), reduction)
+    sends, rows = sends_of(part, reduction)
     start = np.concatenate([reduction.start[rows], starts])
     together = Sends(
         sender=np.concatenate([sends.sender, copies[:, 0]]),

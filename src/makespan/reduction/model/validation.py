@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from makespan.core.inputs.mistakes import Mistakes, ragged, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats
+from makespan.reduction.model.statement import Collective
 
 MAX_MACHINES = 100_000
 MAX_SEGMENTS = 10_000_000
 MAX_SENDS = 50_000_000
 ORDERS = ("free", "greedy", "backfilling")
-COLLECTIVES = ("reduce", "broadcast", "all-reduce")
+COLLECTIVES = get_args(Collective)
+COUNTED = ("reduce", "broadcast", "all-reduce")
+"""Collectives of which the number of segments may be left open."""
 PER_BYTE = (
     "bytes",
     "message_overhead",
@@ -47,6 +50,7 @@ class Validation:
         fields["segments"] = self._segments(fields["segments"])
         for name, allowed in (("order", ORDERS), ("collective", COLLECTIVES)):
             mistakes.choice(name, fields[name], allowed)
+        self._ends()
         if fields["segments"] == "auto":
             self._costs_per_byte()
         else:
@@ -78,9 +82,56 @@ class Validation:
         if isinstance(segments, str) and segments == "auto":
             return "auto"
         count = self._count("segments", segments, SEGMENTS)
-        if not self.mistakes and count * len(self.fields["machines"]) > MAX_SENDS:
+        machines = len(self.fields["machines"])
+        own = machines if self.fields["collective"] == "all-to-all" else 1
+        if not self.mistakes and count * machines * own > MAX_SENDS:
             self.mistakes.add("segments", f"{count} are too many; {MAX_SENDS} sends at most")
         return count
+
+    def _ends(self) -> None:
+        """Who holds what before and after, of a custom collective; for others nothing is given."""
+        fields, mistakes = self.fields, self.mistakes
+        custom = fields["collective"] == "custom"
+        if fields["segments"] == "auto" and fields["collective"] not in COUNTED:
+            known = ", ".join(map(repr, COUNTED))
+            mistakes.add("segments", f"'auto' is for collective = {known} only")
+        if not isinstance(fields["combine"], bool):
+            mistakes.add("combine", f"{shown(fields['combine'])} is not true or false")
+        elif fields["combine"] and not custom:
+            mistakes.add("combine", "is for collective = 'custom' only")
+        for name in ("before", "after"):
+            if custom and fields[name] is None:
+                mistakes.add(name, "is missing; the machines of every segment, counted from 1")
+            elif custom:
+                fields[name] = self._holders(name, fields[name])
+            elif fields[name] is not None:
+                mistakes.add(name, "is for collective = 'custom' only")
+        if not custom or mistakes:
+            return
+        for segment, (have, want) in enumerate(zip(fields["before"], fields["after"], strict=True)):
+            stray = sorted({*want} - {*have})
+            if not have:
+                mistakes.add(f"before[{segment}]", "is empty; somebody must hold every segment")
+            elif fields["combine"] and (stray or not want):
+                what = f"machine {stray[0]} holds no part of it" if stray else "is empty"
+                mistakes.add(f"after[{segment}]", f"{what}; parts end on machines that hold one")
+
+    def _holders(self, name: str, given: Any) -> tuple[tuple[int, ...], ...]:
+        machines, segments = len(self.fields["machines"]), self.fields["segments"]
+        try:
+            rows = tuple(tuple(sorted({operator.index(each) for each in row})) for row in given)
+        except TypeError:
+            rows = ()
+        if len(rows) != segments:
+            self.mistakes.add(name, f"is not {segments} lists of machines, counted from 1")
+            return ()
+        for segment, row in enumerate(rows):
+            for machine in row:
+                if not 1 <= machine <= machines:
+                    allowed = f"they are counted from 1 to {machines}"
+                    place = f"{name}[{segment}]"
+                    self.mistakes.add(place, f"{machine} is not a machine; {allowed}")
+        return rows
 
     def _count(self, place: str, value: Any, rule: Rule) -> int:
         return 1 if math.isnan(self.mistakes.number(place, value, rule)) else operator.index(value)

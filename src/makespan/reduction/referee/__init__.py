@@ -8,12 +8,14 @@ order is then kept to, but not in its midst.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import ROOT, Reduction, segment_name
+from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.referee.combining import reductions
 from makespan.reduction.referee.given import given_plan
 from makespan.reduction.referee.ports import ports, readiness
@@ -49,7 +51,7 @@ def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
     known = (schedule.kind == Activity.SEND) | (schedule.kind == Activity.REDUCE)
     low = schedule.item < 0
     if problem.segments != "auto":
-        low |= schedule.item >= problem.segments
+        low |= schedule.item >= problem.items
     tests = (
         ("kind", ~known, "is neither a send nor a reduction"),
         ("segment", low, "handles no segment of the problem; they are numbered from 0"),
@@ -64,31 +66,23 @@ def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
 def _incomplete(plan: Plan) -> Iterator[Violation]:
     """Yield the sends that are missing or too many, and those without exactly one reduction."""
     problem, schedule = plan.problem, plan.schedule
-    assert problem.segments != "auto"
-    shape = (len(problem.machines), problem.segments)
-    sends, final = plan.sends, plan.final
-    wanted = np.ones(shape, dtype=np.int64)
-    wanted[ROOT] = 0
-    for last, machine, rule in (
-        (False, schedule.machine, "sends"),
-        (True, schedule.peer, "receives"),
-    ):
-        if problem.collective == ("broadcast" if not last else "reduce"):
-            continue
-        rows = sends[final == last]
-        place = machine[rows] * problem.segments + schedule.item[rows]
-        count = np.bincount(place, minlength=wanted.size).reshape(shape)
-        for who, segment in np.argwhere(count != wanted)[:SHOWN].tolist():
+    shape = (len(problem.machines), problem.items)
+    before, after, combining = problem.statement
+    if combining:
+        fewest = before & ~after  # one that must hold it after keeps its part
+        keeps = np.zeros(shape, dtype=bool)
+        if problem.statement.one_way:
+            fewest, keeps = before & ~after, after
+        yield from _times(plan, plan.given, "sends", fewest, before & ~keeps, schedule.machine)
+        for segment in np.flatnonzero(plan.sources.sum(axis=0) != 1)[:SHOWN].tolist():
+            count = int(plan.sources[:, segment].sum())
             yield Violation(
                 rule="once",
-                message=(
-                    f"{problem.machines[who]} {rule} {segment_name(segment)} "
-                    f"{count[who, segment]} times; it must {'once' if who else 'never'}"
-                ),
-                activities=tuple(
-                    rows[(machine[rows] == who) & (schedule.item[rows] == segment)][:20].tolist()
-                ),
+                message=f"{count} machines keep their part of {segment_name(segment)}; one must",
             )
+    if not problem.statement.one_way or not combining:
+        wanted, known = after & ~plan.sources, plan.sources
+        yield from _times(plan, plan.got, "receives", wanted, ~known, schedule.peer)
     sent, combined = plan.sent, plan.taken
     if plan.are_alike or np.array_equal(np.sort(sent), np.sort(combined)):
         return
@@ -107,12 +101,30 @@ def _incomplete(plan: Plan) -> Iterator[Violation]:
         )
 
 
+def _times(
+    plan: Plan, count: Integers, rule: str, fewest: Any, most: Any, machine: Integers
+) -> Iterator[Violation]:
+    """Yield where a machine sends or receives a segment too rarely or too often."""
+    rows = plan.sends[plan.final == (rule == "receives")]
+    for who, segment in np.argwhere((count < fewest) | (count > most))[:SHOWN].tolist():
+        low, high = bool(fewest[who, segment]), bool(most[who, segment])
+        those = (machine[rows] == who) & (plan.schedule.item[rows] == segment)
+        yield Violation(
+            rule="once",
+            message=(
+                f"{plan.who(who)} {rule} {segment_name(segment)} {count[who, segment]} times; "
+                f"it must {'once' if low else 'once at most' if high else 'never'}"
+            ),
+            activities=tuple(rows[those][:20].tolist()),
+        )
+
+
 def _durations(plan: Plan) -> Iterator[Violation]:
     problem, schedule, sends = plan.problem, plan.schedule, plan.sends
     size = problem.sizes[schedule.item[sends]]
     sender, receiver = schedule.machine[sends], schedule.peer[sends]
     combine = np.zeros(len(sends))
-    if problem.collective != "broadcast":
+    if problem.statement.combining:
         combine = np.where(plan.final, 0.0, problem.reduces[receiver] * size)
     for rows, expected, what in (
         (sends, problem.transfers[sender, receiver] * size, "send"),
@@ -153,7 +165,7 @@ def _amounts(plan: Plan) -> Iterator[Violation]:
 
 
 def _trees(plan: Plan) -> Iterator[Violation]:
-    """Every machine's contribution must reach the root, and what is broadcast come from it."""
+    """Every part must reach where its segment is combined, and copies come from who has it."""
     problem, schedule = plan.problem, plan.schedule
     for last, child, parent in (
         (False, schedule.machine, schedule.peer),
@@ -162,13 +174,20 @@ def _trees(plan: Plan) -> Iterator[Violation]:
         rows = plan.sends[plan.final == last]
         if not len(rows):
             continue
-        up = np.zeros((len(problem.machines), len(problem.sizes)), dtype=np.int64)
+        own = np.arange(len(problem.machines))[:, None]
+        up = np.repeat(own, problem.items, axis=1)
         up[child[rows], schedule.item[rows]] = parent[rows]
         for _ in range(len(problem.machines).bit_length()):
             up = np.take_along_axis(up, up, axis=0)
-        for segment in np.flatnonzero(up.any(axis=0))[:SHOWN].tolist():
-            stray = int(np.flatnonzero(up[:, segment])[0])
+        moved = np.zeros(up.shape, dtype=bool)
+        moved[child[rows], schedule.item[rows]] = True
+        ends = np.take_along_axis(plan.sources, up, axis=0)
+        for segment in np.flatnonzero((moved & ~ends).any(axis=0))[:SHOWN].tolist():
+            stray = int(np.flatnonzero((moved & ~ends)[:, segment])[0])
             yield Violation(
                 rule="tree",
-                message=f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle",
+                message=(
+                    f"{segment_name(segment)} of {plan.who(stray)} goes round in a cycle, or "
+                    "comes from or goes to a machine that has nothing to do with it"
+                ),
             )

@@ -9,7 +9,6 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import grouped
 from makespan.core.report import Violation
-from makespan.reduction.problem import ROOT
 from makespan.reduction.referee.reading import SHOWN, Plan
 
 
@@ -72,9 +71,8 @@ def readiness(plan: Plan) -> Iterator[Violation]:
     ready = np.zeros((2, *shape))
     done = schedule.end[plan.reductions]
     np.maximum.at(ready, (plan.final.astype(int), schedule.peer[sends], schedule.item[sends]), done)
-    stage = (plan.final & (schedule.machine[sends] != ROOT)).astype(int)
-    if problem.collective == "broadcast":
-        stage = np.ones_like(stage)
+    own = plan.sources[schedule.machine[sends], schedule.item[sends]]
+    stage = (plan.final & ~own).astype(int)
     excess = ready[stage, schedule.machine[sends], schedule.item[sends]] - schedule.start[sends]
     for index in np.flatnonzero(excess > plan.tolerance)[:SHOWN].tolist():
         row = int(sends[index])

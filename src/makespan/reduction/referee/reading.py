@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
-from makespan.reduction.problem import ROOT, Reduction, segment_name
+from makespan.reduction.problem import Reduction, segment_name
 
 TOLERANCE = 1e-9
 SHOWN = 1000
@@ -44,6 +44,27 @@ class Plan:
     def final(self) -> NDArray[np.bool_]:
         """Which sends belong to a broadcast."""
         return _is_final(self.problem, self.schedule, self.sends)
+
+    @cached_property
+    def given(self) -> Integers:
+        """How often each machine (row) gives away its part of each segment (column)."""
+        return self._counted(self.schedule.machine, self.sends[~self.final])
+
+    @cached_property
+    def got(self) -> Integers:
+        """How often each machine (row) gets each segment (column) complete."""
+        return self._counted(self.schedule.peer, self.sends[self.final])
+
+    def _counted(self, machine: Integers, rows: Integers) -> Integers:
+        shape = len(self.problem.machines), self.problem.items
+        place = machine[rows] * shape[1] + self.schedule.item[rows]
+        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+
+    @cached_property
+    def sources(self) -> NDArray[np.bool_]:
+        """Which machines have which segment complete without getting it so."""
+        before, _, combining = self.problem.statement
+        return before & (self.given == 0) if combining else before
 
     @cached_property
     def reductions(self) -> Integers:
@@ -99,15 +120,24 @@ class Plan:
 
 
 def _is_final(problem: Reduction, schedule: Schedule, sends: Integers) -> NDArray[np.bool_]:
-    if problem.collective == "reduce":
-        return np.zeros(len(sends), dtype=bool)
-    if problem.collective == "broadcast":
-        return np.ones(len(sends), dtype=bool)
-    segments = int(schedule.item.max(initial=0)) + 1
-    key = schedule.machine[sends] * segments + schedule.item[sends]
-    first = np.full(len(problem.machines) * segments, -1)
-    find_first.run(len(key), (key, schedule.start[sends], schedule.end[sends]), (first,))
-    return np.asarray((first[key] != np.arange(len(key))) | (schedule.machine[sends] == ROOT))
+    """Of those that hold a part, the one that first sends it last has the segment complete."""
+    before, after, combining = problem.statement
+    if problem.statement.one_way:
+        return np.full(len(sends), not combining)
+    machine, segment = schedule.machine[sends], schedule.item[sends]
+    key = machine * problem.items + segment
+    first = np.full(before.size, -1)
+    start, end = schedule.start[sends], schedule.end[sends]
+    find_first.run(len(key), (key, start, end), (first,))
+    part = (first[key] == np.arange(len(key))) & before[machine, segment]
+    final = ~part
+    rows = np.flatnonzero(part)
+    rows = rows[np.lexsort((rows, end[rows], start[rows], segment[rows]))]
+    of = segment[rows]
+    last = rows[np.flatnonzero(np.r_[of[1:] != of[:-1], True])] if len(rows) else rows
+    several = after.sum(axis=0) > 1
+    final[last[several[segment[last]]]] = True
+    return np.asarray(final)
 
 
 @loop(pays_from=300_000, loaded_from=20_000)
@@ -125,8 +155,7 @@ def find_first(key, start, end, first):  # type: ignore[no-untyped-def]
 
 def _keys(problem: Reduction, schedule: Schedule, rows: Integers) -> Integers:
     """Return for rows of one kind a number for who gives which segment to whom."""
-    assert problem.segments != "auto"
     machine, peer = schedule.machine[rows], schedule.peer[rows]
     sending = schedule.kind[rows] == Activity.SEND
     giver, taker = np.where(sending, machine, peer), np.where(sending, peer, machine)
-    return (taker * len(problem.machines) + giver) * problem.segments + schedule.item[rows]
+    return (taker * len(problem.machines) + giver) * problem.items + schedule.item[rows]

@@ -12,7 +12,7 @@ from makespan.reduction.timing import in_order
 
 
 def broadcast_of(problem: Reduction) -> Tables:
-    """Return the costs of the broadcast that a reduction is in reversed time, or of a broadcast.
+    """Return the costs of the copies that a reduction is in reversed time, or of copies.
 
     ``reduce`` is what a sender spends per copy, before it: the reduction time, in reversed time.
     """
@@ -20,7 +20,7 @@ def broadcast_of(problem: Reduction) -> Tables:
     if problem.times is None:
         tables = tables.over(len(problem.machines))
     transfer, latency, prepare = tables[:3]
-    if problem.collective == "broadcast":
+    if not problem.statement.combining:
         prepare = np.zeros_like(prepare)
     else:
         transfer, latency = transfer.T, latency.T
@@ -35,7 +35,7 @@ def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:
     the rows, and sends only what it has taken by then: whatever times are zero or equal, such an
     order can be kept to, also backwards.
     """
-    forward = problem.collective == "broadcast"
+    forward = not problem.statement.combining
     giver, taker, segment = (copies if forward else copies[::-1]).T
     sends = Sends(
         sender=np.array(giver if forward else taker, dtype=np.int64),

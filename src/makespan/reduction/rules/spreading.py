@@ -12,17 +12,17 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop
 
-RELEASE_FIRST = 1  # the root sends a new segment whenever there is one
+RELEASE_FIRST = 1  # who has a segment first sends a new one whenever there is one
 NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
 IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what is rare
 
 
 @loop(pays_from=400)
 def spread(  # type: ignore[no-untyped-def]
-    machines, latency, transfer, prepare, size, release, seed, style, script, copies, times,
+    holds, lacks, latency, transfer, prepare, size, release, seed, style, script, copies, times,
     allowed, goal, growing, stop,
 ):  # fmt: skip
-    """Send every segment to every machine; return the time of the last arrival.
+    """Send all segments to all machines that lack them; return the time of the last arrival.
 
     The machine whose port is free first sends: of the segments that it holds, one with the fewest
     holders that a machine can take at once, to a machine that can take it first. Ties at random
@@ -30,12 +30,13 @@ def spread(  # type: ignore[no-untyped-def]
     theirs, for :data:`IN_TIME`.
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
-    everywhere; ``prepare`` has an entry per sender, or one. ``release`` says when the root has
-    each segment. ``script`` rows (sender, receiver, segment) are sent first, in order. ``copies``
-    gets all rows, ``times`` their starts and arrivals. Stops early, with -1, when the end can't be
-    below ``allowed``, or as soon as ``stop`` says so.
+    everywhere; ``prepare`` has an entry per sender, or one. ``holds`` and ``lacks`` (machine,
+    segment) say who has what from ``release`` on, and who gets it. ``script`` rows (sender,
+    receiver, segment) are sent first, in order. ``copies`` gets all rows, ``times`` their starts
+    and arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as soon as
+    ``stop`` says so.
     """
-    segments = size.shape[0]
+    machines, segments = holds.shape
     spread_pairs = 1 if latency.shape[0] > 1 else 0
     spread_units = 1 if prepare.shape[0] > 1 else 0
     hold = np.full((machines, segments), -1, latency.dtype)
@@ -44,29 +45,41 @@ def spread(  # type: ignore[no-untyped-def]
     in_port = np.zeros(machines, latency.dtype)
     owned = np.zeros(machines, np.int64)
     idle = np.ones(machines, np.bool_)
-    holders = np.ones(segments, np.int64)
+    holders = np.zeros(segments, np.int64)
+    left = np.zeros(segments, np.int64)
     lacking = np.empty((segments, machines), np.int32)
     place = np.empty((segments, machines), np.int32)
     active = np.empty(segments, np.int64)
     active_count = 0
-    released = 0
     end = latency[0, 0] * 0
-    for segment in range(segments):
-        hold[0, segment] = release[segment]
-        for machine in range(machines):
-            lacking[segment, machine] = machine
-            place[segment, machine] = machine
-        # the root never lacks: the last takes its place
-        lacking[segment, 0] = machines - 1
-        place[segment, machines - 1] = 0
-    queued = np.zeros(segments, np.bool_)
+    # what machines have from the start, one after another; ``released`` is where each stands
+    own = np.empty(holds.sum(), np.int64)
+    released = np.zeros(machines + 1, np.int64)
+    until = np.zeros(machines, np.int64)
+    count = 0
+    for machine in range(machines):
+        released[machine] = count
+        for segment in range(segments):
+            if holds[machine, segment]:
+                hold[machine, segment] = release[segment]
+                holders[segment] += 1
+                own[count] = segment
+                count += 1
+            elif lacks[machine, segment]:
+                lacking[segment, left[segment]] = machine
+                place[segment, machine] = left[segment]
+                left[segment] += 1
+        until[machine] = count
+    queued = left == 0
     heap = [(latency[0, 0] * 0, 0)]
-    if machines < 2:
-        return end
-    total = segments * (machines - 1)
+    heap.pop()
+    for machine in range(machines):
+        if until[machine] > released[machine]:
+            heap.append((latency[0, 0] * 0, machine))
+            idle[machine] = False
+    total = left.sum()
     written = 0
     scripted = script.shape[0]
-    idle[0] = False
     while written < total:
         if stop[0] != 0:
             return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
@@ -88,25 +101,23 @@ def spread(  # type: ignore[no-untyped-def]
             best = 0.0
             soonest = now
             some = False
-            if sender == 0:
-                while released < segments and queued[released]:
-                    released += 1
-                if released < segments:
+            if released[sender] < until[sender]:
+                while released[sender] < until[sender] and queued[own[released[sender]]]:
+                    released[sender] += 1
+                if released[sender] < until[sender]:
+                    new = own[released[sender]]
                     ready = max(
-                        max(hold[0, released], unit[0]) + work * size[released], out_port[0]
+                        max(hold[sender, new], unit[sender]) + work * size[new], out_port[sender]
                     )
                     if ready <= now:
-                        if style & 1:
-                            segment = released
-                        else:
-                            segment, best = released, 1.0
+                        segment, best = new, 1.0
                     else:
                         some, soonest = True, ready
             if segment < 0 or not (style & 1):
                 position = 0
                 while position < active_count:
                     other = active[position]
-                    if holders[other] == machines:
+                    if left[other] == 0:
                         active_count -= 1
                         active[position] = active[active_count]
                         continue
@@ -123,7 +134,7 @@ def spread(  # type: ignore[no-untyped-def]
                         continue
                     seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
                     score = holders[other] + (seed >> 8) / 8388608.0
-                    missing = machines - holders[other]
+                    missing = left[other]
                     if style & 4:
                         spare = -missing
                         for machine in range(machines):
@@ -155,7 +166,7 @@ def spread(  # type: ignore[no-untyped-def]
                     idle[sender] = True
                 continue
             # who can take it first
-            count = machines - holders[segment]
+            count = left[segment]
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             offset = (seed >> 8) % count
             receiver = -1
@@ -204,7 +215,8 @@ def spread(  # type: ignore[no-untyped-def]
             active_count += 1
         owned[receiver] += 1
         where = place[segment, receiver]
-        final = machines - 1 - holders[segment]
+        left[segment] -= 1
+        final = left[segment]
         moved = lacking[segment, final]
         lacking[segment, where] = moved
         place[segment, moved] = where

@@ -26,7 +26,7 @@ def logged(
         return solution
     schedule = solution.schedule
     sends = schedule.rows_of(Activity.SEND)
-    reverse = backwards and problem.collective != "broadcast"
+    reverse = backwards and problem.statement.combining
     key = -schedule.end[sends] if reverse else schedule.start[sends]
     copies = np.ones(int(schedule.item.max(initial=0)) + 1, dtype=np.int64)
     for row in sends[np.argsort(key, kind="stable")].tolist():

@@ -13,10 +13,16 @@ from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, ONE_WAY, at_most
+from makespan.reduction.needs import (
+    COMMON_UNIT,
+    COPIED_OR_COMBINED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    at_most,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of
-from makespan.reduction.sends import Sends, costs_of, sends_in, sends_of
+from makespan.reduction.sends import Sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
 if TYPE_CHECKING:
@@ -33,14 +39,14 @@ def _arcs(most: int) -> Need:
     return at_most(
         most,
         "possible sends, (n - 1)² m",
-        lambda problem: (len(problem.machines) - 1) * sends_in(problem),
+        lambda problem: (len(problem.machines) - 1) ** 2 * problem.items,
     )
 
 
 @register(
     "reduction",
     name="cp-sat",
-    needs=(CP_SAT, ONE_WAY, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
+    needs=(CP_SAT, COPIED_OR_COMBINED, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
     reach=(_arcs(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
@@ -52,7 +58,7 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     Combinations may first follow in any order, which gives a bound and mostly the optimum. Where
     the order of arrival then ends later, it is asked for and the search repeated.
     """
-    if len(problem.machines) == 1:
+    if not problem.statement.copied[1].any():
         return Solution(schedule=Schedule.of_rows(problem.machines, []), optimal=True)
     from makespan.backends.cp_sat import search
 
@@ -143,14 +149,17 @@ class _Model:
 
         self.problem, self.incumbent = problem, incumbent
         self.control, self.built = control, 0
-        self.machines, self.segments = len(problem.machines), len(problem.sizes)
+        self.machines, self.segments = len(problem.machines), problem.items
         tables = broadcast_of(problem).over(self.machines)
         self.transfer, self.latency, self.prepare, self.size, _ = tables
         self.unit = float(problem.unit or 1)
         self.most = round(incumbent.makespan / self.unit)
         self.model = model = library().CpModel()
         end = model.new_int_var(round(best_bound(problem) / self.unit), self.most, "end")
-        copies = [(i, k) for i in range(1, self.machines) for k in range(self.segments)]
+        holds, lacks = problem.statement.copied
+        self.holds = holds
+        others = lacks if problem.statement.combining else ~holds  # who may forward a copy
+        copies = [(int(i), int(k)) for i, k in np.argwhere(others)]
         self.held, self.started = (
             {key: model.new_int_var(0, self.most, f"{name}{key}") for key in copies}
             for name in ("held", "started")
@@ -159,19 +168,25 @@ class _Model:
             (i, k, j): model.new_bool_var(f"given{i},{k},{j}")
             for i, k in copies
             for j in range(self.machines)
-            if j != i and self._possible(i, k, j)
+            if j != i and (holds[j, k] or others[j, k]) and self._possible(i, k, j)
         }
         self.begun: dict[tuple[int, int, int], Any] = {}
         self.turns: dict[tuple[int, int], int] = {}
         for (i, k), when in self.held.items():
             self._look()
-            givers = (self.given.get((i, k, j)) for j in range(self.machines))
-            model.add_exactly_one(chosen for chosen in givers if chosen is not None)
+            givers = [self.given[i, k, j] for j in range(self.machines) if (i, k, j) in self.given]
+            if lacks[i, k]:
+                model.add_exactly_one(givers)
+            else:
+                model.add_at_most_one(givers)
+                for j in range(self.machines):
+                    if (j, k, i) in self.given:
+                        model.add_bool_or(givers).only_enforce_if(self.given[j, k, i])
             model.add(when <= end)
         prepared = self._ports()
         if in_order_of_arrival:
             self._order_of_arrival(prepared)
-        if problem.times is not None and problem.destinations is None:
+        if self._alike:
             self._symmetry()
         model.minimize(end)
         self._hint(end)
@@ -192,7 +207,7 @@ class _Model:
             ],
             dtype=np.int64,
         ).T
-        forward = self.problem.collective == "broadcast"
+        forward = not self.problem.statement.combining
         sends = Sends(
             sender=giver if forward else taker,
             receiver=taker if forward else giver,
@@ -248,8 +263,9 @@ class _Model:
                 )
                 copies[j].append(_Copy(chosen, begin, start, work, lasts))
             self.begun[i, k, j] = begin
-            model.add(begin >= (self.held[j, k] if j else 0)).only_enforce_if(chosen)
-            if j and int(self.latency[j, i]) + lasts + work == 0:
+            source = bool(self.holds[j, k])
+            model.add(begin >= (0 if source else self.held[j, k])).only_enforce_if(chosen)
+            if not source and int(self.latency[j, i]) + lasts + work == 0:
                 at_once.append((i, k, j))
         for intervals in (*sending, *taking, *preparing):
             if len(intervals) > 1:
@@ -298,13 +314,22 @@ class _Model:
                 lasts = int(self.transfer[giver - 1, i] * self.size[later - 1])
                 self.model.add(self.held[i, sooner - 1] <= self.held[i, later - 1] - lasts)
 
+    @property
+    def _alike(self) -> bool:
+        """Whether machines other than the root, and segments, are interchangeable."""
+        problem = self.problem
+        return (
+            problem.collective in ("reduce", "broadcast")
+            and problem.times is not None
+            and problem.destinations is None
+            and problem.sequences is None
+        )
+
     def _symmetry(self) -> None:
         """Segments and machines other than the root are interchangeable.
 
         Segments are numbered by when machine 1 gets them, machines by when they get segment 0.
         """
-        if self.problem.sequences is not None:
-            return
         last = [self.held[i, 0] for i in range(1, self.machines)]
         for one, two in pairwise(last):
             self.model.add(one <= two)
@@ -332,7 +357,7 @@ class _Model:
     def _renaming(self, begin: dict[Any, Any]) -> tuple[list[int], list[int]]:
         """Return the names under which the incumbent keeps to the order of ``_symmetry``."""
         names, items = list(range(self.machines)), list(range(self.segments))
-        if self.problem.times is None or self.problem.destinations or self.problem.sequences:
+        if not self._alike:
             return names, items
         # machine 1 gets segment 0 first of all: the first arrival of all is that copy
         machine, segment = min(begin, key=lambda key: (begin[key][2], key))
@@ -350,7 +375,7 @@ def _rows(problem: Reduction, schedule: Schedule) -> tuple[tuple[Any, ...], tupl
     """Return giver, taker and segment of every copy, and its start and arrival in its own time."""
     sends, rows = sends_of(problem, schedule)
     arrival = schedule.end[rows] + problem.latencies[sends.sender, sends.receiver]
-    if problem.collective == "broadcast":
+    if not problem.statement.combining:
         return (sends.sender, sends.receiver, sends.segment), (schedule.start[rows], arrival)
     end = schedule.makespan
     return (sends.receiver, sends.sender, sends.segment), (

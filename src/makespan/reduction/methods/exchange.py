@@ -1,0 +1,128 @@
+"""Collectives in which every machine has something for the others: a closed form each.
+
+What is copied forwards in an all-gather is combined backwards in a reduce-scatter, with the same
+copies in reversed time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, says
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.steps import logged
+from makespan.reduction.sends import claim_sends
+
+Block = tuple[int, int, int]  # giver, taker, and whose segments
+DEALT = Need(
+    "collective = 'all-gather' or 'reduce-scatter'",
+    says("collective", "all-gather", "reduce-scatter"),
+)
+MANY_ENDS = Need(
+    "a collective other than 'reduce' and 'broadcast'",  # for those it is called a star
+    lambda problem: (
+        f"collective is {problem.collective!r}"
+        if problem.collective in ("reduce", "broadcast")
+        else None
+    ),
+)
+POWER_OF_TWO = Need(
+    "a power of two of machines",
+    lambda problem: (
+        f"there are {len(problem.machines)}"
+        if len(problem.machines) & (len(problem.machines) - 1)
+        else None
+    ),
+)
+
+
+def _planned(problem: Reduction, control: Control, copies: Integers) -> Solution:
+    schedule = schedule_from_copies(problem, copies)
+    return logged(problem, control, Solution(schedule=schedule, lower_bound=best_bound(problem)))
+
+
+@register(
+    "reduction",
+    name="direct",
+    needs=(MANY_ENDS, COPIED_OR_COMBINED, GIVEN_COUNT, FREE_ORDER),
+    complexity="O(sends log sends)",
+    source="pairwise exchange; classical",
+)
+def direct(problem: Reduction, control: Control) -> Solution:
+    """Send every segment straight to where it belongs: in round r, machine i to machine i + r."""
+    claim_sends(problem)
+    holds, lacks = problem.statement.copied
+    taker, segment = np.nonzero(lacks)
+    giver = holds.argmax(axis=0)[segment]
+    machines = len(problem.machines)
+    order = np.lexsort((segment, taker, giver))
+    pair = (giver * machines + taker)[order]
+    first = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else pair
+    turn = np.empty_like(order)
+    turn[order] = np.arange(len(order)) - np.repeat(first, np.diff(np.r_[first, len(order)]))
+    rounds = np.lexsort((giver, (taker - giver) % machines, turn))
+    return _planned(problem, control, np.column_stack([giver, taker, segment])[rounds])
+
+
+def _method(
+    name: str, source: str, *more: Need
+) -> Callable[[Callable[[int], Iterator[Block]]], Callable[[int], Iterator[Block]]]:
+    """Register the method that gathers the blocks that the decorated function yields in order."""
+
+    def decorate(blocks: Callable[[int], Iterator[Block]]) -> Callable[[int], Iterator[Block]]:
+        def run(problem: Reduction, control: Control) -> Solution:
+            claim_sends(problem)
+            machines = len(problem.machines)
+            table = np.array(list(blocks(machines)), dtype=np.int64).reshape(-1, 3)
+            count = np.array([len(range(i, problem.items, machines)) for i in range(machines)])
+            rows = np.repeat(table, count[table[:, 2]], axis=0)
+            of_block = np.repeat(np.cumsum(count[table[:, 2]]) - count[table[:, 2]],
+                                 count[table[:, 2]])  # fmt: skip
+            rows[:, 2] += machines * (np.arange(len(rows)) - of_block)
+            return _planned(problem, control, rows)
+
+        run.__doc__ = blocks.__doc__
+        needs = (DEALT, GIVEN_COUNT, FREE_ORDER, *more)
+        register("reduction", name=name, needs=needs, complexity="O(n m)", source=source)(run)
+        return blocks
+
+    return decorate
+
+
+@_method("ring", "Patarasuk and Yuan 2009")
+def ring(machines: int) -> Iterator[Block]:
+    """Pass on to the next machine of a ring what came from the one before."""
+    for step in range(machines - 1):
+        for machine in range(machines):
+            yield machine, (machine + 1) % machines, (machine - step) % machines
+
+
+@_method("recursive-doubling", "Thakur, Rabenseifner and Gropp 2005", POWER_OF_TWO)
+def recursive_doubling(machines: int) -> Iterator[Block]:
+    """Exchange all there is with a machine at twice the distance each step, or half, backwards."""
+    distance = 1
+    while distance < machines:
+        for machine in range(machines):
+            low = machine // distance * distance
+            for whose in range(low, low + distance):
+                yield machine, machine ^ distance, whose
+        distance *= 2
+
+
+@_method("bruck", "Bruck, Ho, Kipnis, Upfal and Weathersby 1997")
+def bruck(machines: int) -> Iterator[Block]:
+    """Send all there is to a machine at twice the distance each step, for any number."""
+    distance = 1
+    while distance < machines:
+        for machine in range(machines):
+            for step in range(min(distance, machines - distance)):
+                yield machine, (machine - distance) % machines, (machine + step) % machines
+        distance *= 2
