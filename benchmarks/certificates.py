@@ -145,8 +145,8 @@ def main() -> None:
         "The standard task graph set: what shows the new optima",
         "`python -m benchmarks.certificates`: of the graphs that the published table leaves "
         "open, what shows without OR-tools that no plan is a unit shorter. Heads and tails, and "
-        "the tasks that every plan executes at some time, are bounds without a search; CaDiCaL 1.5.3 "
-        f"(python-sat) had {given.seconds:g} s for the clauses that `--cnf` writes. "
+        "the tasks that every plan executes at some time, are bounds without a search; CaDiCaL "
+        f"1.5.3 (python-sat) had {given.seconds:g} s for the clauses that `--cnf` writes. "
         "`benchmarks.sets stg --plans` writes the plans.",
         ("graph", "machines", "optimum", "shown by"),
         clock="wall-clock time",
