@@ -34,6 +34,12 @@ PATIENCE = 10.0
 RESERVED = 0.3
 
 
+NOT_ESTIMATED = (
+    "makespan and bound are those of the durations as stated; how the plan fares where others turn "
+    "out is not estimated: the time limit is too short for so many tasks and edges"
+)
+
+
 class Aim(NamedTuple):
     """What is to be small: the mean makespan, or the one that a share of all does not exceed."""
 
@@ -65,9 +71,13 @@ class Aim(NamedTuple):
 
 
 def affordable(problem: TaskGraph, control: Control, wanted: int, plans: int) -> int:
-    """Return in how many scenarios, of those wanted, so many plans can be replayed in time."""
+    """Return in how many scenarios, of those wanted, so many plans can be replayed in time.
+
+    None where they are too few to tell anything.
+    """
     left = PATIENCE if control.remaining is None else control.remaining
-    return int(min(wanted, max(FEWEST, left / (plans * _seconds(problem)))))
+    count = left / (plans * _seconds(problem))
+    return 0 if count < min(FEWEST, wanted) else int(min(count, wanted))
 
 
 def reserved(problem: TaskGraph, control: Control) -> float:
@@ -91,6 +101,8 @@ def chosen(
     if len(finalists) == 1 or control.expired():
         return finalists[0]
     count = affordable(problem, control, JUDGED, 3 * len(finalists))
+    if not count:
+        return finalists[0]
     fresh = Scenarios.drawn(problem, noise, count, control.rng)
     values = [float(aim.of(fresh.makespans(plan))) for plan in finalists]
     return finalists[int(np.argmin(values))]
@@ -107,6 +119,8 @@ def estimated(
     """
     seed = int(control.rng.integers(2**31))
     count = affordable(problem, control, ESTIMATED, 2)
+    if not count:
+        return Solution(schedule=plan, stopped=True, notes=(NOT_ESTIMATED,))
     found = [_estimate(problem, each, noise, aim, count, seed) for each in (plan, planned)]
     words = ("this plan", "the best plan known for the durations as stated")
     return Solution(

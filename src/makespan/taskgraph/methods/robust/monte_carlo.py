@@ -63,12 +63,20 @@ def monte_carlo(
     every, ends = [], []
     with control.reserving(reserved(problem, control)):
         scenarios = affordable(problem, control, scenarios, plans)
+        if not scenarios:
+            return untried(problem, control, noise, aim)
         sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
         for plan in candidates(problem, control, noise, plans):
             every.append(plan)
             ends.append(sample.makespans(plan))
     best = chosen(problem, control, every, ends, noise, aim)
     return estimated(problem, control, best, as_stated(problem, every), noise, aim)
+
+
+def untried(problem: TaskGraph, control: Control, noise: Noise, aim: Aim) -> Solution:
+    """Return the first plan, where there is no time to try any in scenarios."""
+    first = next(candidates(problem, control, noise, 0))
+    return estimated(problem, control, first, first, noise, aim)
 
 
 def as_stated(problem: TaskGraph, plans: list[Schedule]) -> Schedule:

@@ -15,7 +15,7 @@ from makespan.core.simulation.noise import Noise, as_noise
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import violation
 from makespan.taskgraph.methods.local_search import Sample, improved, steps_of_a_move
-from makespan.taskgraph.methods.robust.monte_carlo import ERROR, as_stated, refuse_counts
+from makespan.taskgraph.methods.robust.monte_carlo import ERROR, as_stated, refuse_counts, untried
 from makespan.taskgraph.needs import (
     LEAST_MAKESPAN,
     NO_CONTENTION,
@@ -69,6 +69,8 @@ def sample_average(
     refuse_counts(scenarios=scenarios, **({} if moves is None else {"moves": moves}))
     with control.reserving(reserved(problem, control)):
         scenarios = affordable(problem, control, scenarios, PLANS)
+        if not scenarios:
+            return untried(problem, control, noise, aim)
         sample = Scenarios.drawn(problem, noise, scenarios, control.rng)
         every = list(candidates(problem, control, noise, PLANS))
         ends = [sample.makespans(plan) for plan in every]
