@@ -145,7 +145,7 @@ def problems(draw: st.DrawFn) -> DivisibleLoad:
     )
     if problem.ports == 1 and master != "choose" and draw(st.booleans()):
         transfers = tuple((what, name) for what in ("send", "return") for name in names)
-        problem = replace(problem, transfers=transfers, order=None, discipline=None)
+        problem = replace(problem, transfers=transfers, rounds=1, order=None, discipline=None)
     return problem
 
 

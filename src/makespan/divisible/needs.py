@@ -139,7 +139,8 @@ A_BUS = Need(
 RETURNS = Need("returns", lambda problem: None if problem.has_returns else "nothing returns")
 
 A_FRONT_END = Need(
-    "a front end", lambda problem: None if problem.front_end else "front_end is false"
+    "a front end, or one chunk a worker",
+    lambda problem: None if problem.front_end or problem.served_once else "front_end is false",
 )
 A_WORKER = Need("a worker", lambda problem: None if len(problem.star) else "there is no worker")
 IDLE_MASTER = Need(
@@ -176,6 +177,16 @@ def _free_machine(problem: DivisibleLoad) -> str | None:
 
 FINITE_RATES = Need("costs per unit above 0", _free_machine)
 
+
+def _or_transfers(need: Need) -> Need:
+    """Need the same only where no transfers are given."""
+
+    def unmet(problem: DivisibleLoad) -> str | None:
+        return need.unmet(problem) if problem.transfers is None else None
+
+    return Need(f"{need.text}, or transfers", unmet)
+
+
 NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
 OPEN_ONE_ROUND = (A_STAR, ONE_ROUND, ONE_SEND_AT_A_TIME, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE)
 LINEAR_ONE_ROUND = (*OPEN_ONE_ROUND, NO_LATENCIES, NO_RETURNS, DIVISIBLE, *NO_WINDOWS)
@@ -211,12 +222,8 @@ ORDERED_ONE_ROUND = (
     A_STAR,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
-    DIVISIBLE,
-    NO_GIVEN_LOADS,
     Need("no activation", is_set("activation")),
-    NO_RELEASE,
-    NO_WORKER_DEADLINES,
-    NO_BUDGET,
+    *map(_or_transfers, (DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)),
 )
 SEQUENCE_OF_CHUNKS = (
     A_STAR,

@@ -429,6 +429,8 @@ class _Validation:
             for name in ("order", "activation", "return_order", "discipline"):
                 if getattr(problem, name) is not None:
                     add(name, "can't stand beside transfers, which fixes it")
+            if problem.rounds != 1:
+                add("rounds", "can't stand beside transfers, which fixes them")
             if problem.ports != 1:
                 add("ports", "transfers is a sequence on one port")
             if not self.mistakes.found:

@@ -26,5 +26,6 @@ AUTO = (
     "bus-exchange",
     "subset-dp",
     "milp",
+    "sequence-search",
 )
 """What ``auto`` tries in turn."""

@@ -115,7 +115,7 @@ def by_the_deadline(
     """Return a plan for an open load, smaller where rounding made it end late, and its times."""
     assert problem.deadline is not None
     schedule = timed(problem, plan, behind=behind)
-    if schedule.makespan > problem.deadline:
+    if schedule.makespan > problem.deadline and not problem.integral and problem.loads is None:
         factor = problem.deadline / schedule.makespan
         plan = replace(plan, amount=plan.amount * factor, master=plan.master * factor)
         schedule = timed(problem, plan, behind=behind)

@@ -19,6 +19,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.timing.dispatch import at_a_time, returns_in_turn, sends_in_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +52,24 @@ class Terms:
         Whether each worker returns anything.
     memory
         The largest chunk of each worker.
+    release, deadline
+        When each worker can begin to compute, and by when it has to have computed.
+    price_fixed, price, budget
+        What each worker costs, per unit too, and how much may be spent: infinite without a limit.
+    given
+        The load of each worker, where it is given.
+    own_given
+        The master's load, where loads are given.
     own
         The master's cost of computing; None if it does not compute.
     ports
-        1 or 2.
+        1 or 2; 0: a link for every worker.
+    at_a_time
+        How many sends may be under way at once, where links are limited; 0: no limit.
+    sends_in_turn, returns_in_turn
+        Whether no transfer begins before the one in front of it, on another link.
+    whole
+        Whether chunks are whole numbers of units.
     everyone
         Whether all workers have to take part.
     load
@@ -71,8 +86,19 @@ class Terms:
     back: Floats
     returns: NDArray[np.bool_]
     memory: Floats
+    release: Floats
+    deadline: Floats
+    price_fixed: Floats
+    price: Floats
+    budget: float
+    given: Floats | None
+    own_given: float
     own: Affine | None
     ports: int
+    at_a_time: int
+    sends_in_turn: bool
+    returns_in_turn: bool
+    whole: bool
     everyone: bool
     load: float | None
     end: float
@@ -87,7 +113,10 @@ class Terms:
         rate = unit / second
         cost = star.master_cost
         own = Affine(cost.fixed / second, cost.per_unit * rate)
-        assert problem.ports != "many"
+        spent = problem.budget or 1.0
+        loads = problem.loads
+        given = None if loads is None else problem.given_amounts / unit
+        own_load = 0.0 if loads is None else loads.get(problem.machines[0], 0.0)
         return cls(
             send_fixed=star.send_fixed / second,
             send=star.send_per_unit * rate,
@@ -97,8 +126,19 @@ class Terms:
             back=star.return_per_unit * rate,
             returns=star.returns,
             memory=star.memory / unit,
+            release=star.release / second,
+            deadline=star.deadline / second,
+            price_fixed=star.price_fixed / spent,
+            price=star.price_per_unit * unit / spent,
+            budget=np.inf if problem.budget is None else problem.budget / spent,
+            given=given,
+            own_given=own_load / unit,
             own=own if problem.master_computes else None,
-            ports=problem.ports,
+            ports=0 if problem.ports == "many" else problem.ports,
+            at_a_time=at_a_time(problem),
+            sends_in_turn=sends_in_turn(problem),
+            returns_in_turn=returns_in_turn(problem),
+            whole=problem.integral,
             everyone=problem.use == "all",
             load=None if problem.load is None else problem.load / unit,
             end=_end(problem) / second,
@@ -134,6 +174,8 @@ class Terms:
         """Whether the master can take part, or not, or both are to be tried."""
         if self.own is None or self.own.fixed > self.end:
             return (False,)
+        if self.given is not None:
+            return (self.own_given > 0,)
         return (True, False) if self.own.fixed > 0 and self.load is not None else (True,)
 
     def most(self, end: float) -> Floats:

@@ -8,6 +8,7 @@ below.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 Behind = tuple[int, ...]
@@ -19,11 +20,13 @@ class Sequence:
     """A sequence of transfers: chunk k is sent (k) or returned (-1 - k).
 
     ``worker`` holds the worker of each chunk. The first return of a worker is that of its first
-    chunk, and so on; returns of those who return nothing are left out.
+    chunk, and so on; returns of those who return nothing are left out. Where links share a number
+    of places, ``place`` holds that of the send of each chunk.
     """
 
     worker: tuple[int, ...]
     transfers: tuple[int, ...]
+    place: tuple[int, ...] = ()
 
 
 def at_once(sequence: Sequence) -> Behind:
@@ -53,6 +56,16 @@ class Receptions:
         before = self._before[chunk]
         least = -1 if before < 0 else behind[before]
         return [(*behind, place) for place in self._same[chunk] if place >= least]
+
+    def all(self) -> Iterator[Behind]:
+        """Iterate over all decisions, with every chunk computed as late as it can be last."""
+        open_: list[Behind] = [()]
+        while open_:
+            behind = self.forced(open_.pop())
+            if len(behind) == self.count:
+                yield behind
+            else:
+                open_ += reversed(self.ways(behind))
 
     def forced(self, behind: Behind) -> Behind:
         """Return the decisions with those that follow without a choice."""

@@ -1,17 +1,22 @@
-"""The linear programme for a whole sequence of transfers, on one port or on two.
+"""The programme that sizes the chunks of a whole sequence of transfers, on ports or links.
 
 Every send of the sequence has an amount; every transfer has a start and every computation an end.
-A transfer waits for the one before it on its port, a computation for its send and for the chunk
-before it on the same worker, a return for its computation; and all have ended by T. The load is
-placed in the least T, or the most load by a given T. Sparse: O(1) entries a transfer.
+A transfer waits for the one before it on its port or link, a computation for its send, for the
+chunk before it on the same worker and for the worker's release, a return for its computation; and
+all have ended by T. Memory limits, deadlines of workers, a budget and given loads are constraints,
+whole units make it a mixed-integer programme. The load is placed in the least T, or the most load
+by a given T. Sparse: O(1) entries a transfer.
 
 Source: Yang and Casanova 2003, section 5, for a given order; the optimum that eq. 17 misses.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from makespan.backends.highs import Answer, Programme, Verdict, beside
 from makespan.core.control import Control
@@ -39,14 +44,20 @@ class TransferProgramme:
         self._code = np.array(sequence.transfers, dtype=np.int64)
         is_open = terms.load is None
         weight, count = -1.0 if is_open else 0.0, len(self._worker)
-        self.amount = programme.variables(count, cost=weight, upper=terms.memory[self._worker])
-        self.own = programme.variables(int(own), cost=weight)
+        mine, most = self._worker, np.inf if terms.load is None else terms.load
+        self.amount = programme.variables(
+            count, cost=weight, upper=np.minimum(terms.memory[mine], most), integer=terms.whole
+        )
+        self.own = programme.variables(int(own), cost=weight, upper=most, integer=terms.whole)
         self._start = programme.variables(len(self._code))
         self._later = next_of_worker(self._worker)
         self._waits = self._later >= 0  # chunks before or behind others of their worker
         self._waits[self._later[self._waits]] = True
+        self._waits |= np.isfinite(terms.deadline[mine])
         self._computed = np.full(count, -1, dtype=np.int64)
-        self._computed[self._waits] = programme.variables(int(self._waits.sum()))
+        self._computed[self._waits] = programme.variables(
+            int(self._waits.sum()), upper=terms.deadline[mine[self._waits]]
+        )
         least = terms.end if is_open else 0.0
         self._end = int(programme.variables(1, cost=1.0 - is_open, lower=least, upper=terms.end)[0])
         if terms.load is not None:
@@ -54,6 +65,7 @@ class TransferProgramme:
             programme.rows(everything[np.newaxis], 1.0, low=terms.load, high=terms.load)
         self._transfers()
         self._computations()
+        self._limits()
         if own and terms.own is not None:
             row = [self.own[0], self._end]
             programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
@@ -66,13 +78,47 @@ class TransferProgramme:
         mine = self._worker[chunk]
         fixed = np.where(sends, terms.send_fixed[mine], terms.back_fixed[mine])
         per_unit = np.where(sends, terms.send[mine], terms.back[mine])
-        for port in (sends | True,) if terms.ports == 1 else (sends, ~sends):
-            followers = np.append(start[port], self._end)[1:]
-            table = beside(followers, start[port], self.amount[chunk[port]])
-            rows(table, beside(1.0, -1.0, -per_unit[port]), low=fixed[port])
+        for lane in self._lanes(sends, chunk):
+            followers = np.append(start[lane], self._end)[1:]
+            table = beside(followers, start[lane], self.amount[chunk[lane]])
+            rows(table, beside(1.0, -1.0, -per_unit[lane]), low=fixed[lane])
+        for line, kept in ((sends, terms.sends_in_turn), (~sends, terms.returns_in_turn)):
+            if kept:
+                rows(beside(start[line][1:], start[line][:-1]), [1.0, -1.0], low=0.0)
         back = np.flatnonzero(~sends)
         back = back[self._waits[chunk[back]]]
         rows(beside(start[back], self._computed[chunk[back]]), [1.0, -1.0], low=0.0)
+
+    def _lanes(self, sends: NDArray[np.bool_], chunk: Integers) -> Iterator[Integers]:
+        """Yield the transfers that follow each other on each port, link, or place of a limit."""
+        if self.terms.ports == 1:
+            yield np.arange(len(chunk))
+            return
+        for kind in (sends, ~sends):
+            held = [self._worker[chunk] if self.terms.ports == 0 else np.zeros_like(chunk)]
+            if self.sequence.place and kind is sends:
+                held.append(np.array(self.sequence.place, dtype=np.int64)[chunk])
+            for thing in held:
+                yield from (np.flatnonzero(kind & (thing == each)) for each in set(thing[kind]))
+
+    def _limits(self) -> None:
+        """Releases of workers, the budget, and loads that are given."""
+        terms, rows, mine = self.terms, self.programme.rows, self._worker
+        waits = np.flatnonzero(terms.release[mine] > 0)
+        least = (terms.release + terms.compute_fixed)[mine[waits]]
+        table = beside(self._done[waits], self.amount[waits])
+        rows(table, beside(1.0, -terms.compute[mine[waits]]), low=least)
+        if np.isfinite(terms.budget):
+            left = terms.budget - float(terms.price_fixed[np.unique(mine)].sum())
+            rows(self.amount[np.newaxis], terms.price[mine], high=left)
+        if terms.given is None:
+            return
+        for worker in np.flatnonzero(terms.given).tolist():
+            load = float(terms.given[worker])
+            self.programme.row(self.amount[mine == worker], 1.0, low=load, high=load)
+        spare = self.amount[terms.given[mine] == 0]
+        rows(spare[:, np.newaxis], 1.0, high=0.0)
+        rows(self.own[:, np.newaxis], 1.0, low=terms.own_given, high=terms.own_given)
 
     def _computations(self) -> None:
         """Each chunk is computed after it came and after the chunk before it, and by the end.
@@ -86,6 +132,7 @@ class TransferProgramme:
         done = np.full(len(mine), self._end)
         done[-1 - self._code[~sends]] = self._start[~sends]
         done[self._waits] = computed[self._waits]
+        self._done = done
         fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
         per_unit = terms.send[mine] + terms.compute[mine]
         rows(beside(done, begin, self.amount), beside(1.0, -1.0, -per_unit), low=fixed)
@@ -119,6 +166,8 @@ class TransferProgramme:
         master = max(0.0, float(answer.values[self.own].sum())) * self.terms.unit
         transfers = self.sequence.transfers
         plan = Plan.of(self.sequence.worker, amount, master=master, transfers=transfers)
+        if self.terms.whole:
+            return replace(plan, amount=np.rint(plan.amount), master=float(np.rint(plan.master)))
         return plan if load is None else plan.fitted(load)
 
 

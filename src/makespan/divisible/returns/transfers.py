@@ -13,6 +13,7 @@ from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
@@ -126,11 +127,8 @@ def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
     worker = np.array(sequence.worker)
     amount = np.full(len(worker), problem.load / len(worker))
     schedule = timed(problem, Plan.of(worker, amount, transfers=sequence.transfers))
-    late = problem.deadline is not None and schedule.makespan > problem.deadline
-    if late or (amount > problem.star.memory[worker]).any():
-        return Solution(schedule=None, stopped=True)
     note = "equal chunks: there was no time for better ones"
-    return Solution(schedule=schedule, notes=(note,), stopped=True)
+    return kept(problem, Solution(schedule=schedule, notes=(note,), stopped=True))
 
 
 def _solution(
@@ -146,11 +144,25 @@ def _solution(
         solution = Solution(
             schedule=schedule, optimal=optimal, lower_bound=bound, stopped=search.stopped
         )
-        return with_deadline(problem, solution)
+        return kept(problem, with_deadline(problem, solution))
     plan, schedule = by_the_deadline(problem, plan, built.behind or None)
     optimal = not search.stopped and answer.proves(-plan.total / terms.unit)
     bound = plan.total if optimal else max(plan.total, -search.bound * terms.unit)
     objective = Objective(
         name="load", value=plan.total, bound=bound if np.isfinite(bound) else None, maximise=True
     )
-    return Solution(schedule=schedule, optimal=optimal, objective=objective, stopped=search.stopped)
+    return kept(
+        problem,
+        Solution(schedule=schedule, optimal=optimal, objective=objective, stopped=search.stopped),
+    )
+
+
+def kept(problem: DivisibleLoad, solution: Solution) -> Solution:
+    """Return a solution, or none where its plan breaks a limit.
+
+    Programmes keep them by their tolerances, which are not the referee's.
+    """
+    schedule = solution.schedule
+    if schedule is None or not any(True for _ in violations(problem, schedule)):
+        return solution
+    return Solution(schedule=None, stopped=True)

@@ -19,6 +19,7 @@ from makespan.divisible.problem import DivisibleLoad
 
 NOTHING = -1
 HELD = 3  # things that an activity holds at most
+LINES = 2  # of sends, and of returns
 
 
 @loop(pays_from=200_000, loaded_from=5_000)  # rows
@@ -31,6 +32,7 @@ def dispatch(
     free: Floats,
     shared: Floats,
     shares: np.ndarray,
+    line: Integers,
 ) -> Floats:
     """Return the start of every activity.
 
@@ -50,8 +52,11 @@ def dispatch(
         When each place of the shared thing is free; changed in place.
     shares
         Whether a row takes a place of the shared thing.
+    line
+        The line that a row stands in, -1 for none: of one line none begins before those in front.
     """
     start = np.zeros(len(duration))
+    begun = np.zeros(LINES)
     for index in range(len(order)):
         row = order[index]
         begin = floor[row]
@@ -62,11 +67,15 @@ def dispatch(
             thing = holds[row, k]
             if thing >= 0:
                 begin = max(begin, free[thing])
+        if line[row] >= 0:
+            begin = max(begin, begun[line[row]])
         place = -1
         if shares[row]:
             place = int(np.argmin(shared))
             begin = max(begin, shared[place])
         start[row] = begin
+        if line[row] >= 0:
+            begun[line[row]] = begin
         end = begin + duration[row]
         for k in range(holds.shape[1]):
             thing = holds[row, k]
@@ -88,6 +97,7 @@ class Dispatch:
     things: int
     places: int
     shares: np.ndarray
+    line: Integers
 
     @classmethod
     def of(cls, problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
@@ -114,6 +124,11 @@ class Dispatch:
         limit = master.sends if isinstance(master, Master) else None
         if isinstance(master, Master) and master.uplink is not None:
             floor[sends] = rows.start[sends]  # their rates are decisions: they stay in place
+        line = np.full(len(rows), NOTHING, dtype=np.int64)
+        for number, (mine, kept) in enumerate(
+            ((sends, sends_in_turn(problem)), (returns, returns_in_turn(problem)))
+        ):
+            line[mine & kept] = number
         return cls(
             order=order,
             floor=floor,
@@ -122,6 +137,7 @@ class Dispatch:
             things=3 * count,
             places=min(limit or 1, max(1, count)),
             shares=sends & (limit is not None),
+            line=line,
         )
 
     def starts(self, duration: Floats, repetitions: int = 1) -> Floats:
@@ -138,8 +154,49 @@ class Dispatch:
             np.zeros(self.things),
             np.zeros(self.places),
             self.shares,
+            self.line,
         )
         return started
+
+
+def at_a_time(problem: DivisibleLoad) -> int:
+    """Return how many sends may be under way at once, where that limits them; 0 elsewhere."""
+    limit = getattr(problem.star.master, "sends", None)
+    return limit if limit is not None and limit < len(problem.star) else 0
+
+
+def sends_in_turn(problem: DivisibleLoad) -> bool:
+    """Whether sends on links of their own have to begin in a certain order.
+
+    Where they could all begin at once, any order is kept.
+    """
+    if problem.ports != "many":
+        return False
+    given = problem.order is not None or _disciplined(problem)
+    if problem.activation is not None:
+        return True
+    if problem.rounds == 1:
+        return given and shares_links(problem)
+    return problem.rounds != "auto" or _disciplined(problem)
+
+
+def returns_in_turn(problem: DivisibleLoad) -> bool:
+    """The same of returns."""
+    if problem.ports != "many" or not problem.has_returns:
+        return False
+    if problem.return_order is not None:
+        return problem.rounds != "auto" or problem.activation is not None
+    return _disciplined(problem) and (sends_in_turn(problem) or shares_links(problem))
+
+
+def _disciplined(problem: DivisibleLoad) -> bool:
+    return problem.discipline is not None and problem.has_returns
+
+
+def shares_links(problem: DivisibleLoad) -> bool:
+    """Whether what the links share delays sends."""
+    master = problem.star.master
+    return getattr(master, "uplink", None) is not None or at_a_time(problem) > 0
 
 
 def _builds_on(rows: Schedule) -> Integers:

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, Star, Tree, solve
+from makespan import Affine, DivisibleLoad, Master, Star, Tree, solve
 from makespan.divisible.trees.equivalent import equal_finish
+from tests.oracles.divisible_any_tree import best_of_tree
 
 
 def random_tree(generator, count, scale=0.5):
@@ -87,3 +88,26 @@ def test_nothing_to_do_and_deadlines():
     assert solve(DivisibleLoad(load=0.0, platform=tree)).makespan == 0.0
     late = solve(DivisibleLoad(load=9.0, platform=tree, deadline=0.1))
     assert late.schedule is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_most_by_a_deadline_takes_as_long(seed):
+    """The most load by a deadline, as a load, ends at it; and no set of nodes does 2 % more."""
+    generator = np.random.default_rng(seed)
+    tree = random_tree(generator, int(generator.integers(2, 6)))
+    most = solve(DivisibleLoad(platform=tree, deadline=6.0))
+    load = most.objective.value
+    assert load <= most.objective.bound
+    assert solve(DivisibleLoad(platform=tree, load=load)).makespan <= 6.0 * (1 + 1e-9)
+    best = best_of_tree(DivisibleLoad(platform=tree, deadline=6.0))
+    assert best * 0.98 <= load <= best * (1 + 1e-9)
+
+
+def test_a_node_that_computes_in_no_time():
+    """All the load goes where it needs no time to compute, if it gets there soon enough."""
+    nodes = [
+        Tree.Node(compute=Affine(0.0, 2.0)),
+        Tree.Node(parent="N0", send=Affine(1.0, 0.5), compute=Affine(0.0, 0.0)),
+    ]
+    assert solve(DivisibleLoad(platform=Tree(nodes), load=4.0)).makespan == pytest.approx(3.0)
+    assert solve(DivisibleLoad(platform=Tree(nodes), load=0.1)).makespan == pytest.approx(0.2)

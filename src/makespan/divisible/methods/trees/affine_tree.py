@@ -3,56 +3,108 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
-from makespan.core.solution import Solution
+from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.needs import A_LOAD, A_TREE, FINITE_SPEED
+from makespan.divisible.needs import A_TREE, FINITE_SPEED
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
-from makespan.divisible.trees.equivalent import EqualFinish, equal_finish
+from makespan.divisible.trees.equivalent import EqualFinish, equal_finish, equivalent_tree
 
 MAX_TRIED = 400  # nodes up to which leaving each one out is tried
 
 
-def _no_fixed_costs(problem: DivisibleLoad) -> str | None:
-    return None if problem.has_latencies else "no cost is fixed"
+STEPS = 80  # of a bisection, or doublings before it
+LARGEST = 1e15  # units: a load that large means that there is no maximum
+
+
+def _plain(problem: DivisibleLoad) -> str | None:
+    free = FINITE_SPEED.unmet(problem) is not None
+    return None if problem.has_latencies or free else "no cost is fixed"
 
 
 @register(
     "divisible",
     name="affine-tree",
-    needs=(
-        A_TREE,
-        A_LOAD,
-        Need("fixed costs", _no_fixed_costs),
-        FINITE_SPEED,
-    ),
-    complexity="O(n) for each set of nodes tried, at most n a pass",
+    needs=(A_TREE, Need("fixed costs, or a node that computes in no time", _plain)),
+    complexity="O(n) for each set of nodes tried, at most n a pass; some dozens of passes where "
+    "the load is open",
     source="equivalent processors (Cheng and Robertazzi 1990) with start-ups; which nodes take "
     "part is searched",
 )
 def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equal finish with start-ups; nodes are left out as long as the plan then ends earlier.
 
-    Children are served by link cost. A heuristic: the bound is the same tree without start-ups.
+    Children are served by link cost. Where the load is open, the most that ends by the deadline is
+    found by bisection. A heuristic: the bound is the same tree without start-ups.
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
-    assert problem.load is not None
-    if problem.load == 0:
-        nothing = timed_tree(problem, np.zeros(len(tree)))
-        return Solution(schedule=nothing, optimal=True)
-    used = tree.computes.copy() & np.isfinite(tree.compute_per_unit)
-    if not used.any():
+    if not tree.computes.any() and problem.load != 0.0:
+        if problem.load is None:
+            return _most(problem, np.zeros(len(tree)), 0.0)
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    found = _without_negative(tree, used, problem.load, control)
-    if len(tree) <= MAX_TRIED:
-        found = _thinned(tree, used, found, problem.load, control)
-    schedule = timed_tree(problem, np.maximum(found.amount, 0.0))
-    return with_deadline(problem, Solution(schedule=schedule))
+    if problem.load is None:
+        return _by_the_deadline(problem, tree, control)
+    amount = _amounts(problem, tree, problem.load, control)
+    return with_deadline(problem, Solution(schedule=timed_tree(problem, amount)))
+
+
+def _amounts(problem: DivisibleLoad, tree: Tree, load: float, control: Control) -> Floats:
+    """Return the loads of the nodes: all end together, or one that needs no time does all."""
+    if load == 0.0:
+        return np.zeros(len(tree))
+    free = np.flatnonzero(tree.computes & (tree.compute_per_unit == 0))[:MAX_TRIED]
+    found = [np.where(np.arange(len(tree)) == node, load, 0.0) for node in free]
+    used = _timely(tree)
+    if used.any():
+        best = _without_negative(tree, used, load, control)
+        if len(tree) <= MAX_TRIED:
+            best = _thinned(tree, used, best, load, control)
+        found.append(np.maximum(best.amount, 0.0))
+    return min(found, key=lambda amount: timed_tree(problem, amount).makespan)
+
+
+def _timely(tree: Tree) -> NDArray[np.bool_]:
+    """Return which nodes compute at a finite speed."""
+    return tree.computes & np.isfinite(tree.compute_per_unit) & (tree.compute_per_unit > 0)
+
+
+def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> Solution:
+    """Return a plan for the most load that was found to end by the deadline."""
+    assert problem.deadline is not None
+    limit, best = problem.deadline, np.zeros(len(tree))
+    most = limit * equivalent_tree(tree)[0]
+    low, high = 0.0, most if np.isfinite(most) else max(1.0, limit)
+    for _ in range(STEPS):
+        if control.expired() or not low < high < LARGEST:
+            break
+        load = high if np.isinf(most) else (low + high) / 2.0
+        amount = _amounts(problem, tree, load, control)
+        if timed_tree(problem, amount).makespan <= limit:
+            low, best = load, amount
+            high = 2.0 * high if np.isinf(most) else high
+        else:
+            high = most = load
+    if high >= LARGEST:
+        note = "a node does any load by the deadline: no maximum"
+        return Solution(schedule=None, notes=(note,))
+    return _most(problem, best, limit * equivalent_tree(tree)[0])
+
+
+def _most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
+    value = float(amount.sum())
+    bound = max(value, bound * (1 + 1e-9))
+    known = bound if np.isfinite(bound) else None
+    objective = Objective(name="load", value=value, bound=known, maximise=True)
+    return Solution(
+        schedule=timed_tree(problem, amount), objective=objective, optimal=value == bound
+    )
 
 
 def _without_negative(tree: Tree, used: np.ndarray, load: float, control: Control) -> EqualFinish:
@@ -80,7 +132,7 @@ def _thinned(
     tree: Tree, used: np.ndarray, found: EqualFinish, load: float, control: Control
 ) -> EqualFinish:
     """Leave out or take back single nodes while the plan then ends earlier."""
-    able = np.flatnonzero(tree.computes & np.isfinite(tree.compute_per_unit)).tolist()
+    able = np.flatnonzero(_timely(tree)).tolist()
     improved = True
     while improved and not control.expired():
         improved = False

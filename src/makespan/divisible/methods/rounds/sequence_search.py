@@ -1,0 +1,347 @@
+"""Any star: a search over sequences of chunks, each sized by one programme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import compress, islice, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from makespan.backends.highs import Answer, Verdict
+from makespan.core.control import Control
+from makespan.core.inputs.rules import GREATEST
+from makespan.core.registry import Need, applicability, find_method, register
+from makespan.core.schedule import Activity
+from makespan.core.solution import Objective, Solution
+from makespan.divisible.model.plan import Plan, sends_then_returns
+from makespan.divisible.model.platform import Master
+from makespan.divisible.needs import A_STAR, at_most, is_set
+from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
+from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.decisions import Terms
+from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
+from makespan.divisible.returns.transfer_programme import TransferProgramme
+from makespan.divisible.returns.transfers import kept
+from makespan.divisible.rounds.sequences import Allowed, Send
+from makespan.divisible.timing import timed
+from makespan.divisible.timing.dispatch import shares_links
+
+SERVED = (
+    "multi-round",
+    "best-rate",
+    "return-programme",
+    "lifo",
+    "fifo",
+    "return-orders",
+    "given-loads",
+    "activation",
+    "no-load",
+    "bus",
+    "star",
+    "subset-dp",
+    "milp",
+)
+"""Methods that leave nothing to do: a problem that one of them takes isn't searched again."""
+SCANNED = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # rounds tried
+MAX_CHUNKS = 400  # of sequences that are tried but to keep a problem's own
+MAX_MOVED = 40  # chunks up to which single ones are moved
+MAX_WHOLE = 12  # chunks of whole units that are searched with, not rounded at the end
+PROGRAMMES = 600
+ENOUGH = 1e-4  # the relative gain below which more rounds are not tried
+EMPTY = 1e-12  # of the load: chunks as small as that are rounding
+SAME = 1e-9  # relative: values this near are the same
+MAX_WAYS = 16  # to compute without a front end, that are tried
+NOTHING_FOUND = "no sequence that was tried keeps the limits"
+
+
+def _is_served(problem: DivisibleLoad) -> str | None:
+    rounds_of_shared_links = problem.rounds != 1 and shares_links(problem)
+    for name in SERVED if rounds_of_shared_links else (*SERVED, "independent-links"):
+        if applicability(find_method("divisible", name), problem).applies:
+            return f"{name} applies"
+    return None
+
+
+@register(
+    "divisible",
+    name="sequence-search",
+    needs=(A_STAR, Need("no transfers", is_set("transfers"))),
+    reach=(at_most(2_000), Need("what no other method takes", _is_served)),
+    proves="every sequence that the statement allows was tried, where they are few",
+    complexity="a sparse linear programme a sequence, mixed-integer with whole units; "
+    f"at most {PROGRAMMES} of them",
+    source="linear programme of a given sequence: Benoit 2016, multi-round scheduling, and Yang "
+    "and Casanova 2003, section 5; the sequence by local search",
+)
+@tries_masters
+def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
+    """Local search over sequences of chunks; the amounts of each by one programme.
+
+    It takes every field of a star. Subsets of the workers are served in several orders, then in
+    more and more rounds; the best sequence is then changed chunk by chunk. Under an uplink one
+    send at a time has all of it, or several have equal parts.
+    """
+    best: Solution | None = None
+    for each in _with_own_rates(problem):
+        found = _Search(each, control, int(PROGRAMMES * effort)).solution()
+        if each is not problem:
+            found = replace(found, optimal=False, infeasible=None)  # other rates may do better
+        if best is None or (found.schedule is not None and found.rank < best.rank):
+            best = found
+    assert best is not None
+    return kept(problem, best)
+
+
+def _with_own_rates(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
+    """Yield a problem, or, of one with an uplink, those in which so many sends share it equally."""
+    star = problem.star
+    uplink = getattr(star.master, "uplink", None)
+    if uplink is None:
+        yield problem
+        return
+    assert isinstance(star.master, Master)
+    most = min(len(star), star.master.sends or len(star))
+    for count in sorted({1, 2, most} - {0} if most > 1 else {1}):
+        if count / uplink > GREATEST:
+            return
+        send = np.maximum(star.send_per_unit, count / uplink)
+        master = replace(star.master, uplink=None, sends=count)
+        yield replace(problem, platform=star.changed(send_per_unit=send, master=master))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A sequence of sends, the chunks whose results return in order, and who shares places."""
+
+    send: Send
+    back: Send
+    place: Send = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Found:
+    """A case, its programme's answer (the end, or minus the load), and its plan."""
+
+    case: _Case
+    answer: Answer
+    plan: Plan
+    behind: Behind
+
+    @property
+    def value(self) -> float:
+        return self.answer.value
+
+
+class _Search:
+    """The search over the sequences of one problem with a given master and no uplink."""
+
+    def __init__(self, problem: DivisibleLoad, control: Control, programmes: int) -> None:
+        self.problem = problem
+        self.control = control
+        self.allowed = Allowed.of(problem)
+        self.terms = Terms.of(problem)
+        self.left = programmes
+        self.best: _Found | None = None
+        self.tried: set[_Case] = set()
+        self.verdicts: set[Verdict] = set()
+
+    def solution(self) -> Solution:
+        """Return the best plan found, and whether no other one is better."""
+        cases = self._all_cases()
+        if cases is None:
+            self._begin()
+            if self.allowed.entries is None and self.allowed.rounds != 1:
+                self._more_rounds()
+            stopped = self._improve()
+        else:
+            for case in cases:
+                if not self._over():
+                    self._size(case)
+            stopped = self._over() or Verdict.NOTHING in self.verdicts
+        if Verdict.UNBOUNDED in self.verdicts:
+            return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+        proved = cases is not None and not stopped
+        if self.best is None:
+            if proved and self.verdicts <= {Verdict.INFEASIBLE}:
+                return Solution(schedule=None, infeasible="no sequence of chunks keeps the limits")
+            return Solution(schedule=None, notes=(NOTHING_FOUND,), stopped=stopped)
+        return self._solution(self.best, stopped, proved and Verdict.FEASIBLE not in self.verdicts)
+
+    def _all_cases(self) -> list[_Case] | None:
+        """Return all cases where they are few and leave nothing out that could be better.
+
+        A worker computes its chunks in the order in which they come; that loses nothing where
+        it gets one, or where nothing returns and it computes while it receives. On one port all
+        sends come before the results; that loses nothing for a worker that gets one chunk.
+        """
+        problem, most = self.problem, self.left
+        if self.allowed.rounds is None and self.allowed.entries is None:
+            return None
+        if not problem.served_once and (problem.has_returns or not problem.front_end):
+            return None
+        cases: list[_Case] = []
+        for send in islice(self.allowed.everything(), most + 1):
+            ways = 1 if self.terms.ports == 0 else most
+            backs = self.allowed.all_returned(send, ways)[:ways]
+            for place in islice(_places(len(send), self.terms.at_a_time), most + 1):
+                cases += [_Case(send=send, back=tuple(back), place=place) for back in backs]
+            if len(cases) > most:
+                return None
+        return cases
+
+    def _begin(self) -> None:
+        """Try sequences of one round, and that of a plan that is known."""
+        for send in self.allowed.starts(self._orders()):
+            self._try(send)
+        known = self.control.incumbent
+        if known is not None and known.schedule is not None:
+            schedule = known.schedule.renamed(self.problem.machines)
+            sends = schedule.peer[schedule.rows_of(Activity.SEND)] - 1
+            self._try(tuple(sends.tolist()))
+
+    def _orders(self) -> Iterator[Send]:
+        """Yield orders of the workers: by costs, by start-ups, by release, by price."""
+        star, able = self.problem.star, np.array(self.allowed.able, dtype=np.int64)
+        keys = [star.send_per_unit, star.send_fixed + star.compute_fixed, star.compute_per_unit]
+        keys += [-star.compute_per_unit, star.release]
+        if self.problem.budget is not None:
+            keys.append(star.price_fixed + star.price_per_unit)
+        orders = [tuple(able[np.argsort(key[able], kind="stable")].tolist()) for key in keys]
+        yield from dict.fromkeys(orders)
+
+    def _more_rounds(self) -> None:
+        """Repeat the best round, and all workers, more and more often."""
+        whole = next(self.allowed.starts(self._orders()), ())
+        once = whole if self.best is None else self.best.case.send
+        for base in dict.fromkeys((once, whole)):
+            most = MAX_CHUNKS // max(1, len(base))
+            most = min(most, self.allowed.rounds or most)
+            worse, least = 0, np.inf
+            for rounds in (*(rounds for rounds in SCANNED if rounds < most), most):
+                found = self._try(base * rounds)
+                if found is not None:
+                    worse = 0 if found.value < least - ENOUGH * abs(least) else worse + 1
+                    least = min(least, found.value)
+                if worse == 2 or self._over():
+                    break
+
+    def _improve(self) -> bool:
+        """Take better neighbours until there is none; return whether that was cut short."""
+        while self.best is not None and len(self.best.case.send) <= MAX_MOVED:
+            before = self.best
+            for back in _swapped(before.case.back if self.allowed.returns_open else ()):
+                self._size(replace(before.case, back=back))
+            for send in self.allowed.neighbours(before.case.send):
+                if self._over():
+                    return True
+                if self.best is not before:
+                    break
+                self._try(send)
+            if self.best is before:
+                return False
+        return self._over()
+
+    def _over(self) -> bool:
+        return self.left <= 0 or (self.best is not None and self.control.expired())
+
+    def _try(self, send: Send) -> _Found | None:
+        """Size a sequence, with results in both directions where that is open."""
+        if not self.allowed.keeps(send):
+            return None
+        places = self.terms.at_a_time
+        place = tuple(chunk % places for chunk in range(len(send))) if places else ()
+        best: _Found | None = None
+        for lifo in (False, True)[: 1 + self.allowed.returns_open]:
+            back = tuple(self.allowed.returned(send, lifo))
+            found = self._size(_Case(send=send, back=back, place=place))
+            if found is not None and (best is None or found.value < best.value):
+                best = found
+        if best is not None and self.problem.loads is None:
+            kept = self._kept(best.plan)
+            if not kept.all():
+                return self._try(tuple(compress(send, kept))) or best
+        return best
+
+    def _size(self, case: _Case, *, whole: bool = False) -> _Found | None:
+        """Return the best plan of a case and remember the best of all; None where there is none,
+        or where the case was known.
+        """
+        if self._over() or (case in self.tried and not whole):
+            return None
+        self.tried.add(case)
+        exactly = self.problem.integral and (len(case.send) <= MAX_WHOLE or whole)
+        terms = replace(self.terms, whole=exactly)
+        transfers = sends_then_returns(len(case.send), case.back)
+        sequence = Sequence(worker=case.send, transfers=tuple(transfers.tolist()), place=case.place)
+        best: _Found | None = None
+        for own, behind in product(terms.own_choices(), self._receptions(sequence)):
+            self.left -= 1
+            built = TransferProgramme(terms, sequence, own=own, behind=behind)
+            answer = built.programme.solve(self.control)
+            self.verdicts.add(answer.verdict)
+            if answer.found and (best is None or answer.value < best.value):
+                plan = built.plan(answer, self.problem.load)
+                best = _Found(case=case, answer=answer, plan=plan, behind=behind)
+        if best is not None and (
+            self.best is None or best.value < self.best.value - SAME * abs(self.best.value)
+        ):
+            self.best = best
+        return best
+
+    def _receptions(self, sequence: Sequence) -> list[Behind]:
+        """Return when chunks are computed by workers without a front end: all ways, where few."""
+        if self.problem.front_end:
+            return [()]
+        every = list(islice(Receptions(sequence).all(), MAX_WAYS + 1))
+        return every if len(every) <= MAX_WAYS else [at_once(sequence)]
+
+    def _solution(self, found: _Found, stopped: bool, proved: bool) -> Solution:
+        problem, terms = self.problem, self.terms
+        if problem.integral and len(found.case.send) > MAX_WHOLE:
+            self.left = max(self.left, 1)
+            again = self._size(found.case, whole=True)
+            if again is None:
+                return Solution(schedule=None, stopped=True)
+            found, proved = again, False
+        kept = self._kept(found.plan)
+        plan, behind = found.plan.keeping(kept), found.behind if kept.all() else ()
+        if problem.load is not None:
+            schedule = timed(problem, plan, behind=behind or None)
+            optimal = proved and found.answer.proves(schedule.makespan / terms.second)
+            solution = Solution(schedule=schedule, optimal=optimal, stopped=stopped)
+            return with_deadline(problem, solution)
+        plan, schedule = by_the_deadline(problem, plan, behind or None)
+        optimal = proved and found.answer.proves(-plan.total / terms.unit)
+        bound = plan.total if optimal else None
+        objective = Objective(name="load", value=plan.total, bound=bound, maximise=True)
+        return Solution(schedule=schedule, objective=objective, optimal=optimal, stopped=stopped)
+
+    def _kept(self, plan: Plan) -> NDArray[np.bool_]:
+        """Return which chunks have to be sent: those of something, and of workers that need one."""
+        kept: NDArray[np.bool_] = plan.amount > EMPTY * plan.total
+        if self.allowed.entries is not None:
+            kept = kept | ~np.array(self.allowed.may_miss, dtype=bool)[plan.worker]
+        for worker in self.allowed.needed:
+            mine = np.flatnonzero(plan.worker == worker)
+            if len(mine) and not kept[mine].any():
+                kept[mine[0]] = True
+        return kept
+
+
+def _places(count: int, places: int) -> Iterator[Send]:
+    """Yield the ways to deal sends out to places that are alike; one where nothing is shared."""
+    if not places:
+        yield ()
+        return
+    for place in product(range(places), repeat=count):
+        if all(each <= max(place[:at], default=-1) + 1 for at, each in enumerate(place)):
+            yield place
+
+
+def _swapped(back: Send) -> Iterator[Send]:
+    """Yield an order with two neighbours swapped."""
+    for at in range(len(back) - 1):
+        yield (*back[:at], back[at + 1], back[at], *back[at + 2 :])

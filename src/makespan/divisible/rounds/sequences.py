@@ -1,0 +1,203 @@
+"""Sequences of chunks that a problem allows, where to begin with them, and their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, compress, islice, permutations, product
+
+import numpy as np
+
+from makespan.divisible.problem import DivisibleLoad
+
+Send = tuple[int, ...]
+"""The worker of each chunk in the order of sending."""
+FEW = 5  # workers of which every subset is a start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """What a problem says of its sequences.
+
+    Parameters
+    ----------
+    able
+        The workers that may be served, by index.
+    needed
+        Those that have to be.
+    returns
+        Whether each worker returns anything.
+    rounds
+        The most rounds, None where any number will do; a round holds no worker twice.
+    place, back_place
+        The place of each worker in a given order of sends, of returns.
+    entries, back_entries
+        A given activation and its order of returns, as workers.
+    may_miss
+        Whether an entry of each worker may be missing: an empty chunk costs nothing.
+    discipline
+        ``"fifo"`` or ``"lifo"``, where one is asked for.
+    """
+
+    able: Send
+    needed: frozenset[int]
+    returns: tuple[bool, ...]
+    rounds: int | None
+    place: Send | None
+    back_place: Send | None
+    entries: Send | None
+    back_entries: Send | None
+    may_miss: tuple[bool, ...]
+    discipline: str | None
+
+    @classmethod
+    def of(cls, problem: DivisibleLoad) -> Allowed:
+        star, activation, back = problem.star, problem.activation, problem.return_order
+        rounds = None if problem.rounds == "auto" else int(problem.rounds)
+        given = problem.given_amounts
+        able = np.full(len(star), True) if problem.loads is None else given > 0
+        needed = given > 0 if problem.use == "any" else np.full(len(star), True)
+        free = (star.send_fixed == 0) & (star.compute_fixed == 0) & (star.return_fixed == 0)
+        each_round = activation is None and rounds is not None
+        order = problem.order if each_round else None
+        return cls(
+            able=tuple(np.flatnonzero(able | needed).tolist()),
+            needed=frozenset(np.flatnonzero(needed).tolist()),
+            returns=tuple(star.returns.tolist()),
+            rounds=rounds,
+            place=_places(problem, order),
+            back_place=_places(problem, back if each_round else None),
+            entries=_listed(problem, activation),
+            back_entries=_listed(problem, back if activation is not None else None),
+            may_miss=tuple(free.tolist()),
+            discipline=problem.discipline,
+        )
+
+    def keeps(self, send: Send) -> bool:
+        """Whether a sequence is allowed."""
+        if not self.needed <= set(send):
+            return False
+        if self.entries is not None:
+            return self._follows(send, self.entries)
+        return self.rounds is None or max(self._rounds(send), default=0) < self.rounds
+
+    def returned(self, send: Send, lifo: bool) -> list[int]:
+        """Return the chunks whose results return, in an order that is allowed.
+
+        ``lifo`` is asked where the order is open.
+        """
+        chunks = [chunk for chunk, worker in enumerate(send) if self.returns[worker]]
+        if self.back_entries is not None:
+            left = list(chunks)
+            back = []
+            for worker in self.back_entries:
+                mine = [chunk for chunk in left if send[chunk] == worker][:1]
+                back += mine
+                left = [chunk for chunk in left if chunk not in mine]
+            return back
+        place = self.back_place
+        if place is not None:
+            round_of = self._rounds(send)
+            return sorted(chunks, key=lambda chunk: (round_of[chunk], place[send[chunk]]))
+        lifo = self.discipline == "lifo" if self.discipline is not None else lifo
+        return chunks[::-1] if lifo else chunks
+
+    def all_returned(self, send: Send, limit: int) -> list[list[int]]:
+        """Return the orders of the results that are allowed, at most so many and one more.
+
+        Of chunks of one worker only the order of sending is meant.
+        """
+        first = self.returned(send, lifo=False)
+        if not self.returns_open:
+            return [first]
+        return [list(back) for back in islice(permutations(first), limit + 1)]
+
+    def everything(self) -> Iterator[Send]:
+        """Yield all sequences that are allowed, of a number of rounds or of an activation."""
+        if self.entries is not None:
+            keeps = [(True, False) if self.may_miss[worker] else (True,) for worker in self.entries]
+            kept = (tuple(compress(self.entries, keep)) for keep in product(*keeps))
+            yield from (send for send in dict.fromkeys(kept) if self.keeps(send))
+            return
+        assert self.rounds is not None
+        open_: list[Send] = [()]
+        while open_:
+            send = open_.pop()
+            if self.needed <= set(send):
+                yield send
+            longer = ((*send, worker) for worker in self.able)
+            open_ += [more for more in longer if max(self._rounds(more)) < self.rounds]
+
+    @property
+    def returns_open(self) -> bool:
+        """Whether the order of returns is part of the answer."""
+        given = (self.back_entries, self.back_place, self.discipline)
+        return any(self.returns) and all(each is None for each in given)
+
+    def _rounds(self, send: Send) -> list[int]:
+        """Return the round of each chunk, each round as long as it can be."""
+        number, numbers = 0, []
+        served: set[int] = set()
+        last = -1
+        for worker in send:
+            behind = self.place is not None and self.place[worker] <= last
+            if worker in served or behind:
+                number += 1
+                served = set()
+            served.add(worker)
+            last = -1 if self.place is None else self.place[worker]
+            numbers.append(number)
+        return numbers
+
+    def _follows(self, send: Send, entries: Send) -> bool:
+        """Whether entries are missing only where they may."""
+        at = 0
+        for worker in entries:
+            if at < len(send) and send[at] == worker:
+                at += 1
+            elif not self.may_miss[worker]:
+                return False
+        return at == len(send)
+
+    def starts(self, orders: Iterator[Send]) -> Iterator[Send]:
+        """Yield sequences of one round: the first few workers of orders, or some of a few."""
+        if self.entries is not None:
+            yield self.entries
+            yield tuple(worker for worker in self.entries if not self.may_miss[worker])
+            return
+        for each in orders:
+            order = each
+            if self.place is not None:
+                order = tuple(sorted(each, key=self.place.__getitem__))
+            count = len(order)
+            sizes = range(count, 0, -1) if count <= FEW else {count, count - 1, count // 2, 1}
+            for size in sizes:
+                chosen = combinations(order, size) if count <= FEW else [order[:size]]
+                for some in chosen:
+                    kept = self.needed | set(some)
+                    yield tuple(worker for worker in order if worker in kept)
+        yield ()
+
+    def neighbours(self, send: Send) -> Iterator[Send]:
+        """Yield the allowed sequences with a chunk more, one less, of another worker, or moved."""
+        count = len(send)
+        for at in range(count):
+            yield send[:at] + send[at + 1 :]
+        if self.entries is not None:
+            return
+        for at in range(count - 1):
+            yield (*send[:at], send[at + 1], send[at], *send[at + 2 :])
+        for at in range(count + 1):
+            for worker in self.able:
+                yield (*send[:at], worker, *send[at:])
+                if at < count and worker != send[at]:
+                    yield (*send[:at], worker, *send[at + 1 :])
+
+
+def _listed(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
+    return None if names is None else tuple(problem.workers_in(names).tolist())
+
+
+def _places(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
+    """Return the place of each worker in an order of all."""
+    return None if names is None else tuple(np.argsort(problem.workers_in(names)).tolist())
