@@ -123,17 +123,17 @@ def _area(problem: TaskGraph, least: Floats) -> float:
 def earliest_ends(problem: TaskGraph) -> Floats:
     """Return when each task ends at the earliest: the longest path to it, with forced data."""
     dag, routing, least = problem.dag, problem.network.routing, least_durations(problem)
-    count = len(problem.network)
-    if count == 1:
-        return colevels(dag, least, np.zeros(len(dag.source)), dag.release)
-    others = ~np.eye(count, dtype=bool)
-    transfer = routing.fixed_seconds[others].min() + (
-        dag.size * routing.seconds_per_unit[others].min()
-    )
-    ends = np.zeros(len(dag))
-    width = int(min(WIDEST_JOIN, np.diff(dag.first_in).max(initial=0)))
+    transfer = np.zeros(len(dag.source))
+    if len(problem.network) > 1:
+        others = ~np.eye(len(problem.network), dtype=bool)
+        transfer += routing.fixed_seconds[others].min()
+        transfer += dag.size * routing.seconds_per_unit[others].min()
+    if not transfer.any():
+        return colevels(dag, least, transfer, dag.release)
+    ends, joins = np.zeros(len(dag)), np.diff(dag.first_in)
+    width = int(min(WIDEST_JOIN, joins.max(initial=0)))
     forced_ends.run(
-        len(dag) + 8 * len(dag.source),
+        len(dag) + int((joins * (8 + np.minimum(joins, width) // 4)).sum()),
         (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least, dag.release),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
         (float(problem.cores.max()),),
