@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     from makespan.flow.comparison.compare import compare as compare
     from makespan.flow.comparison.several import Comparisons as Comparisons
     from makespan.flow.comparison.table import Comparison as Comparison
+    from makespan.flow.experiments.experiment import Experiment as Experiment
+    from makespan.flow.experiments.instances import Grid as Grid
+    from makespan.flow.experiments.record import Record as Record
+    from makespan.flow.experiments.results import Results as Results
+    from makespan.flow.experiments.run import experiment as experiment, records as records
+    from makespan.flow.experiments.statement import read_experiment as read_experiment
     from makespan.flow.files.files import (
         read_problem as read_problem,
         read_result as read_result,

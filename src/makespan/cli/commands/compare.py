@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INTERRUPTED
@@ -22,13 +23,26 @@ from makespan.cli.codes import DONE, INTERRUPTED
     help="The limit for each method.",
 )
 @parameters.seed
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="An experiment: each method N times on each problem, with the seeds 0, 1, …",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="An experiment in N processes; one that dies costs one solve.",
+)
 @parameters.parts
 @parameters.as_json
 @click.option(
     *("-o", "--output"),
     type=click.Path(),
     metavar="FILE",
-    help="Write it: .csv, .json, .html, .svg, .png or .pdf.",
+    help="Write it: .csv, .json, .html, .svg, .png or .pdf; an experiment: .csv, .json, .jsonl or "
+    ".parquet.",
 )
 @click.option(
     *("--plot", "picture"),
@@ -42,6 +56,8 @@ def command(
     methods: str | None,
     time_limit: float,
     seed: int | None,
+    seeds: int | None,
+    jobs: int | None,
     parts: dict[str, Any],
     as_json: bool,
     output: str | None,
@@ -59,21 +75,40 @@ def command(
     makespan compare star.toml
     makespan compare graphs/ --methods heft,peft --time-limit 1 -o methods.csv
     makespan compare gpus.csv --tasks 512 --interpolation linear
+
+    With --seeds or --jobs, into a .parquet or .jsonl file, or of an experiment.toml it is an
+    experiment: a row for each solve, written when it is done. The same command goes on with a file
+    that is there.
+
+    \b
+    makespan compare graphs/ --methods heft,peft,auto --seeds 5 --jobs 2 -o results.parquet
+    makespan compare experiment.toml
     """
+    from makespan.cli import experiment
     from makespan.cli.progress import Line
     from makespan.flow.comparison.compare import comparing, problems_named
     from makespan.flow.comparison.several import Comparisons
     from makespan.flow.files.files import refuse_target, save
 
-    suffixes = Comparisons.SUFFIXES
-    for target, allowed in ((output, suffixes), (picture, suffixes[2:])):
-        if target is not None:
-            refuse_target(target, *allowed)
     chosen = None
     if methods is not None:
         chosen = [name.strip() for name in methods.split(",") if name.strip()]
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
+    if experiment.asks_for_one(files, output, seeds=seeds, jobs=jobs):
+        asked = click.get_current_context().get_parameter_source("time_limit")
+        limit = None if asked is ParameterSource.DEFAULT else time_limit
+        return experiment.run(
+            files,
+            given={"methods": chosen, "seeds": seeds, "time_limit": limit},
+            output=output,
+            jobs=jobs,
+            others={"seed": seed, "as_json": as_json, "picture": picture, "parts": parts},
+        )
+    suffixes = Comparisons.SUFFIXES
+    for target, allowed in ((output, suffixes), (picture, suffixes[2:])):
+        if target is not None:
+            refuse_target(target, *allowed)
     problems, left_out = problems_named(files, parts)
     for other in left_out:
         parameters.print_error(f"left out: {other}")

@@ -1,9 +1,10 @@
-"""Asking for memory before it is taken."""
+"""Asking for memory before it is taken, and how much was."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 from pathlib import Path
 
 from makespan.core.errors import MethodError, TooLarge
@@ -103,3 +104,37 @@ def _free_of_the_process() -> float:
 
 def _gigabytes(number: float) -> str:
     return f"{number / 1e9:,.1f} GB" if number < 1e12 else f"{number / 1e9:,.0f} GB"
+
+
+def forget_peak() -> None:
+    """Let :func:`peak` count from now on, where the system can."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:  # another system, or no permission
+        return
+
+
+def peak() -> int | None:
+    """Return the most bytes that this process has held; None where the system does not tell."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    except ImportError:
+        return None
+
+
+def held_by(process: int) -> int:
+    """Return the bytes that another process holds now; 0 where the system does not tell."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0

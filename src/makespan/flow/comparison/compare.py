@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from makespan.core.control import Control
-from makespan.core.errors import InputError, MakespanError, MethodError
+from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.problem import Problem, is_problem
 from makespan.core.registry import find_method
 from makespan.core.solution import relative_gap
+from makespan.flow.attempt import attempt
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.table import Comparison, Row
 from makespan.flow.files.files import problems_in, read_problem
 from makespan.flow.kinds import kind_of
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
-from makespan.flow.solve import GAP_LEFT, checked_limit, solve_controlled
+from makespan.flow.solve import checked_limit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,37 +187,38 @@ def _compared(
 ) -> Comparison:
     results: dict[str, Result] = {}
     rows: list[Row] = []
+    notes: dict[str, str] = {}
     interrupted = False
     for number, name in enumerate(names, 1):
         tell(f"{name} ({number} of {len(names)})")
-        control = Control(time_limit=limit, rng=rng)
-        try:
-            results[name] = solve_controlled(problem, control, method=name)
-        except MakespanError as error:
-            rows.append(Row(method=name, status="failed", note=str(error)))
-        except Exception as error:
-            note = f"internal error: {type(error).__name__}: {error}"
-            rows.append(Row(method=name, status="failed", note=note))
-        if control.interrupted:
+        tried = attempt(problem, name, time_limit=limit, rng=rng)
+        if tried.result is None:
+            rows.append(Row(method=name, status="failed", note=tried.note))
+        else:
+            results[name], notes[name] = tried.result, tried.note
+        if tried.interrupted:
             interrupted = True
             break
     bounds = [r.lower_bound for r in results.values() if r.lower_bound is not None]
     bound = max(bounds, default=None)
     return Comparison(
         problem=problem,
-        rows=(*_ranked(results, bound), *rows),
+        rows=(*_ranked(results, notes, bound), *rows),
         results=results,
         lower_bound=bound,
         interrupted=interrupted,
     )
 
 
-def _ranked(results: dict[str, Result], bound: float | None) -> list[Row]:
+def _ranked(results: dict[str, Result], notes: Mapping[str, str], bound: float | None) -> list[Row]:
     """Return the rows of the results, the best first."""
     ranked = sorted(results, key=lambda name: (_rank(results[name]), name))
     best = _rank(results[ranked[0]]) if ranked else float("inf")
     return [
-        _row(name, results[name], bound, best=_rank(results[name]) <= best + TIE * abs(best))
+        _row(
+            *(name, results[name], notes[name], bound),
+            best=_rank(results[name]) <= best + TIE * abs(best),
+        )
         for name in ranked
     ]
 
@@ -232,15 +233,12 @@ def _rank(result: Result) -> float:
     return -objective.value if objective.maximise else objective.value
 
 
-def _row(name: str, result: Result, bound: float | None, *, best: bool) -> Row:
+def _row(name: str, result: Result, note: str, bound: float | None, *, best: bool) -> Row:
     value, gap = result.makespan, result.gap
     if result.objective is not None:
         value = result.objective.value
     elif value is not None and bound is not None:
         gap = relative_gap(value, min(bound, value))
-    note = next((note for note in result.notes if not note.startswith(GAP_LEFT)), "")
-    if result.method != name:
-        note = f"by {result.method}" + (f"; {note}" if note else "")
     return Row(
         method=name,
         status=str(result.status),

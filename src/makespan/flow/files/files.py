@@ -123,6 +123,24 @@ def _refuse_beside_graph(path: PathLike, parts: Mapping[str, Any]) -> None:
         raise ProblemError(f"{names}: can't be given beside a graph", heading=shown_path(path))
 
 
+def problem_files(folder: PathLike) -> list[Path]:
+    """Return the files of a folder that may hold problems, by their names, in order.
+
+    Raises
+    ------
+    FileError
+        If the folder can't be read.
+    """
+    try:
+        return sorted(
+            path
+            for path in Path(folder).iterdir()
+            if path.suffix.lower() in PROBLEMS and path.is_file()
+        )
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}") from None
+
+
 def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     """Read the problem files of a folder, in the order of their names.
 
@@ -136,17 +154,9 @@ def problems_in(folder: PathLike) -> tuple[dict[str, Problem], tuple[str, ...]]:
     ProblemError
         If a problem breaks its own statement.
     """
-    try:
-        files = sorted(
-            path
-            for path in Path(folder).iterdir()
-            if path.suffix.lower() in PROBLEMS and path.is_file()
-        )
-    except OSError as error:
-        raise FileError(f"{folder}: {error.strerror}") from None
     problems: dict[str, Problem] = {}
     others = []
-    for path in files:
+    for path in problem_files(folder):
         try:
             problems[str(path)] = read_problem(path)
         except (FileError, MissingExtra) as error:

@@ -1,0 +1,1 @@
+"""Experiments: methods × instances × seeds, a row a solve, in a file that grows."""

@@ -1,0 +1,179 @@
+"""experiment → rows, in a file that is gone on with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from importlib import import_module
+from pathlib import Path
+
+from makespan._version import __version__
+from makespan.core.errors import FileError
+from makespan.core.inputs.files import PathLike
+from makespan.core.inputs.suggest import suggesting
+from makespan.core.shown import counted
+from makespan.flow.experiments.experiment import Cell, Experiment, Where
+from makespan.flow.experiments.journal import Journal
+from makespan.flow.experiments.processes import Processes, checked_jobs
+from makespan.flow.experiments.record import Record
+from makespan.flow.experiments.results import Results, Tally
+from makespan.flow.experiments.solving import here
+
+Told = Callable[[int, int, float | None], None]
+"""Called with the solves that are done, how many there are, and about the seconds left."""
+
+
+@suggesting
+def records(
+    asked: Experiment,
+    *,
+    jobs: int | None = None,
+    where: Where | None = None,
+    imports: Sequence[str] = (),
+) -> Iterator[Record]:
+    """Solve what an experiment asks for, and yield a row for each solve when it is there.
+
+    Parameters
+    ----------
+    asked
+        The experiment.
+    jobs
+        Processes of this machine, each single-threaded and pinned to a core where the system can:
+        a solve that crashes, or takes far too much memory or time, is a row. None solves in this
+        process.
+    where
+        What solves instead: called with the cells, it yields lists of rows in any order.
+    imports
+        Modules to import first, which register methods of your own.
+
+    >>> from makespan import Experiment, Grid
+    >>> asked = Experiment(Grid("independent"), methods=["lpt", "multifit"])
+    >>> [(row.method, row.status) for row in records(asked)]
+    [('lpt', 'feasible'), ('multifit', 'feasible')]
+    """
+    for rows in _chosen(jobs, where, imports)(asked.cells()):
+        yield from rows
+
+
+@suggesting
+def experiment(
+    asked: Experiment,
+    *,
+    output: PathLike | None = None,
+    jobs: int | None = None,
+    where: Where | None = None,
+    imports: Sequence[str] = (),
+    progress: Told | None = None,
+) -> Results:
+    """Solve what an experiment asks for, and write a row for each solve when it is there.
+
+    Started again with the same file, it goes on: what stands there is not solved again.
+
+    Parameters
+    ----------
+    asked
+        The experiment.
+    output
+        ``.csv`` or ``.jsonl``, which grow; ``.json`` or ``.parquet``, made at the end, or when it
+        is interrupted, of a journal beside it. None keeps the rows in memory.
+    jobs, where, imports
+        As in :func:`makespan.records`.
+    progress
+        Called with the solves done, how many there are, and about how many seconds are left (None
+        while that is unknown).
+
+    Returns
+    -------
+    Results
+        Ctrl-C ends it early, with what was done by then.
+
+    Raises
+    ------
+    FileError
+        If the file can't be written, or holds another table, or rows of another version of
+        makespan or another time limit.
+    ExecutionError
+        If no process can be started.
+
+    >>> from makespan import Experiment, Grid
+    >>> asked = Experiment(Grid("independent", seeds=5), methods=["lpt", "multifit"])
+    >>> experiment(asked)
+    <Results: 10 solves, 2 methods>
+    """
+    place = _chosen(jobs, where, imports)
+    tally, kept, before = Tally(), [], set[bytes]()
+    with nullcontext() if output is None else Journal(output) as journal:
+        for record in () if journal is None else journal:
+            _refuse_other(record, asked, str(output))
+            before.add(record.key)
+            tally.add(record)
+        there, total = tally.rows, len(asked)
+        began, interrupted = time.monotonic(), False
+        try:
+            with closing(place(_missing(asked, before))) as batches:  # type: ignore[type-var]
+                for rows in batches:
+                    if journal is None:
+                        kept += rows
+                    else:
+                        journal.add(rows)
+                    for record in rows:
+                        tally.add(record)
+                    if progress is not None:
+                        new, rest = tally.rows - there, max(0, total - tally.rows)
+                        pace = (time.monotonic() - began) / new if new else None
+                        progress(total - rest, total, None if pace is None else pace * rest)
+        except KeyboardInterrupt:
+            interrupted = True
+        if journal is not None:
+            journal.complete = not interrupted
+    notes = []
+    if before and not interrupted:
+        notes.append(f"{counted(len(before), 'row')} of the file: of no solve of this experiment")
+    return Results(
+        path=None if output is None else Path(output),
+        tally=tally,
+        before=there,
+        notes=tuple(notes),
+        interrupted=interrupted,
+        kept=kept,
+    )
+
+
+def _missing(asked: Experiment, before: set[bytes]) -> Iterator[Cell]:
+    """Yield the cells of an experiment that are not done, each once.
+
+    What is done is taken out of ``before``; what is left there in the end is of no cell.
+    """
+    begun: set[bytes] = set()
+    for cell in asked.cells():
+        key = cell.key
+        if key in before:
+            before.discard(key)
+        elif key not in begun:
+            yield cell
+        begun.add(key)
+
+
+def _chosen(jobs: int | None, where: Where | None, imports: Sequence[str]) -> Where:
+    for name in imports:
+        import_module(name)
+    if where is not None:
+        return where
+    return here if jobs is None else Processes(checked_jobs(jobs), imports=imports)
+
+
+def _refuse_other(record: Record, asked: Experiment, path: str) -> None:
+    """Refuse to go on with a table whose rows can't stand beside new ones."""
+    if record.version != __version__:
+        raise FileError(
+            f"{path}: its rows are of makespan {record.version}, this is {__version__}; "
+            "write to another file"
+        )
+    limit = asked.limit
+    if record.time_limit != limit:
+        was, now = ("none" if t is None else f"{t:g} s" for t in (record.time_limit, limit))
+        raise FileError(
+            f"{path}: its solves had a time limit of {was}, the experiment asks for {now}; "
+            "write to another file"
+        )

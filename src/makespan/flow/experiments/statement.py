@@ -1,0 +1,150 @@
+"""experiment.toml → the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from makespan.core.errors import FileError, InputError, Mistake
+from makespan.core.inputs.files import PathLike, shown_path
+from makespan.core.inputs.forms import Form, validated
+from makespan.core.inputs.mistakes import Mistakes, refusal, shown
+from makespan.core.inputs.rules import Rule
+from makespan.core.inputs.suggest import suggesting
+from makespan.flow.experiments.experiment import Experiment
+from makespan.flow.experiments.instances import Grid
+from makespan.flow.files.documents import TABLES, parsed
+
+JOBS = Rule("it is a number of processes, 1 or more", low=1, whole=True)
+
+
+class ExperimentForm(Form):
+    format: Literal["makespan.experiment/1"] | None = None
+    instances: list[Any]
+    methods: list[Any]
+    seeds: Any = 1
+    time_limit: Any = 10
+    jobs: Any = None
+    output: str | None = None
+
+
+class GridForm(Form):
+    generate: str
+    options: dict[str, Any] | None = None
+    seeds: Any = 1
+
+
+class MethodForm(Form):
+    method: str
+    options: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a file asks for: an experiment, and perhaps in how many processes and into which file.
+
+    ``parts`` are those of the experiment, for callers that replace some of them.
+    """
+
+    parts: Mapping[str, Any]
+    jobs: int | None
+    output: Path | None
+
+
+@suggesting
+def read_experiment(path: PathLike) -> Experiment:
+    """Read an experiment from a TOML or JSON file; its ``jobs`` and ``output`` are for the command.
+
+    Raises
+    ------
+    FileError
+        If the file can't be read.
+    InputError
+        With every mistake found, each with its place in the file.
+    """
+    asked = asked_in(path)
+    try:
+        return Experiment(**asked.parts)
+    except InputError as error:
+        raise InputError(error.mistakes, heading=shown_path(path)) from None
+
+
+def is_experiment(path: PathLike) -> bool:
+    """Whether a file says what an experiment is: it has ``instances``."""
+    if Path(path).suffix.lower() not in TABLES or not Path(path).is_file():
+        return False
+    try:
+        data = parsed(path)
+    except InputError:
+        return False
+    return "kind" not in data and ("instances" in data or _format(data) == "makespan.experiment")
+
+
+def _format(data: Mapping[str, Any]) -> str:
+    return str(data.get("format", "")).partition("/")[0]
+
+
+def asked_in(path: PathLike) -> Asked:
+    """Return what a file asks for; see :func:`read_experiment`."""
+    data = parsed(path)
+    try:
+        return _asked(data, Path(path).parent)
+    except FileError:
+        raise
+    except InputError as error:
+        raise InputError(error.mistakes, heading=shown_path(path)) from None
+
+
+def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
+    form = validated(ExperimentForm, data)
+    mistakes = Mistakes()
+    instances: list[Any] = []
+    for index, each in enumerate(form.instances):
+        place = f"instances[{index}]"
+        if isinstance(each, str):
+            instances.append(each)
+        elif not isinstance(each, dict):
+            mistakes.add(place, f"{shown(each)} is neither a path nor a table with 'generate'")
+        else:
+            try:
+                grid = validated(GridForm, each, place=place)
+                instances.append(Grid(grid.generate, options=grid.options or {}, seeds=grid.seeds))
+            except InputError as error:
+                mistakes.extend(tuple(_at(place, one) for one in error.mistakes))
+    methods: list[Any] = []
+    for index, each in enumerate(form.methods):
+        place = f"methods[{index}]"
+        if isinstance(each, str):
+            methods.append(each)
+        elif not isinstance(each, dict):
+            mistakes.add(place, f"{shown(each)} is neither a name nor a table with 'method'")
+        else:
+            try:
+                one = validated(MethodForm, each, place=place)
+                methods.append((one.method, one.options or {}))
+            except InputError as error:
+                mistakes.extend(error.mistakes)
+    if form.jobs is not None:
+        text = refusal(form.jobs, JOBS)
+        if text is not None:
+            mistakes.add("jobs", text)
+    mistakes.raise_if_any(InputError)
+    parts = {
+        "instances": instances,
+        "methods": methods,
+        "seeds": form.seeds,
+        "time_limit": form.time_limit,
+        "folder": folder,
+    }
+    output = None if form.output is None else folder / form.output
+    return Asked(parts=parts, jobs=form.jobs, output=output)
+
+
+def _at(place: str, one: Mistake) -> Mistake:
+    """Return a mistake of a grid with its place in the file."""
+    if one.place.startswith(place):
+        return one
+    own = "generate" if one.place == "kind" else one.place
+    return one._replace(place=f"{place}.{own}")
