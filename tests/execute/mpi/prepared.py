@@ -45,18 +45,23 @@ def plan_of(collective: str, machines: Any = None, method: str = "auto") -> Any:
 
 
 def in_order_of(plan: Any, contributions: list[Any]) -> Any:
-    """Combine as documented: on each machine its own, then what came, as reductions are planned."""
-    schedule, sent = plan.schedule, set()
-    count = plan.problem.segments
+    """Combine as documented: on each machine its own, then what came, as reductions are planned.
+
+    The first reductions of a segment, one less than there are machines, combine it; the last of
+    them stands where it is complete.
+    """
+    schedule, count = plan.schedule, plan.problem.segments
+    left, last = [comm.size - 1] * count, [0] * count
     held = [np.array_split(own, count) for own in contributions]
     for row in np.argsort(schedule.start, kind="stable").tolist():
         machine, peer, item = (
             int(column[row]) for column in (schedule.machine, schedule.peer, schedule.item)
         )
-        if schedule.words()[row] == "reduce" and peer != 0 and (peer, item) not in sent:
-            sent.add((peer, item))
+        if schedule.words()[row] == "reduce" and left[item]:
+            left[item] -= 1
+            last[item] = machine
             held[machine][item] = held[machine][item] + held[peer][item]
-    return np.concatenate(held[0])
+    return np.concatenate([held[machine][item] for item, machine in enumerate(last)])
 
 
 def types() -> None:

@@ -126,7 +126,7 @@ def errors_of(problem: TaskGraph, noise: Noise) -> Floats:
 def _entries(factors: Floats, *index: np.ndarray) -> Floats:
     """Return the entries of every scenario, where axes of length 1 stand for any."""
     axes = (
-        each if length > 1 else 0 for each, length in zip(index, factors.shape[1:], strict=True)
+        0 if length == 1 else each for each, length in zip(index, factors.shape[1:], strict=True)
     )
     found = factors[(slice(None), *axes)]
     return found if found.ndim > 1 else found[:, None]
