@@ -119,6 +119,20 @@ def test_mistakes_name_the_field(
     assert message in error
 
 
+def test_all_mistakes_are_named_together(folder: Path) -> None:
+    """Those of entries, of methods and of the rest, each with its own place."""
+    (folder / "e.toml").write_text(
+        "instances = [7, 'none', { generate = 'taskgraph', options = { siz = 3 } }]\n"
+        "methods = [{ name = 'x' }, 'heftt']\nseeds = 'x'\ntime_limit = nan\njobs = 0\n"
+    )
+    with pytest.raises(InputError) as raised:
+        read_experiment(folder / "e.toml")
+    assert {one.place for one in raised.value.mistakes} == {
+        *("instances[0]", "instances[1]", "instances[2].options", "methods[0].method"),
+        *("methods[0]", "methods[1]", "seeds", "time_limit", "jobs"),
+    }
+
+
 LEAVES = st.one_of(
     *(st.none(), st.booleans(), st.integers(-3, 9), st.floats(allow_nan=True), st.text(max_size=3)),
     *(st.lists(st.integers(), max_size=2), st.dictionaries(st.text(max_size=3), st.integers())),

@@ -78,6 +78,8 @@ def test_what_goes_wrong_is_a_row(tmp_path: Path) -> None:
     }
     assert "machines" in rows["broken.toml", "lpt"].note
     assert "no method 'heft'" in rows["problem 2", "heft"].note
+    table = str(experiment(Experiment([tmp_path, TASKS, grid], methods=["heft"])))
+    assert table.splitlines()[1].endswith("0.000 s  3 unreadable, 1 refused")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -236,8 +238,7 @@ def test_rows_come_from_wherever_cells_run() -> None:
     def backwards(cells: Any) -> Any:
         from makespan.flow.experiments.solving import Solver
 
-        for cell in reversed(list(cells)):
-            yield [Solver().solve(cell)]
+        return iter([[Solver().solve(cell)] for cell in reversed(list(cells))])
 
     asked = Experiment(GRID, methods=["lpt"])
     assert untimed(experiment(asked, where=backwards)) == untimed(experiment(asked))

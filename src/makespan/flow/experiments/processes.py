@@ -160,10 +160,14 @@ class Processes:
             self._arrived.put((process, None))
 
     def _deal(self, process: _Process, cells: Iterator[Cell]) -> None:
-        """Give a process enough to do until its next rows have come and were answered."""
-        size = max(1, min(LARGEST_BATCH, int(BATCH / self._seconds)))
+        """Give a process enough to do until its next rows have come and were answered.
+
+        Of solves that take longer than that, none waits for one process while another is free.
+        """
+        size = min(LARGEST_BATCH, int(BATCH / self._seconds))
         if len(process.dealt) > size:
             return
+        size = max(1, size)
         batch: list[Cell] = []
         while len(batch) < size:
             cell = self._again.popleft() if self._again else next(cells, None)

@@ -58,13 +58,19 @@ class Tally:
         columns["solves"] = [f"{one.solves:,}" for one in all_]
         columns["plans"] = [f"{one.plans:,}" for one in all_]
         columns["proved"] = [f"{one.proved:,}" for one in all_]
-        columns["mean gap"] = [f"{100 * one.gap / one.gaps:.2f} %" * (one.gaps > 0) for one in all_]
-        columns["worst gap"] = [f"{100 * one.worst:.2f} %" * (one.gaps > 0) for one in all_]
+        columns["mean gap"] = [
+            f"{100 * one.gap / one.gaps:.2f} %" if one.gaps else "" for one in all_
+        ]
+        columns["worst gap"] = [f"{100 * one.worst:.2f} %" if one.gaps else "" for one in all_]
         columns["time"] = [f"{one.seconds:.3f} s" for one in all_]
         columns["others"] = [
             ", ".join(f"{count:,} {status}" for status, count in one.others.items()) for one in all_
         ]
         return Table.of(columns)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

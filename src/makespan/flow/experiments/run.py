@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -111,7 +111,7 @@ def experiment(
         there, total = tally.rows, len(asked)
         began, interrupted = time.monotonic(), False
         try:
-            with closing(place(_missing(asked, before))) as batches:  # type: ignore[type-var]
+            with closing(_rows(place, _missing(asked, before))) as batches:
                 for rows in batches:
                     if journal is None:
                         kept += rows
@@ -153,6 +153,11 @@ def _missing(asked: Experiment, before: set[bytes]) -> Iterator[Cell]:
         elif key not in begun:
             yield cell
         begun.add(key)
+
+
+def _rows(place: Where, cells: Iterator[Cell]) -> Generator[list[Record], None, None]:
+    """Yield what a place yields, which need not be a generator."""
+    yield from place(cells)
 
 
 def _chosen(jobs: int | None, where: Where | None, imports: Sequence[str]) -> Where:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from makespan.core.errors import FileError, InputError, Mistake
-from makespan.core.inputs.files import PathLike, shown_path
+from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.inputs.forms import Form, validated
 from makespan.core.inputs.mistakes import Mistakes, refusal, shown
 from makespan.core.inputs.rules import Rule
@@ -17,6 +17,8 @@ from makespan.flow.experiments.experiment import Experiment
 from makespan.flow.experiments.instances import Grid
 from makespan.flow.files.documents import TABLES, parsed
 
+ANY = Grid("independent")
+"""Stands for an instance that is refused, so that the others are counted as they stand."""
 JOBS = Rule("it is a number of processes, 1 or more", low=1, whole=True)
 
 
@@ -76,6 +78,9 @@ def is_experiment(path: PathLike) -> bool:
     if Path(path).suffix.lower() not in TABLES or not Path(path).is_file():
         return False
     try:
+        text = read_text(path)
+        if "makespan.experiment/" not in text and "instances" not in text:
+            return False  # a large problem is parsed once
         data = parsed(path)
     except InputError:
         return False
@@ -107,12 +112,14 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
             instances.append(each)
         elif not isinstance(each, dict):
             mistakes.add(place, f"{shown(each)} is neither a path nor a table with 'generate'")
+            instances.append(ANY)
         else:
             try:
                 grid = validated(GridForm, each, place=place)
                 instances.append(Grid(grid.generate, options=grid.options or {}, seeds=grid.seeds))
             except InputError as error:
                 mistakes.extend(tuple(_at(place, one) for one in error.mistakes))
+                instances.append(ANY)
     methods: list[Any] = []
     for index, each in enumerate(form.methods):
         place = f"methods[{index}]"
@@ -120,17 +127,18 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
             methods.append(each)
         elif not isinstance(each, dict):
             mistakes.add(place, f"{shown(each)} is neither a name nor a table with 'method'")
+            methods.append("auto")
         else:
             try:
                 one = validated(MethodForm, each, place=place)
                 methods.append((one.method, one.options or {}))
             except InputError as error:
                 mistakes.extend(error.mistakes)
+                methods.append("auto")
     if form.jobs is not None:
         text = refusal(form.jobs, JOBS)
         if text is not None:
             mistakes.add("jobs", text)
-    mistakes.raise_if_any(InputError)
     parts = {
         "instances": instances,
         "methods": methods,
@@ -138,6 +146,12 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
         "time_limit": form.time_limit,
         "folder": folder,
     }
+    if mistakes:
+        try:
+            Experiment(**parts)
+        except InputError as error:
+            mistakes.extend(error.mistakes)
+    mistakes.raise_if_any(InputError)
     output = None if form.output is None else folder / form.output
     return Asked(parts=parts, jobs=form.jobs, output=output)
 
