@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
 import numpy as np
 
-from makespan.core.errors import FileError, InputError, Mistake
-from makespan.core.inputs.files import shown_path, write_whole
+from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
 from makespan.core.shown import Shown, Table, counted
+from makespan.execute.measured import read_measured, write_measured
 from makespan.execute.mpi.execution import seconds as in_words
-from makespan.flow.files.documents import parsed
 from makespan.reduction.problem import Collective, Reduction
 
 FORMAT = "makespan.mpi-calibration/1"
@@ -119,10 +117,7 @@ class Calibration(Shown):
         FileError
             If the suffix is another, or the file can't be written.
         """
-        from makespan.flow.files.files import refuse_suffix
-
-        refuse_suffix(path, ".json")
-        write_whole(path, json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
+        write_measured(self, path, FORMAT)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Calibration:
@@ -133,25 +128,7 @@ class Calibration(Shown):
         FileError
             If the file can't be read or holds no calibration; with every mistake found.
         """
-        from pydantic import TypeAdapter, ValidationError
-
-        from makespan.core.inputs.forms import place_of
-
-        data = parsed(path)
-        found = data.pop("format", None)
-        if found != FORMAT:
-            raise FileError(
-                f"{shown_path(path)}: format: {shown(found)} is not {FORMAT!r}; a calibration is"
-                " written by Calibration.save(path)"
-            )
-        try:
-            read = TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
-        except ValidationError as error:
-            mistakes = [
-                Mistake(place_of(each["loc"]), each["msg"])
-                for each in error.errors(include_url=False, include_input=False)
-            ]
-            raise FileError(mistakes, heading=shown_path(path)) from None
+        read = read_measured(cls, path, FORMAT)
         read.problem(1.0)  # says what is below 0
         return read
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from makespan.core.costs import Affine
-from makespan.core.errors import ExecutionError, FileError, InputError, Mistake
-from makespan.core.inputs.files import shown_path, write_whole
+from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.shown import Framed, Shown, Table, counted
 from makespan.divisible.model.platform import Master, Star, Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
 from makespan.execute.dask.cluster.fit import Fit
-from makespan.flow.files.documents import parsed
+from makespan.execute.measured import read_measured, write_measured
 from makespan.partition.model.samples import Samples
 from makespan.partition.problem import Partition
 
 FORMAT = "makespan.calibration/1"
-INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for it, but numbers
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
 MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
@@ -224,14 +220,12 @@ class Calibration(Shown, Framed):
         FileError
             If the suffix is another, or the file can't be written.
         """
-        from makespan.flow.files.files import refuse_suffix, save
+        from makespan.flow.files.files import save
 
         if load is not None or rounds is not None:
             save(self.problem(load, rounds=1 if rounds is None else rounds), path)
-            return
-        refuse_suffix(path, ".json")
-        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
-        write_whole(path, INFINITE.sub("1e999", text) + "\n")
+        else:
+            write_measured(self, path, FORMAT)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Calibration:
@@ -242,25 +236,7 @@ class Calibration(Shown, Framed):
         FileError
             If the file can't be read or holds no calibration; with every mistake found.
         """
-        from pydantic import TypeAdapter, ValidationError
-
-        from makespan.core.inputs.forms import place_of
-
-        data = parsed(path)
-        found = data.pop("format", None)
-        if found != FORMAT:
-            raise FileError(
-                f"{shown_path(path)}: format: {shown(found)} is not {FORMAT!r}; a calibration is"
-                " written by Calibration.save(path)"
-            )
-        try:
-            return TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
-        except ValidationError as error:
-            mistakes = [
-                Mistake(place_of(each["loc"]), each["msg"])
-                for each in error.errors(include_url=False, include_input=False)
-            ]
-            raise FileError(mistakes, heading=shown_path(path)) from None
+        return read_measured(cls, path, FORMAT)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything measured as plain data."""
