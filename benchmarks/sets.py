@@ -7,6 +7,8 @@ The sets are not part of this repository; docs/taskgraph.md says where they come
 * ``stg``: the standard task graph set (Tobita and Kasahara 2002), ``FOLDER/50/rand0000.stg`` and so
   on, on identical machines. The published bounds stand in tables ``FOLDER/**/*.csv`` with rows
   ``50/rand0000.stg,machines,lower`` and, where these differ, ``,upper``.
+* ``stg-large``: graphs of that set of which no optima are at hand, ``FOLDER/300/rand0000.stg`` and
+  so on, each on 2, 4, 8 and 16 machines.
 * ``auckland``: optimal schedules in GXL (Sinnen), ``FOLDER/**/*.gxl``, each with its number of
   processors and its total schedule length.
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import re
 import statistics
 import time
@@ -37,6 +40,7 @@ FIELDS = (
 )  # fmt: skip
 TITLES = {
     "stg": "The standard task graph set, on identical machines",
+    "stg-large": "The standard task graph set, on identical machines: large graphs",
     "auckland": "Optimal schedules with communication: Auckland's set",
 }
 Key = tuple[str, int]
@@ -81,7 +85,14 @@ def _stated(name: str, text: str) -> str:
     return found[1]
 
 
-SETS = {"stg": stg, "auckland": auckland}
+def unpublished(folder: Path) -> Iterator[Instance]:
+    """Yield all graphs, with nothing said of their optima."""
+    for path in sorted(folder.rglob("*.stg")):
+        for machines in (2, 4, 8, 16):
+            yield Instance(f"{path.parent.name}/{path.name}", path, machines, math.nan, math.nan)
+
+
+SETS = {"stg": stg, "stg-large": unpublished, "auckland": auckland}
 
 
 def known(path: Path) -> dict[Key, Row]:
@@ -147,13 +158,23 @@ def page(name: str, path: Path, seconds: float) -> None:
     """Write the tables of a set from its rows."""
     rows = known(path)
     table = Table(
-        name,
+        name.replace("-", "_"),
         TITLES[name],
         f"`python -m benchmarks.sets {name}`, `auto`, {seconds:g} s each. Closed: proved where the "
         "published table has two bounds. Longer: plans longer than what is published. Two cores, "
         "beside other work, which makes times longer, even than the limit; part of what was left "
         "unproved was repeated on the quiet machine.",
-        ("graphs", "machines", "proved", "closed", "longer", "median", "longest proof"),
+        (
+            "graphs",
+            "machines",
+            "proved",
+            "closed",
+            "longer",
+            "mean gap",
+            "worst gap",
+            "median proof",
+            "longest proof",
+        ),
         clock="wall-clock time",
     )
     groups: dict[tuple[str, int], list[Row]] = {}
@@ -165,12 +186,17 @@ def page(name: str, path: Path, seconds: float) -> None:
         groups.items(), key=lambda item: (len(item[0][0]), item[0])
     ):
         proved = [row for row in every if row["status"] == "optimal"]
-        times = [float(row["seconds"]) for row in proved]
+        times = [float(row["seconds"]) for row in proved] or [math.nan]
+        gaps = [1.0 - float(row["bound"]) / float(row["makespan"]) for row in every]
         table.add(
-            group, machines, f"{len(proved)} of {len(every)}", sum(map(_was_open, proved)),
+            group,
+            machines,
+            f"{len(proved)} of {len(every)}",
+            sum(map(_was_open, proved)),
             sum(float(row["makespan"]) > float(row["published"]) for row in every),
-            statistics.median(times), max(times),
-        )  # fmt: skip
+            *(f"{gap:.2%}" for gap in (statistics.mean(gaps), max(gaps))),
+            *(statistics.median(times), max(times)),
+        )
     table.write()
     _listed(f"{name}_open", "closed", [row for row in rows.values() if _was_open(row)])
 
