@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from makespan import (
     save,
     solve,
 )
+from makespan.core.inputs.files import read_bytes
 from makespan.flow.files.files import read_schedule
 from makespan.flow.files.reading import read_any
 from makespan.taskgraph.generate import graphs as generators
@@ -120,6 +122,26 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is not a whole file of arrays"):
         read_problem(path)
     assert not Path("/tmp/unpickled").exists()
+
+
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    """No room is taken for the largest that may be read."""
+    path = written(tmp_path / "small.npz", STATED)
+    tracemalloc.start()
+    read_bytes(path, 2**32)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6
+
+
+def test_files_of_any_length_are_read_whole(tmp_path: Path) -> None:
+    """Up to the largest, and no byte more; also where the length is not known before."""
+    content = np.random.default_rng(0).bytes(3 * 2**20 + 1)
+    (tmp_path / "large").write_bytes(content)
+    assert read_bytes(tmp_path / "large", len(content)) == content
+    assert read_bytes("/proc/self/status", 2**20, pipes=True).startswith(b"Name:")
+    with pytest.raises(FileError, match="is larger than 3 MiB"):
+        read_bytes(tmp_path / "large", len(content) - 1)
 
 
 def test_broken_files_are_named(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from makespan.core.errors import FileError
 
 LARGEST = 512 * 2**20
 """Bytes, the most that is read from one file."""
+AT_ONCE = 2**20
+"""Bytes that are asked for at a time, where it is not known how many there are."""
 
 PathLike = str | os.PathLike[str]
 
@@ -47,7 +49,7 @@ def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
             _refuse_special(found.st_mode, name, pipes)  # it may be another by now
             if stat.S_ISREG(found.st_mode) and found.st_size > largest:
                 raise _too_large(name, largest)
-            return _bounded(file, name, largest)
+            return _bounded(file, name, largest, found.st_size)
     except (OSError, ValueError, MemoryError) as error:
         if isinstance(error, FileError):
             raise
@@ -97,11 +99,15 @@ SPECIAL = (
 )
 
 
-def _bounded(file: BinaryIO, name: str, largest: int) -> bytes:
-    data = file.read(largest + 1)
-    if len(data) > largest:
-        raise _too_large(name, largest)
-    return data
+def _bounded(file: BinaryIO, name: str, largest: int, expected: int = 0) -> bytes:
+    """Read all; room is taken for what is ``expected`` to come, not for the ``largest``."""
+    parts, count = [], 0
+    while part := file.read(max(expected + 1, AT_ONCE)):
+        count += len(part)
+        if count > largest:
+            raise _too_large(name, largest)
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _too_large(name: str, largest: int) -> FileError:
