@@ -15,6 +15,8 @@ from tests.oracles.taskgraph_enumeration import best, covers, random_problem
 WITHIN = 1e-8
 COMPLETE = ("branch-and-bound", "cp-sat", "cp-sat-transfers")
 """What finds a plan wherever there is one, of few tasks in enough time."""
+SAMPLING = ("monte-carlo", "sample-average")
+"""What takes as long as it may, and proves nothing by that."""
 
 
 def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
@@ -35,7 +37,8 @@ def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
     for verdict in methods(problem):
         if not verdict.applies or not (names is None or verdict.name in names):
             continue
-        result = solve(problem, method=verdict.name, time_limit=20.0)
+        limit = 0.02 if verdict.name in SAMPLING else 20.0
+        result = solve(problem, method=verdict.name, time_limit=limit)
         if result.status == "infeasible":
             assert least == np.inf, (seed, verdict.name)
         if least == np.inf and verdict.name in COMPLETE:

@@ -27,8 +27,9 @@ FINALISTS = 10
 JUDGED, ESTIMATED = 1_000, 4_000
 """Scenarios that choose among the finalists, and that the chosen plan is estimated in."""
 FEWEST = 20
-SECONDS = 1e-7
-"""What a task or an edge takes in a scenario."""
+SECONDS, PLAIN, MOST_PLAIN, AROUND = 1e-7, 5e-7, 5e-4, 1e-5
+"""What a task or an edge takes in a scenario, in a compiled loop, and more in a plain one, of which
+there is so much at most; and what a scenario takes beside them."""
 PATIENCE = 10.0
 """Seconds that judging takes where there is no limit; of a limit, the share ``RESERVED``."""
 RESERVED = 0.3
@@ -73,11 +74,13 @@ class Aim(NamedTuple):
 def affordable(problem: TaskGraph, control: Control, wanted: int, plans: int) -> int:
     """Return in how many scenarios, of those wanted, so many plans can be replayed in time.
 
-    None where they are too few to tell anything.
+    Where they would be too few to tell anything, the fewest that do, for fewer plans, or none.
     """
     left = PATIENCE if control.remaining is None else control.remaining
-    count = left / (plans * _seconds(problem))
-    return 0 if count < min(FEWEST, wanted) else int(min(count, wanted))
+    fewest = min(FEWEST, wanted)
+    if left < fewest * min(plans, FINALISTS) * _seconds(problem):
+        return 0
+    return int(min(wanted, max(fewest, left / (plans * _seconds(problem)))))
 
 
 def reserved(problem: TaskGraph, control: Control) -> float:
@@ -87,7 +90,8 @@ def reserved(problem: TaskGraph, control: Control) -> float:
 
 
 def _seconds(problem: TaskGraph) -> float:
-    return SECONDS * (len(problem.dag) + len(problem.dag.source))
+    size = len(problem.dag) + len(problem.dag.source)
+    return AROUND + min(PLAIN * size, MOST_PLAIN) + SECONDS * size
 
 
 def chosen(
