@@ -12,8 +12,9 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
 from makespan.core.solution import Solution
-from makespan.reduction.bounds import arrivals, best_bound
+from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.trees import chain, pipelined
+from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
