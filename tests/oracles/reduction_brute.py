@@ -136,8 +136,8 @@ def _most_useful(problem: Reduction) -> int:
     return math.ceil((of_one - nearest) / least)
 
 
-def random_problem(rng: random.Random) -> Reduction:
-    """Return a small problem with all fields mixed."""
+def random_problem(rng: random.Random, missing: float = 0.0) -> Reduction:
+    """Return a small problem with all fields mixed; of links, so many of 1 are ``missing``."""
     collective = rng.choice(
         ["reduce", "reduce", "broadcast", "all-reduce", "all-gather", "reduce-scatter", "gather",
          "scatter", "all-to-all", "custom"]
@@ -152,9 +152,12 @@ def random_problem(rng: random.Random) -> Reduction:
         return float(rng.choice([0, 0, 1, 1, 2, 3, rng.randint(0, 9)]) * step)
 
     def table() -> Any:
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 and not missing:
             return time()
-        return [[time() for _ in range(machines)] for _ in range(machines)]
+        rows = [[time() for _ in range(machines)] for _ in range(machines)]
+        if missing:
+            rows = [[math.inf if rng.random() < missing else each for each in row] for row in rows]
+        return rows
 
     fields: dict[str, Any] = {"machines": machines, "collective": collective, "latency": table()}
     counted = collective in ("reduce", "broadcast", "all-reduce")
@@ -272,8 +275,13 @@ def _maps(machines: list[int], parents: dict[int, Any], ends: set[int]) -> Itera
 def _least(problem: Reduction, least: Fraction | None) -> Fraction | None:
     """Return the least makespan, or ``least`` where there is nothing below."""
     combining = problem.combine or problem.collective in ("reduce", "all-reduce", "reduce-scatter")
+    linked = np.isfinite(problem.latencies) & np.isfinite(problem.transfers)
     choices = [
-        list(_ways(len(problem.machines), before, after, combining))
+        [
+            way
+            for way in _ways(len(problem.machines), before, after, combining)
+            if all(linked[i, j] for i, j, _ in way)
+        ]
         for before, after in _ends(problem)
     ]
     given: Any = problem.destinations

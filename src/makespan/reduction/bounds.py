@@ -79,7 +79,10 @@ def grain(problem: Reduction) -> float | None:
         return None
     unit, parts = problem.grid
     sizes = int(np.gcd.reduce(np.rint(problem.sizes * parts).astype(np.int64)))
-    between = ~np.eye(len(problem.machines), dtype=bool) if problem.times is None else ...
+    between: Any = ...
+    if problem.times is None:
+        between = problem.links
+        between = ~np.eye(len(problem.machines), dtype=bool) if between is None else between
     whole = [_whole(problem.latency, between, parts / unit)]
     for value in (problem.transfer, problem.reduce if problem.statement.combining else 0.0):
         whole.append(sizes * _whole(value, between, 1 / unit))
@@ -138,7 +141,8 @@ def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str
     apart = ~np.eye(machines, dtype=bool)
 
     def least(table: Any, axis: int) -> Floats:
-        return np.asarray(np.min(table, axis=axis, where=apart, initial=np.inf))
+        found = np.min(table, axis=axis, where=apart, initial=np.inf)
+        return np.where(np.isfinite(found), found, 0.0)  # without a link, nothing is due
 
     wanted = lacks.sum(axis=0)
     due = np.array([sizes[row].sum() for row in lacks])
@@ -269,7 +273,8 @@ def _least_at_root(table: Any, part: Collective) -> float:
     """Return the least latency to the root, or from it in a broadcast."""
     if not np.ndim(table):
         return float(table)
-    return float((table[ROOT, 1:] if part == "broadcast" else table[1:, ROOT]).min())
+    least = float((table[ROOT, 1:] if part == "broadcast" else table[1:, ROOT]).min())
+    return least if math.isfinite(least) else 0.0  # the root need not have anything to do
 
 
 def _busiest(problem: Reduction, sizes: Floats, part: Collective) -> float:

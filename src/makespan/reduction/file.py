@@ -15,10 +15,18 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
-from makespan.reduction.model.validation import BYTES, MACHINES, SEGMENTS, SIZE, TIME
+from makespan.reduction.model.validation import (
+    BYTES,
+    MACHINES,
+    SEGMENTS,
+    SIZE,
+    TIME,
+    TIME_OR_NONE,
+)
 from makespan.reduction.problem import FIELDS, Collective, Reduction
 
 Times = Annotated[Any, Table(TIME, TIME)]
+OfLinks = Annotated[Any, Table(TIME, TIME_OR_NONE)]
 OfMachines = Annotated[Any, Column(TIME)]
 
 
@@ -32,8 +40,8 @@ class ReductionForm(ProblemForm):
     combine: bool = False
     machines: Annotated[int, Value(MACHINES)] | list[str]
     segments: Annotated[int | str, Value(SEGMENTS)]
-    latency: Times = 0.0
-    transfer: Times | None = None
+    latency: OfLinks = 0.0
+    transfer: OfLinks | None = None
     reduce: OfMachines | None = None
     segment_sizes: Annotated[Any, Column(SIZE, one_for_all=False)] | None = None
     order: Literal["free", "greedy", "backfilling"] = "free"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from makespan.core.registry import Need
 from makespan.reduction.problem import Reduction
 
@@ -57,6 +59,33 @@ def at_most(most: int, what: str, count: Callable[[Reduction], int]) -> Need:
     return Need(f"at most {most} {what}", unmet)
 
 
+def links_between(pairs: Callable[[Reduction], tuple[Any, ...]], what: str) -> Need:
+    """Return the need of links from all of some senders to their receivers, where links miss.
+
+    ``pairs`` returns both, in the direction of the problem.
+    """
+
+    def unmet(problem: Reduction) -> str | None:
+        if problem.links is None or problem.segments == "auto":
+            return None
+        senders, receivers = pairs(problem)
+        missing = np.flatnonzero(~problem.links[senders, receivers])
+        if not len(missing):
+            return None
+        sender, receiver = (
+            problem.machines[int(ends[missing[0]])] for ends in (senders, receivers)
+        )
+        return f"none leads from {sender} to {receiver}"
+
+    return Need(f"links {what}", unmet)
+
+
+ALL_LINKS = links_between(
+    lambda problem: np.nonzero(~np.eye(len(problem.machines), dtype=bool)), "between all machines"
+)
+MISSING_LINKS = Need(
+    "missing links", lambda problem: None if problem.links is not None else "there are all"
+)
 GIVEN_COUNT = Need(
     "a given number of segments",
     lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,

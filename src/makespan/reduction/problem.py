@@ -12,7 +12,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Pictured
-from makespan.reduction.model.statement import ROOT, Collective, Statement, statement_of
+from makespan.reduction.model.links import links_of
+from makespan.reduction.model.statement import ROOT, Bools, Collective, Statement, statement_of
 from makespan.reduction.model.validation import Validation
 from makespan.reduction.model.whole_times import common_unit_of
 
@@ -48,7 +49,8 @@ class Reduction(Pictured):
         The number of segments of every machine; ``"auto"`` leaves it open, with ``bytes``,
         ``message_overhead`` and the costs per byte in place of ``transfer`` and ``reduce``.
     latency, transfer
-        Seconds per message and per segment: a number, or an n × n table (sender, receiver).
+        Seconds per message and per segment: a number, or an n × n table (sender, receiver), in
+        which infinity is a missing link. Machines on the way forward what they don't need.
     reduce
         Seconds per combination: a number, or one per machine.
     segment_sizes
@@ -203,6 +205,11 @@ class Reduction(Pictured):
         return self._over_machines(self.transfer, 2)
 
     @cached_property
+    def links(self) -> Bools | None:
+        """Which machine (row) can send to which; None where every one can to every other."""
+        return links_of(len(self.machines), self.latency, self.transfer)
+
+    @cached_property
     def reduces(self) -> Floats:
         """The time that every machine takes to combine a segment of size 1."""
         return self._over_machines(self.reduce, 1)
@@ -241,15 +248,16 @@ class Reduction(Pictured):
     def _between(self) -> Floats:
         """The latencies and transfer times between different machines."""
         tables = [np.asarray(table, dtype=float) for table in (self.latency, self.transfer)]
-        apart = ~np.eye(max(len(table) if table.ndim else 1 for table in tables), dtype=bool)
+        count = max(len(table) if table.ndim else 1 for table in tables)
+        apart = ~np.eye(count, dtype=bool) if self.links is None else self.links
         return np.concatenate([table[apart] if table.ndim else table[None] for table in tables])
 
     @property
     def _longest(self) -> float:
         """What all sends and combinations take one after another, twice, seconds."""
         latency, transfer, reduce = (
-            float(np.max(np.asarray(table, dtype=float)))
-            for table in (self.latency, self.transfer, self.reduce)
+            float(np.max(table, where=np.isfinite(table), initial=0.0))
+            for table in map(np.asarray, (self.latency, self.transfer, self.reduce))
         )
         work = (transfer + reduce) * float(self.sizes.sum())
         return 2.0 * len(self.machines) * (len(self.sizes) * latency + work)

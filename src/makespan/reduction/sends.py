@@ -68,7 +68,8 @@ class Sends:
 class Tables(NamedTuple):
     """The costs as the rules take them: whole numbers of a common unit where there is one.
 
-    Tables are 1 × 1, and the column of the machines has one entry, where all are the same.
+    Tables are 1 × 1, and the column of the machines has one entry, where all are the same. The
+    transfer over a missing link is negative.
     """
 
     transfer: Any
@@ -93,7 +94,8 @@ def tables_of(problem: Reduction) -> Tables:
     unit, parts = problem.grid
 
     def whole(values: Any, scale: Fraction) -> Any:
-        return np.rint(values * float(scale)).astype(np.int64)
+        counts = np.rint(values * float(scale)).astype(np.int64)
+        return counts if problem.links is None else np.where(values < 0, -1, counts)
 
     return Tables(
         whole(floats.transfer, 1 / unit),
@@ -106,9 +108,15 @@ def tables_of(problem: Reduction) -> Tables:
 
 def float_tables_of(problem: Reduction) -> Tables:
     """Return the costs of a problem in seconds."""
+    transfer, latency = (
+        np.array(table, dtype=float, ndmin=2) for table in (problem.transfer, problem.latency)
+    )
+    if problem.links is not None:
+        transfer = np.where(problem.links, transfer, -1.0)
+        latency = np.where(problem.links, latency, 0.0)
     return Tables(
-        np.array(problem.transfer, dtype=float, ndmin=2),
-        np.array(problem.latency, dtype=float, ndmin=2),
+        transfer,
+        latency,
         np.array(problem.reduce, dtype=float, ndmin=1),
         np.array(problem.sizes),
         None,

@@ -11,6 +11,7 @@ AUTO = (
     "chain",
     "circulant",
     "direct",
+    "shortest-paths",
     "ring",
     "recursive-doubling",
     "bruck",

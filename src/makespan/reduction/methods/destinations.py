@@ -24,6 +24,8 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.order import ordered
+from makespan.reduction.rules.reversal import broadcast_of
+from makespan.reduction.rules.routes import quickest_ways
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.search.trees import all_trees
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
@@ -89,7 +91,7 @@ def best_destinations(
 
     claim_sends(problem)
     if few:
-        best, through = _best_of_all(machines, segments, planned, control)
+        best, through = _best_of_all(problem, planned, control)
     else:
         best, through = _local_search(problem, planned, control, tries), False
     found = Solution(
@@ -108,13 +110,11 @@ class _Plan(NamedTuple):
     end: Any
 
 
-def _best_of_all(
-    machines: int, segments: int, planned: Any, control: Control
-) -> tuple[_Plan, bool]:
+def _best_of_all(problem: Reduction, planned: Any, control: Control) -> tuple[_Plan, bool]:
     """Return the plan of the best destinations, and whether all were tried."""
-    trees = all_trees(machines)
+    trees = all_trees(len(problem.machines), problem.links)
     best: _Plan | None = None
-    for choice in product(range(len(trees)), repeat=segments):
+    for choice in product(range(len(trees)), repeat=problem.items):
         plan = planned(np.ascontiguousarray(trees[list(choice)].T))
         if best is None or plan.end < best.end:
             best = plan
@@ -127,8 +127,17 @@ def _best_of_all(
 def _local_search(problem: Reduction, planned: Any, control: Control, tries: int | None) -> _Plan:
     """Start from the best classical tree, then send single segments elsewhere."""
     machines, segments = len(problem.machines), len(problem.sizes)
-    best: _Plan = planned(trees.parents_of(problem, SHAPES[0]), None)
-    for shape in SHAPES[1:]:
+    links, shapes = problem.links, SHAPES[1:] if problem.links is None else ()
+    if links is None:
+        best: _Plan = planned(trees.parents_of(problem, SHAPES[0]), None)
+    else:  # the quickest ways to the root
+        holds, lacks = problem.statement.copied
+        costs = broadcast_of(problem).over(machines)
+        ways, _ = quickest_ways(problem, costs, holds, lacks)
+        parents = np.zeros((machines, segments), dtype=np.int64)
+        parents[ways[:, 1], ways[:, 2]] = ways[:, 0]
+        best = planned(parents, None)
+    for shape in shapes:
         if control.expired():
             return best
         best = min(best, planned(trees.parents_of(problem, shape)), key=_end)
@@ -140,7 +149,7 @@ def _local_search(problem: Reduction, planned: Any, control: Control, tries: int
             break
         trial = best.parents.copy()
         for _ in range(int(rng.integers(1, 3))):
-            _move(trial, rng)
+            _move(trial, rng, links)
         best = min(planned(trial), best, key=_end)
     return best
 
@@ -149,11 +158,12 @@ def _end(plan: _Plan) -> Any:
     return plan.end
 
 
-def _move(parents: Integers, rng: np.random.Generator) -> None:
+def _move(parents: Integers, rng: np.random.Generator, links: Any) -> None:
     """Give one machine another destination for one segment, keeping a tree."""
     machines, segments = parents.shape
     segment, machine = int(rng.integers(segments)), int(rng.integers(1, machines))
-    target = int(rng.integers(machines))
+    able = None if links is None else np.flatnonzero(links[machine])
+    target = int(rng.integers(machines) if able is None else rng.choice(able))
     above = target
     while above not in (0, machine):
         above = int(parents[above, segment])

@@ -15,7 +15,13 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, says
+from makespan.reduction.needs import (
+    COPIED_OR_COMBINED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    links_between,
+    says,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.rules.steps import logged
@@ -41,7 +47,21 @@ POWER_OF_TWO = Need(
         if len(problem.machines) & (len(problem.machines) - 1)
         else None
     ),
+    decisive=True,
 )
+
+
+def _straight(problem: Reduction) -> Integers:
+    """Return a copy from the first that holds a segment to each that lacks it."""
+    holds, lacks = problem.statement.copied
+    taker, segment = np.nonzero(lacks)
+    return np.column_stack([holds.argmax(axis=0)[segment], taker, segment])
+
+
+def _ends(problem: Reduction, copies: Integers) -> tuple[Integers, Integers]:
+    """Return senders and receivers of copies, in the direction of the problem."""
+    giver, taker = copies[:, 0], copies[:, 1]
+    return (taker, giver) if problem.statement.combining else (giver, taker)
 
 
 def _planned(problem: Reduction, control: Control, copies: Integers) -> Solution:
@@ -52,16 +72,20 @@ def _planned(problem: Reduction, control: Control, copies: Integers) -> Solution
 @register(
     "reduction",
     name="direct",
-    needs=(MANY_ENDS, COPIED_OR_COMBINED, GIVEN_COUNT, FREE_ORDER),
+    needs=(
+        MANY_ENDS,
+        COPIED_OR_COMBINED,
+        GIVEN_COUNT,
+        FREE_ORDER,
+        links_between(lambda problem: _ends(problem, _straight(problem)), "to those that lack it"),
+    ),
     complexity="O(sends log sends)",
     source="pairwise exchange; classical",
 )
 def direct(problem: Reduction, control: Control) -> Solution:
     """Send every segment straight to where it belongs: in round r, machine i to machine i + r."""
     claim_sends(problem)
-    holds, lacks = problem.statement.copied
-    taker, segment = np.nonzero(lacks)
-    giver = holds.argmax(axis=0)[segment]
+    giver, taker, segment = _straight(problem).T
     machines = len(problem.machines)
     order = np.lexsort((segment, taker, giver))
     pair = (giver * machines + taker)[order]
@@ -78,10 +102,14 @@ def _method(
     """Register the method that gathers the blocks that the decorated function yields in order."""
 
     def decorate(blocks: Callable[[int], Iterator[Block]]) -> Callable[[int], Iterator[Block]]:
+        def rows_of(problem: Reduction) -> Integers:
+            rows = list(blocks(len(problem.machines)))
+            return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
         def run(problem: Reduction, control: Control) -> Solution:
             claim_sends(problem)
             machines = len(problem.machines)
-            table = np.array(list(blocks(machines)), dtype=np.int64).reshape(-1, 3)
+            table = rows_of(problem)
             count = np.array([len(range(i, problem.items, machines)) for i in range(machines)])
             rows = np.repeat(table, count[table[:, 2]], axis=0)
             of_block = np.repeat(np.cumsum(count[table[:, 2]]) - count[table[:, 2]],
@@ -90,7 +118,8 @@ def _method(
             return _planned(problem, control, rows)
 
         run.__doc__ = blocks.__doc__
-        needs = (DEALT, GIVEN_COUNT, FREE_ORDER, *more)
+        links = links_between(lambda problem: _ends(problem, rows_of(problem)), "along its blocks")
+        needs = (DEALT, GIVEN_COUNT, FREE_ORDER, *more, links)
         register("reduction", name=name, needs=needs, complexity="O(n m)", source=source)(run)
         return blocks
 

@@ -18,9 +18,10 @@ from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.rules.routes import quickest_ways, without_idle
 from makespan.reduction.rules.spreading import IN_TIME, NEEDIEST, RELEASE_FIRST, spread
 from makespan.reduction.rules.steps import logged
-from makespan.reduction.sends import claim_sends
+from makespan.reduction.sends import Tables, claim_sends
 
 STYLES = (
     RELEASE_FIRST | NEEDIEST,
@@ -39,7 +40,8 @@ class Spreader:
     """Runs the greedy for one problem, keeping the best plan found.
 
     ``release`` says when its holders have each segment, seconds; ``end`` is in the unit of the
-    rules' tables.
+    rules' tables. Where links are missing, machines on the quickest ways forward what they don't
+    need, on others with every run.
     """
 
     def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
@@ -52,8 +54,11 @@ class Spreader:
         release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
         release = (release if self.unit is None else np.rint(release)).astype(dtype)
         self.order = order = sorted_by(release)  # who has several releases them one after another
-        holds, lacks = holds[:, order], lacks[:, order]
-        self.costs = holds, lacks, latency, transfer, prepare, size[order], release[order]
+        self.holds, self.lacks = holds[:, order], lacks[:, order]
+        self.costs = latency, transfer, prepare, size[order], release[order]
+        may_forward = problem.links is not None and not problem.statement.combining
+        self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
+        self.takers = self.lacks
         self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
         self.end: Any = self.huge
         self.copies = np.empty((0, 3), dtype=np.int64)
@@ -64,22 +69,55 @@ class Spreader:
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
         """Run once; return whether the plan is better than all before."""
-        copies = np.empty((self.count, 3), dtype=np.int64)
-        times = np.empty((self.count, 2), dtype=self.times.dtype)
+        takers = self._takers(seed) if self.forwards and script is None else self.takers
+        count = int(takers.sum())
+        copies = np.empty((count, 3), dtype=np.int64)
+        times = np.empty((count, 2), dtype=self.times.dtype)
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
         if not len(self.growing):
             style &= ~IN_TIME
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
-        given = (*self.costs, seed, style, script, copies, times, self.end, goal, self.growing)
+        given = (
+            self.holds,
+            takers,
+            *self.costs,
+            seed,
+            style,
+            script,
+            copies,
+            times,
+            self.end,
+            goal,
+            self.growing,
+        )
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)
         else:
             end = self.loop(*given, RUNNING)
         if end < 0:
             return False
+        if self.forwards:
+            rows = without_idle(copies, self.lacks)
+            copies, times = copies[rows], times[rows]
         copies[:, 2] = self.order[copies[:, 2]]
-        self.end, self.copies, self.times = end, copies, times
+        if len(copies) < count and not self.costs[-1].any():
+            plan = schedule_from_copies(self.problem, copies)
+            starts = plan.start[: len(copies)] / float(self.unit or 1)
+            starts = starts if self.unit is None else np.rint(starts)
+            times = times + (starts.astype(times.dtype) - times[:, 0])[:, None]
+            end = times[:, 1].max()
+        self.end, self.copies, self.times, self.takers = end, copies, times, takers
         return True
+
+    def _takers(self, seed: int) -> Any:
+        """Return who gets what: those who need it, and those on the way."""
+        latency, transfer, prepare, size, _ = self.costs
+        costs = Tables(transfer, latency, prepare, size, None)
+        rng = None if self.end == self.huge else np.random.default_rng(seed)
+        ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
+        takers = self.lacks.copy()
+        takers[ways[:, 1], ways[:, 2]] = True
+        return takers
 
 
 def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size: Any) -> Any:
@@ -131,6 +169,8 @@ def rarest_first(
             break
         rebuild(spreader, rng)
     if spreader.end == spreader.huge:  # not even one run was through
+        if problem.links is not None:
+            return find_method("reduction", "shortest-paths").run(problem, control)
         if problem.collective in ("reduce", "broadcast"):
             return pipelined(problem, chain, control)
         return find_method("reduction", "direct").run(problem, control)
@@ -142,7 +182,7 @@ def rarest_first(
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
     """Keep the beginning of the best plan and spread the rest anew."""
     by_start = np.argsort(spreader.times[:, 0], kind="stable")
-    kept = int(rng.integers(spreader.count))
+    kept = int(rng.integers(len(by_start)))
     style = STYLES[int(rng.integers(len(STYLES)))]
     script = spreader.copies[by_start[:kept]]
     return spreader.run(int(rng.integers(2**31)), style, script)

@@ -22,6 +22,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods import trees
 from makespan.reduction.methods.rarest_first import STYLES, Spreader
+from makespan.reduction.model.links import homes_of
 from makespan.reduction.needs import (
     AN_ALL_REDUCE,
     COMBINED_AND_COPIED,
@@ -136,16 +137,16 @@ def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reducti
 
     A single segment is combined on each of unequal machines in turn, where they are few.
     """
-    _, after, _ = problem.statement
+    after = homes_of(problem.statement, problem.links)
     few = problem.items == 1 and problem.times is None and len(problem.machines) <= FEW_HOMES
     if problem.collective == "all-reduce" and not (few and pair is DEALT):
         one, other = (replace(problem, collective=part) for part in pair)
         yield one, other
         return
-    every = [np.flatnonzero(column) + 1 for column in after.T]
+    every = [(np.flatnonzero(column) + 1).tolist() for column in after.T]
     custom: dict[str, Any] = {"collective": "custom", "segments": problem.segments}
     before: Any = [(np.flatnonzero(row) + 1).tolist() for row in problem.statement.before.T]
-    wanted: Any = [machines.tolist() for machines in every]
+    wanted: Any = [(np.flatnonzero(row) + 1).tolist() for row in problem.statement.after.T]
     for turn in range(int(after.sum()) if few else 1):
         homes: Any = [[int(row[(k + turn) % len(row)])] for k, row in enumerate(every)]
         one = replace(problem, **custom, before=before, after=homes, combine=True)
@@ -163,8 +164,7 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     on_root = parts[0].collective == "reduce"
     for part in parts:
         late = bool(best) and control.expired() and not _is_small(part)
-        first = find_method("reduction", "chain" if on_root else "direct").run
-        best.append(Solution(schedule=None) if late else first(part, control))
+        best.append(Solution(schedule=None) if late else _quickest(part, control))
     stages: list[tuple[str, dict[str, int]]] = [
         (name, {}) for name in (QUICK if on_root else QUICK_DEALT)
     ]
@@ -187,6 +187,13 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     return best
 
 
+def _quickest(part: Reduction, control: Control) -> Solution:
+    """Return the plan of a part that is there soonest."""
+    name = "chain" if part.collective in ("reduce", "broadcast") else "direct"
+    name = name if part.links is None else "shortest-paths"
+    return find_method("reduction", name).run(part, control)
+
+
 def _better(one: Solution, other: Solution) -> Solution:
     """Return the solution with the better plan, with what both prove."""
     wins = other.schedule is not None and (other.optimal or other.makespan < one.makespan)
@@ -204,7 +211,8 @@ def _proved(solution: Solution) -> float:
 
 def _reductions(part: Reduction, control: Control, restarts: int | None) -> Iterator[Schedule]:
     """Yield reductions: classical trees on a root, then rarest-first with fresh seeds."""
-    for shape in SHAPES if part.collective == "reduce" else ():
+    shapes = SHAPES if part.collective == "reduce" and part.links is None else ()
+    for shape in shapes:
         yield trees.planned(part, trees.parents_of(part, shape), control, trees.LEADS)
     count = max(1, (len(part.machines) - 1) * len(part.sizes))
     restarts = max(2, min(MAX_RESTARTS, SENDS_IN_ALL // count)) if restarts is None else restarts
@@ -227,16 +235,16 @@ def _broadcasts(
     rows = np.flatnonzero(reduction.kind == Activity.REDUCE)
     np.maximum.at(complete, reduction.item[rows], reduction.end[rows])
     order = sorted_by(complete)
+    mirrored = _mirrored(part, reduction, complete, order)
     if spread is None:
-        yield _mirrored(part, reduction, complete, order)
-        first = "chain" if part.collective == "broadcast" else "direct"
-        spread = find_method("reduction", first).run(part, control).schedule
+        yield from mirrored
+        spread = _quickest(part, control).schedule
         assert spread is not None
     sends, rows = sends_of(part, spread)
     wait = _wait(complete, sends.segment, spread.start[rows])
     copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
     yield copies, spread.start[rows] + wait
-    yield _mirrored(part, reduction, complete, order)
+    yield from mirrored
     for style in STYLES[:2]:
         spreader = Spreader(part, control, complete)
         if not spreader.run(int(control.rng.integers(2**31)), style):
@@ -254,10 +262,15 @@ def _wait(complete: Any, segment: Integers, start: Any) -> float:
 
 def _mirrored(
     part: Reduction, reduction: Schedule, complete: Any, order: Integers
-) -> tuple[Integers, Any]:
-    """Return the reduction run backwards; on a root, its last segment becomes the first one."""
+) -> list[tuple[Integers, Any]]:
+    """Return the reduction run backwards; on a root, its last segment becomes the first one.
+
+    Nothing, where a link that it takes does not lead back.
+    """
     rows = reduction.rows_of(Activity.SEND)
     sender, receiver = reduction.machine[rows], reduction.peer[rows]
+    if part.links is not None and not part.links[receiver, sender].all():
+        return []
     arrival = reduction.end[rows] + part.latencies[sender, receiver]
     role = np.arange(len(order))
     if part.collective == "broadcast":
@@ -266,7 +279,7 @@ def _mirrored(
     segment = role[reduction.item[rows]]
     wait = _wait(complete, segment, start)
     copies = np.column_stack([receiver, sender, segment])
-    return copies, start + wait
+    return [(copies, start + wait)]
 
 
 def merged(

@@ -43,10 +43,13 @@ def segment_count(
     names = methods or LINE_UPS[problem.order]
     if problem.collective == "all-reduce":
         names = ("reduce-then-broadcast",)
+    one = problem.with_segments(1)
+    verdicts = {name: applicability(find_method("reduction", name), one) for name in names}
+    if methods is None and problem.links is not None:
+        names = tuple(name for name in names if verdicts[name].applies)
     for name in names:
-        verdict = applicability(find_method("reduction", name), problem.with_segments(1))
-        if not verdict.applies:
-            raise MethodError(f"methods: {verdict}")
+        if not verdicts[name].applies:
+            raise MethodError(f"methods: {verdicts[name]}")
     curves = {name: _Curve(problem, control, name) for name in names}
     for curve in list(curves.values()):
         if control.expired() and curve.name != names[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,14 @@ from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, ONE_WAY, OPEN_PLAN
+from makespan.reduction.needs import (
+    ALL_LINKS,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    ONE_WAY,
+    OPEN_PLAN,
+    links_between,
+)
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.rules.order import ordered
 from makespan.reduction.rules.reversal import schedule_from_copies
@@ -93,6 +101,14 @@ def planned(
     return schedule_from_copies(problem, backwards)
 
 
+def tree_links(tree: Tree, problem: Reduction) -> tuple[Integers, Integers]:
+    """Return senders and receivers of all links that the trees use."""
+    every = np.arange(1, len(problem.machines))
+    parents = np.concatenate([tree(len(problem.machines), segment)[1:] for segment in (0, 1)])
+    ends = np.concatenate([every, every]), parents
+    return ends if problem.collective == "reduce" else ends[::-1]
+
+
 def depths(parents: Integers) -> Integers:
     """Return how many sends each segment takes from each machine to the root.
 
@@ -124,9 +140,8 @@ def as_method(
             return pipelined(problem, tree, control, leads)
 
         run.__doc__ = tree.__doc__
-        register("reduction", name=name, needs=IN_TREES, complexity="O(n m log n)", source=source)(
-            run
-        )
+        needs = (*IN_TREES, links_between(partial(tree_links, tree), "along its trees"))
+        register("reduction", name=name, needs=needs, complexity="O(n m log n)", source=source)(run)
         return tree
 
     return decorate
@@ -159,7 +174,7 @@ def binomial(machines: int, segment: int) -> Integers:
 @register(
     "reduction",
     name="k-nomial",
-    needs=IN_TREES,
+    needs=(*IN_TREES, ALL_LINKS),
     complexity="O(n m log n)",
     source="classical; the binomial tree with digits in base k",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, ragged, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Floats
-from makespan.reduction.model.statement import Collective
+from makespan.core.numeric.arrays import Floats, frozen
+from makespan.reduction.model.links import links_of, unreachable
+from makespan.reduction.model.statement import Collective, statement_of
 
 MAX_MACHINES = 100_000
 MAX_SEGMENTS = 10_000_000
@@ -31,6 +33,7 @@ PER_BYTE = (
 )
 PER_MESSAGE = ("message_overhead", "reduce_overhead")
 TIME = Rule("a time is 0 or more seconds")
+TIME_OR_NONE = replace(TIME, allowed=f"{TIME.allowed}, inf without a link", infinite=True)
 SIZE = Rule("a size is above 0", strictly=True)
 BYTES = Rule("bytes are above 0", strictly=True)
 MACHINES = whole("machines are", high=MAX_MACHINES)
@@ -64,6 +67,8 @@ class Validation:
             fields["sequences"] = self._sequences(fields["sequences"])
         if fields["destinations"] is not None and fields["sequences"] is not None:
             mistakes.add("sequences", "is given beside destinations; a plan is given once")
+        mistakes.raise_if_any()
+        self._missing_links()
         mistakes.raise_if_any()
         return fields
 
@@ -191,7 +196,37 @@ class Validation:
             self.fields[name] = self.mistakes.number(name, value, TIME)
             return
         shape: tuple[int, ...] = (len(self.fields["machines"]),) * dimensions
-        self.fields[name] = self._array(name, value, shape, TIME)
+        rule = TIME_OR_NONE if name in ("latency", "transfer") else TIME
+        self.fields[name] = self._array(name, value, shape, rule)
+
+    def _missing_links(self) -> None:
+        """Refuse what has no way to where it belongs, and given plans over missing links.
+
+        A link that is missing from one table is missing from both.
+        """
+        fields, names = self.fields, self.fields["machines"]
+        links = links_of(len(names), fields["latency"], fields["transfer"])
+        if links is None:
+            return
+        for name in ("latency", "transfer"):
+            if np.ndim(fields[name]):
+                missing = ~links & ~np.eye(len(names), dtype=bool)
+                fields[name] = frozen(np.where(missing, np.inf, fields[name]))
+        segments = 1 if fields["segments"] == "auto" else fields["segments"]
+        ends = (fields[name] for name in ("before", "after", "combine"))
+        statement = statement_of(fields["collective"], len(names), segments, *ends)
+        place = "latency" if fields["transfer"] is None else "transfer"
+        for segment, what in unreachable(statement, links, names):
+            self.mistakes.add(place, f"over the links that there are, S{segment + 1} has {what}")
+        given: list[tuple[str, int, int]] = []
+        for machine, row in enumerate(fields["destinations"] or ()):
+            given += [(f"destinations[{machine}][{k}]", machine, to) for k, to in enumerate(row)]
+        for machine, row in enumerate(fields["sequences"] or ()):
+            given += [(f"sequences[{machine}][{k}]", machine, to) for k, (_, to) in enumerate(row)]
+        for where, machine, to in given:
+            if machine and not links[machine, to - 1]:
+                what = f"no link leads from {names[machine]} to {names[to - 1]}"
+                self.mistakes.add(where, what)
 
     def _array(self, name: str, value: Any, shape: tuple[int, ...], rule: Rule) -> Floats:
         expected = " × ".join(map(str, shape))

@@ -115,25 +115,33 @@ def _names(segments: list[int]) -> str:
     return ", ".join("–".join(map(segment_name, sorted({*run}))) for run in runs)
 
 
+def _who(problem: Reduction) -> str:
+    if problem.links is None:
+        return "any machine may send to any other"
+    pairs = int((problem.links | problem.links.T).sum()) // 2
+    return f"links between {pairs:,} pairs of machines"
+
+
 def _open(problem: Reduction) -> Diagram:
-    """Return the machines around the root; any may send to any other."""
+    """Return the machines around the root, and the links between them."""
     count = min(len(problem.machines), MOST_MACHINES)
     hidden = len(problem.machines) - count
     angle = 2.0 * np.pi * np.arange(count) / count
     said = [
-        f"any machine may send to any other; {problem.segments} segments",
+        f"{_who(problem)}; {problem.segments} segments",
         *([f"and {hidden:,} more machines"] if hidden else []),
     ]
     notes: list[str] = [""] * count
     texts: list[str] = []
-    source, target = np.nonzero(~np.eye(count, dtype=bool))
+    linked = ~np.eye(count, dtype=bool) if problem.links is None else problem.links[:count, :count]
+    source, target = np.nonzero(linked)
     if problem.segments == "auto":
         said.append(f"{short(problem.bytes or 0.0)} bytes in all")
     else:
         notes = [f"reduce {short(each)}" for each in problem.reduces[:count].tolist()]
         pairs = np.array([problem.latencies[source, target], problem.transfers[source, target]])
         if pairs.size and (pairs == pairs[:, :1]).all():
-            once = source < target
+            once = (source < target) | ~linked[target, source]
             source, target = source[once], target[once]
             said.insert(1, f"latency {short(pairs[0, 0])}, transfer {short(pairs[1, 0])} a segment")
         else:

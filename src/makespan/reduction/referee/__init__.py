@@ -33,7 +33,7 @@ def violations(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
         problem = problem.with_segments(int(schedule.item.max(initial=0)) + 1)
     if not found:
         plan = Plan(problem, schedule)
-        found = list(_incomplete(plan))
+        found = [*_unlinked(plan), *_incomplete(plan)]
     yield from found
     if found:
         return
@@ -61,6 +61,20 @@ def _misplaced(problem: Reduction, schedule: Schedule) -> Iterator[Violation]:
     for rule, wrong, what in tests:
         for row in np.flatnonzero(wrong)[:SHOWN].tolist():
             yield Violation(rule=rule, message=f"activity {row} {what}", activities=(row,))
+
+
+def _unlinked(plan: Plan) -> Iterator[Violation]:
+    """Yield the sends over missing links."""
+    problem, schedule, sends = plan.problem, plan.schedule, plan.sends
+    ends = schedule.machine[sends], schedule.peer[sends]
+    wrong = np.isinf(problem.latencies[ends]) | np.isinf(problem.transfers[ends])
+    for row in sends[wrong][:SHOWN].tolist():
+        sender, receiver = plan.who(int(schedule.machine[row])), plan.who(int(schedule.peer[row]))
+        yield Violation(
+            rule="link",
+            message=f"{sender} sends {plan.segment_of(row)} to {receiver}, but there is no link",
+            activities=(row,),
+        )
 
 
 def _incomplete(plan: Plan) -> Iterator[Violation]:

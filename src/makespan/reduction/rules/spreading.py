@@ -27,14 +27,15 @@ def spread(  # type: ignore[no-untyped-def]
     The machine whose port is free first sends: of the segments that it holds, one with the fewest
     holders that a machine can take at once, to a machine that can take it first. Ties at random
     from ``seed``. ``growing`` are the times at which one holder has made 0, 1, … others, and they
-    theirs, for :data:`IN_TIME`.
+    theirs, for :data:`IN_TIME`. What lacks a segment must be linked to somebody that has it, by
+    others that lack it.
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
-    everywhere; ``prepare`` has an entry per sender, or one. ``holds`` and ``lacks`` (machine,
-    segment) say who has what from ``release`` on, and who gets it. ``script`` rows (sender,
-    receiver, segment) are sent first, in order. ``copies`` gets all rows, ``times`` their starts
-    and arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as soon as
-    ``stop`` says so.
+    everywhere, and a missing link takes less than 0; ``prepare`` has an entry per sender, or one.
+    ``holds`` and ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets
+    it. ``script`` rows (sender, receiver, segment) are sent first, in order. ``copies`` gets all
+    rows, ``times`` their starts and arrivals. Stops early, with -1, when the end can't be below
+    ``allowed``, or as soon as ``stop`` says so.
     """
     machines, segments = holds.shape
     spread_pairs = 1 if latency.shape[0] > 1 else 0
@@ -102,7 +103,17 @@ def spread(  # type: ignore[no-untyped-def]
             soonest = now
             some = False
             if released[sender] < until[sender]:
-                while released[sender] < until[sender] and queued[own[released[sender]]]:
+                while released[sender] < until[sender]:
+                    new = own[released[sender]]
+                    able = not queued[new]
+                    if able and spread_pairs > 0:
+                        able = False
+                        for step in range(left[new]):
+                            if transfer[sender, lacking[new, step]] >= 0:
+                                able = True
+                                break
+                    if able:
+                        break
                     released[sender] += 1
                 if released[sender] < until[sender]:
                     new = own[released[sender]]
@@ -149,12 +160,18 @@ def spread(  # type: ignore[no-untyped-def]
                     if segment >= 0 and score >= best:
                         continue
                     waits = True
+                    able = False
                     for step in range(missing):
                         machine = lacking[other, step]
+                        if transfer[sender * spread_pairs, machine * spread_pairs] < 0:
+                            continue
+                        able = True
                         lag = latency[sender * spread_pairs, machine * spread_pairs]
                         if in_port[machine] - lag <= now:
                             waits = False
                             break
+                    if not able:
+                        continue
                     if waits:
                         score += 8.0 * machines
                     if segment < 0 or score < best:
@@ -175,6 +192,8 @@ def spread(  # type: ignore[no-untyped-def]
             seen = 0
             for step in range(count):
                 other = lacking[segment, (offset + step) % count]
+                if transfer[sender * spread_pairs, other * spread_pairs] < 0:
+                    continue
                 at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
                 at += (
                     transfer[sender * spread_pairs, other * spread_pairs]

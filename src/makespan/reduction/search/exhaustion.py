@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,8 @@ class Columns:
         self.size = size
         self.control = control
         self.machines = len(reduce)
-        self.trees = all_trees(self.machines)
+        self.links = (self.transfer >= 0) & ~np.eye(self.machines, dtype=bool)
+        self.trees = all_trees(self.machines, self.links)
         self.children = np.zeros_like(self.trees)
         for machine in range(1, self.machines):
             self.children[np.arange(len(self.trees)), self.trees[:, machine]] += 1
@@ -96,7 +98,7 @@ class Columns:
     def _next(self, states: Any, column: int, cut: Any) -> _Layer | None:
         size = self.size[column]
         rest = self.size[column + 1 :]
-        apart = ~np.eye(self.machines, dtype=bool)
+        apart = self.links
         transfer, latency = self.transfer * size, self.latency
         reduce = self.reduce * size
         least = self.transfer[apart].min() * rest.sum() if self.machines > 1 else 0
@@ -206,8 +208,8 @@ def search(
     value, final = _best_states(layers[-1].states[:, 2 * machines], columns.whole)
     good = _leading_to(layers, final)
     optimal = _count(layers, good)
-    tested = (machines - 1) ** (segments * (machines - 1))
-    valid = machines ** ((machines - 2) * segments) if machines > 1 else 1
+    tested = math.prod(columns.links[1:].sum(axis=1).tolist()) ** segments
+    valid = len(columns.trees) ** segments
     coloured = optimal * machines**2 * segments
     if optimal > max(listed, 1) or coloured > MAX_COLOURED or control.expired():
         best = _solutions(columns, layers, good, first_only=True)[0][0]

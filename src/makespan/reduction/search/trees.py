@@ -9,8 +9,10 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 
 
-def all_trees(machines: int) -> Integers:
+def all_trees(machines: int, links: Any = None) -> Integers:
     """Return the n^(n-2) trees into machine 0, one a row of parents, in lexicographic order.
+
+    Those over missing ``links``, a table of who has one to whom, are left out.
 
     Source: Cayley's formula; every machine's parent reaches the root.
 
@@ -26,7 +28,10 @@ def all_trees(machines: int) -> Integers:
     reached = parents
     for _ in range(machines.bit_length()):
         reached = np.take_along_axis(reached, reached, axis=1)
-    return np.ascontiguousarray(parents[~reached.any(axis=1)])
+    valid = ~reached.any(axis=1)
+    if links is not None:
+        valid &= links[np.arange(1, machines), parents[:, 1:]].all(axis=1)
+    return np.ascontiguousarray(parents[valid])
 
 
 def first_of_each_class(solutions: Integers) -> list[int]:

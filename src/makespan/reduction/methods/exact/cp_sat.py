@@ -231,6 +231,8 @@ class _Model:
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
         """Whether a given plan allows the copy, in the direction of the problem."""
+        if self.transfer[giver, taker] < 0:
+            return False
         if self.problem.destinations is not None:
             return self.problem.destinations[taker][segment] == giver + 1
         if self.problem.sequences is not None:
@@ -287,8 +289,8 @@ class _Model:
 
     def _queues(self, giver: int) -> bool:
         """Whether copies can wait for the unit of a giver: it may be slower than its port."""
-        apart = np.arange(self.machines) != giver
-        least = self.transfer[giver][apart].min() * self.size.min()
+        apart = (np.arange(self.machines) != giver) & (self.transfer[giver] >= 0)
+        least = self.transfer[giver][apart].min(initial=self.most) * self.size.min()
         return bool(self.prepare[giver] * self.size.max() > least)
 
     def _order_of_arrival(self, copies: list[list[_Copy]]) -> None:

@@ -1,0 +1,103 @@
+"""Which way segments go: the quickest from machines that have them to those that lack them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Integers
+from makespan.reduction.model.statement import Bools
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import Tables
+
+SEARCHES = 20_000  # of n² steps, in which each segment is led around what others use
+
+
+def quickest_ways(
+    problem: Reduction, tables: Tables, holds: Bools, lacks: Bools, rng: Any = None
+) -> tuple[Integers, Any]:
+    """Return the copies of the quickest ways, and when each would arrive if nothing else were sent.
+
+    Rows are (giver, taker, segment), each behind those that it waits for.
+
+    Parameters
+    ----------
+    tables
+        The costs of :func:`~makespan.reduction.rules.reversal.broadcast_of`, for every pair.
+    holds, lacks
+        Who has, and who must get, which segment. Of copies any other machine may forward them.
+    rng
+        With it, ports that earlier segments use are taken for longer, and segments follow at
+        random, so that ways differ from call to call.
+
+    Complexity: O(n²) for each different pair of ends, with ``rng`` for each segment.
+
+    Source: Dijkstra 1959.
+    """
+    transfer, latency, prepare, size, _ = tables
+    machines = len(prepare)
+    missing = (transfer < 0) | np.eye(machines, dtype=bool)
+    forward = not problem.statement.combining
+    load = np.zeros((2, machines))
+    weight = 0.0
+    segments = np.flatnonzero(lacks.any(axis=0))
+    if rng is not None and len(segments) <= SEARCHES:
+        segments = rng.permutation(segments)
+        weight = float(rng.choice([0.0, 0.1, 0.3, 1.0]))
+    known: dict[bytes, Any] = {}
+    found: list[tuple[int, int, int]] = []
+    arrivals: list[float] = []
+    for segment in segments.tolist():
+        own, wanted = holds[:, segment], lacks[:, segment]
+        key = own.tobytes() + wanted.tobytes() + size[segment].tobytes()
+        if key not in known or weight:
+            cost = latency + (transfer + prepare[:, None]) * size[segment]
+            cost = np.where(missing, np.inf, cost + weight * (load[0][:, None] + load[1]))
+            known[key] = _tree(cost, own, wanted, np.True_ if forward else wanted)
+        for giver, taker, arrival in known[key]:
+            found.append((giver, taker, segment))
+            arrivals.append(arrival)
+            if weight:
+                load[0, giver] += float(transfer[giver, taker] * size[segment])
+                load[1, taker] += float(transfer[giver, taker] * size[segment])
+    return np.array(found, dtype=np.int64).reshape(-1, 3), np.array(arrivals)
+
+
+def _tree(cost: Any, own: Bools, wanted: Bools, within: Any) -> list[tuple[int, int, float]]:
+    """Return the links of the quickest ways from ``own`` to ``wanted``, in order of arrival."""
+    distance = np.where(own, 0.0, np.inf)
+    above = np.full(len(own), -1)
+    ahead = np.ones(len(own), dtype=bool)
+    order: list[int] = []
+    missing = int(wanted.sum())
+    while missing:
+        near = int(np.argmin(np.where(ahead, distance, np.inf)))
+        ahead[near] = False
+        order.append(near)
+        missing -= int(wanted[near])
+        later = distance[near] + cost[near]
+        nearer = ahead & within & (later < distance)
+        distance[nearer] = later[nearer]
+        above[nearer] = near
+    used = wanted.copy()
+    for machine in reversed(order):
+        if used[machine] and above[machine] >= 0:
+            used[above[machine]] = True
+    return [
+        (int(above[machine]), machine, float(distance[machine]))
+        for machine in order
+        if used[machine] and above[machine] >= 0
+    ]
+
+
+def without_idle(copies: Integers, lacks: Bools) -> Integers:
+    """Return the rows of the copies but those to machines that neither need nor forward them."""
+    rows = np.arange(len(copies))
+    while True:
+        gives = lacks.copy()
+        gives[copies[rows, 0], copies[rows, 2]] = True
+        useful = gives[copies[rows, 1], copies[rows, 2]]
+        if useful.all():
+            return rows
+        rows = rows[useful]
