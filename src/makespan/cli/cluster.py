@@ -16,9 +16,15 @@ from makespan.core.system.extras import optional
 
 RESULTS = (".json", ".npy")
 
-scheduler = click.option(
-    "--scheduler", required=True, metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:PORT."
-)
+
+def scheduler_option(
+    required: bool = True, says: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that names a scheduler."""
+    text = f"A Dask scheduler: tcp://HOST:PORT.{says}"
+    return click.option("--scheduler", required=required, metavar="ADDRESS", help=text)
+
+
 function = click.option(
     "--function",
     "function_name",

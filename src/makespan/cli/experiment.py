@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def run(
     given: Mapping[str, Any],
     output: str | None,
     jobs: int | None,
+    scheduler: str | None,
     others: Mapping[str, Any],
 ) -> int:
     """Run the experiment of a file, or of options; ``given`` replace what the file says."""
@@ -52,7 +54,8 @@ def run(
     if len(files) == 1 and is_experiment(files[0]):
         asked = asked_in(files[0])
         parts = {**asked.parts, **parts}
-        jobs = asked.jobs if jobs is None else jobs
+        if jobs is None and scheduler is None:
+            jobs, scheduler = asked.jobs, asked.scheduler
         output = str(asked.output) if output is None and asked.output else output
     else:
         parts = {"instances": list(files), **parts}
@@ -60,6 +63,8 @@ def run(
             raise click.UsageError("--methods says what an experiment compares: heft,peft,auto")
     if output is None:
         raise click.UsageError("-o names the file of an experiment: .csv, .jsonl, .json, .parquet")
+    if jobs is not None and scheduler is not None:
+        raise click.UsageError("--jobs and --scheduler say two places; choose one")
     try:
         wanted = Experiment(**parts)
     except InputError as error:
@@ -72,8 +77,8 @@ def run(
         rest = "" if left is None else f", about {_duration(left)} left"
         line.say(f"{done:,} of {total:,} solves{rest}")
 
-    with line.shown():
-        results = experiment(wanted, output=output, jobs=jobs, progress=tell)
+    with _where(scheduler) as where, line.shown():
+        results = experiment(wanted, output=output, jobs=jobs, where=where, progress=tell)
     parameters.say(str(results))
     for note in results.notes:
         parameters.print_error(f"note: {note}")
@@ -82,6 +87,20 @@ def run(
     if results.interrupted:
         click.echo("interrupted: the same command goes on", err=True)
     return INTERRUPTED if results.interrupted else DONE
+
+
+@contextmanager
+def _where(scheduler: str | None) -> Iterator[Any]:
+    """Give the workers of a scheduler; None where none is named."""
+    if scheduler is None:
+        yield None
+        return
+    from makespan.cli.cluster import connected
+
+    with connected(scheduler) as client:
+        from makespan.execute.dask.experiments import Workers
+
+        yield Workers(client)
 
 
 def _refuse_among_instances(output: str, files: tuple[str, ...]) -> None:

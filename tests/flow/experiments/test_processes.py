@@ -16,7 +16,7 @@ import pytest
 from makespan import Experiment, Grid, IndependentTasks, experiment, records
 from makespan.core import registry
 from makespan.core.errors import ExecutionError, InputError
-from makespan.flow.experiments import processes
+from makespan.flow.experiments import processes, worker
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.processes import Processes
 from tests.flow.experiments.test_experiment import untimed
@@ -140,9 +140,23 @@ def test_each_process_has_a_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(str(tmp_path))
     place = Processes(2, imports=["telling"])
     assert len(list(records(Experiment(GRID, methods="lpt", seeds=5), where=place))) == 100
-    cores = sorted(os.sched_getaffinity(0))
-    told = sorted(path.read_text() for path in tmp_path.glob("core*"))
-    assert told == sorted(f"{{{cores[slot % len(cores)]}}} 1" for slot in range(2))
+    told = [path.read_text() for path in tmp_path.glob("core*")]
+    assert len(told) == 2
+    assert set(told) <= {f"{{{core}}} 1" for core in os.sched_getaffinity(0)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no names of this kind")
+def test_no_two_processes_take_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another is left: then they share."""
+    kept: list[set[int]] = []
+    monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cores: kept.append(cores))
+    first = 10**6 + os.getpid() * 10  # cores that no other test has
+    two = [first, first + 1]
+    with worker._pinned(two), worker._pinned(two), worker._pinned(two[::-1]):
+        pass
+    with worker._pinned(two):
+        pass
+    assert kept == [{first}, {first + 1}, {first + 1}, {first}]
 
 
 CLI = [sys.executable, "-c", "from makespan.cli import main; main()"]

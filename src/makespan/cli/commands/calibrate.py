@@ -12,7 +12,7 @@ PLATFORMS = (".toml", ".json")
 
 
 @click.command("calibrate", cls=OnMpi)
-@cluster.scheduler
+@cluster.scheduler_option()
 @cluster.function
 @click.option(
     "--sample",

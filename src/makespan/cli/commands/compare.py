@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from makespan.cli import parameters
+from makespan.cli.cluster import scheduler_option
 from makespan.cli.codes import DONE, INTERRUPTED
 
 
@@ -35,6 +36,7 @@ from makespan.cli.codes import DONE, INTERRUPTED
     metavar="N",
     help="An experiment in N processes; one that dies costs one solve.",
 )
+@scheduler_option(required=False, says=" An experiment on its workers.")
 @parameters.parts
 @parameters.as_json
 @click.option(
@@ -58,6 +60,7 @@ def command(
     seed: int | None,
     seeds: int | None,
     jobs: int | None,
+    scheduler: str | None,
     parts: dict[str, Any],
     as_json: bool,
     output: str | None,
@@ -76,9 +79,9 @@ def command(
     makespan compare graphs/ --methods heft,peft --time-limit 1 -o methods.csv
     makespan compare gpus.csv --tasks 512 --interpolation linear
 
-    With --seeds or --jobs, into a .parquet or .jsonl file, or of an experiment.toml it is an
-    experiment: a row for each solve, written when it is done. The same command goes on with a file
-    that is there.
+    With --seeds, --jobs or --scheduler, into a .parquet or .jsonl file, or of an experiment.toml
+    it is an experiment: a row for each solve, written when it is done. The same command goes on
+    with a file that is there.
 
     \b
     makespan compare graphs/ --methods heft,peft,auto --seeds 5 --jobs 2 -o results.parquet
@@ -95,7 +98,7 @@ def command(
         chosen = [name.strip() for name in methods.split(",") if name.strip()]
         if not chosen:
             raise click.BadParameter("names no method", param_hint="--methods")
-    if experiment.asks_for_one(files, output, seeds=seeds, jobs=jobs):
+    if experiment.asks_for_one(files, output, seeds=seeds, jobs=jobs, scheduler=scheduler):
         asked = click.get_current_context().get_parameter_source("time_limit")
         limit = None if asked is ParameterSource.DEFAULT else time_limit
         return experiment.run(
@@ -103,6 +106,7 @@ def command(
             given={"methods": chosen, "seeds": seeds, "time_limit": limit},
             output=output,
             jobs=jobs,
+            scheduler=scheduler,
             others={"seed": seed, "as_json": as_json, "picture": picture, "parts": parts},
         )
     suffixes = Comparisons.SUFFIXES

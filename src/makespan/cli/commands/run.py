@@ -20,7 +20,7 @@ RUN_FORMAT = "makespan.run/1"
 
 @click.command("run", cls=OnMpi)
 @parameters.file_argument("result")
-@cluster.scheduler
+@cluster.scheduler_option()
 @cluster.function
 @click.option(
     "--data",

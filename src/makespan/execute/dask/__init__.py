@@ -34,6 +34,7 @@ from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.items import Files
 from makespan.execute.dask.execution import Execution, ItemsFailed
 from makespan.execute.dask.executor import Executor
+from makespan.execute.dask.experiments import Workers
 from makespan.execute.dask.graphs import TasksFailed, compute, measure, plan_graph
 from makespan.execute.dask.joblib import register_joblib
 from makespan.execute.dask.maps.map import forget, imap, map  # noqa: A004
@@ -47,6 +48,7 @@ __all__ = [
     "Files",
     "ItemsFailed",
     "TasksFailed",
+    "Workers",
     "calibrate",
     "compute",
     "forget",

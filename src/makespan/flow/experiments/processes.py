@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import Self
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.system import memory
@@ -63,6 +64,23 @@ class _Process:
             self.popen.kill()
 
 
+class Pace:
+    """How many solves to hand over at a time, by what the last ones took."""
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self.seconds, self.most = seconds, most
+        self._each = seconds
+
+    def note(self, rows: list[Record]) -> None:
+        for each in rows:
+            self._each += 0.1 * ((each.wall_time or 0.0) + 1e-4 - self._each)
+
+    @property
+    def batch(self) -> int:
+        """Solves that take about ``seconds``; 0 where a single one takes longer."""
+        return min(self.most, int(self.seconds / self._each))
+
+
 class Processes:
     """Solves in ``jobs`` processes, each on one core where the system can pin it.
 
@@ -76,6 +94,8 @@ class Processes:
         Bytes that one may hold; None for an equal share of what is free now.
     imports
         Modules that they import first, which register methods.
+
+    As a context manager it keeps the processes for several calls of :meth:`solved`.
     """
 
     def __init__(
@@ -83,53 +103,64 @@ class Processes:
     ) -> None:
         self.jobs, self.imports = jobs, imports
         self.most = SHARE * memory.available() / jobs if most is None else most
-        self._arrived: SimpleQueue[tuple[_Process, list[Record] | None]] = SimpleQueue()
         self._again: deque[Cell] = deque()
-        self._seconds = BATCH  # about, a cell
-        self._rows = 0
+        self._pace = Pace(BATCH, LARGEST_BATCH)
+        self._processes: list[_Process] = []
 
     def __call__(self, cells: Iterator[Cell]) -> Iterator[list[Record]]:
         """Yield the rows as they come; ending the iteration ends the processes."""
-        processes: list[_Process] = []
-        with tempfile.TemporaryDirectory(prefix="makespan-") as folder:
-            try:
-                for slot in range(self.jobs):
-                    processes.append(self._started(slot, Path(folder)))
-                    self._deal(processes[-1], cells)
-                yield from self._collected(processes, cells, Path(folder))
-            finally:
-                for process in processes:
-                    process.popen.kill()
-                for process in processes:
-                    _reaped(process)
+        with self:
+            yield from self.solved(cells)
 
-    def _collected(
-        self, processes: list[_Process], cells: Iterator[Cell], folder: Path
-    ) -> Iterator[list[Record]]:
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
+        self._arrived: SimpleQueue[tuple[_Process, list[Record] | None]] = SimpleQueue()
+        try:
+            for slot in range(self.jobs):
+                self._processes.append(self._started(slot))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            process.popen.kill()
+        for process in self._processes:
+            _reaped(process)
+        self._processes.clear()
+        self._folder.cleanup()
+
+    def solved(self, cells: Iterator[Cell]) -> Iterator[list[Record]]:
+        """Yield the rows as they come."""
+        for process in self._processes:
+            self._deal(process, cells)
         looked = time.monotonic()
-        while any(process.dealt for process in processes):
+        while any(process.dealt for process in self._processes):
             try:
                 process, rows = self._arrived.get(timeout=WATCH)
             except Empty:
                 pass
             else:
                 if rows is None:
-                    yield self._buried(process)
+                    found = self._buried(process)
                     _reaped(process)
-                    at = processes.index(process)
-                    process = processes[at] = self._started(process.slot, folder)
+                    at = self._processes.index(process)
+                    process = self._processes[at] = self._started(process.slot)
+                    yield found
                 else:
                     self._noted(process, rows)
                     yield rows
                 self._deal(process, cells)
-                for other in processes if self._again else ():
+                for other in self._processes if self._again else ():
                     self._deal(other, cells)
             if time.monotonic() > looked + WATCH:
                 looked = time.monotonic()
-                for process in processes:
+                for process in self._processes:
                     self._watch(process)
 
-    def _started(self, slot: int, folder: Path) -> _Process:
+    def _started(self, slot: int) -> _Process:
+        folder = Path(self._folder.name)
         beat, errors = folder / f"beat{slot}", folder / f"errors{slot}"
         beat.write_bytes(BEAT.pack(0, 0.0))
         code = f"import sys; sys.path[:] = {sys.path!r}\n"
@@ -144,27 +175,20 @@ class Processes:
             )
         process = _Process(slot, popen, beat, errors)
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-        setup = Setup(str(beat), cores[slot % len(cores)] if cores else None, self.imports)
+        first = slot % len(cores) if cores else 0
+        setup = Setup(str(beat), cores[first:] + cores[:first], self.imports)
         assert popen.stdin is not None
         with contextlib.suppress(OSError):
             popen.stdin.write(pickle.dumps(setup))
-        threading.Thread(target=self._listen, args=(process,), daemon=True).start()
+        threading.Thread(target=_listen, args=(process, self._arrived), daemon=True).start()
         return process
-
-    def _listen(self, process: _Process) -> None:
-        assert process.popen.stdout is not None
-        try:
-            while True:
-                self._arrived.put((process, pickle.load(process.popen.stdout)))
-        except Exception:  # the end, or rows that a kill tore
-            self._arrived.put((process, None))
 
     def _deal(self, process: _Process, cells: Iterator[Cell]) -> None:
         """Give a process enough to do until its next rows have come and were answered.
 
         Of solves that take longer than that, none waits for one process while another is free.
         """
-        size = min(LARGEST_BATCH, int(BATCH / self._seconds))
+        size = self._pace.batch
         if len(process.dealt) > size:
             return
         size = max(1, size)
@@ -178,10 +202,10 @@ class Processes:
             process.deal(batch)
 
     def _noted(self, process: _Process, rows: list[Record]) -> None:
-        for each in rows:
+        for _ in rows:
             process.dealt.popleft()
-            process.received += 1
-            self._seconds += 0.1 * ((each.wall_time or 0.0) + 1e-4 - self._seconds)
+        process.received += len(rows)
+        self._pace.note(rows)
 
     def _watch(self, process: _Process) -> None:
         """End a process whose solve takes more time or memory than it may."""
@@ -211,6 +235,15 @@ class Processes:
         self._again.extend(cells[:at] + cells[at + 1 :])
         status, note = process.fault or _death(code, _last_words(process))
         return [row(cells[at], status, note)]
+
+
+def _listen(process: _Process, arrived: SimpleQueue[tuple[_Process, list[Record] | None]]) -> None:
+    assert process.popen.stdout is not None
+    try:
+        while True:
+            arrived.put((process, pickle.load(process.popen.stdout)))
+    except Exception:  # the end, or rows that a kill tore
+        arrived.put((process, None))
 
 
 def _death(code: int, words: str) -> tuple[str, str]:

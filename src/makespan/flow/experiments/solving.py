@@ -13,6 +13,7 @@ from makespan.core.problem import Pictured, Problem
 from makespan.core.system import memory, startup
 from makespan.flow.attempt import Attempt, attempt
 from makespan.flow.experiments.experiment import Cell
+from makespan.flow.experiments.instances import Instance
 from makespan.flow.experiments.record import Record
 from makespan.flow.result import Result
 
@@ -81,17 +82,22 @@ class Solver:
 
     def _problem(self, cell: Cell) -> Problem | None:
         if self._name != cell.instance.name:
-            self._name, self._pickled, self._fault = cell.instance.name, b"", ""
-            try:
-                self._pickled = pickle.dumps(cell.instance.problem())
-            except MakespanError as error:
-                self._fault = str(error)
-            except Exception as error:
-                self._fault = f"internal error: {type(error).__name__}: {error}"
+            self._name = cell.instance.name
+            self._pickled, self._fault = pickled(cell.instance)
         if self._fault:
             return None
         problem: Problem = pickle.loads(self._pickled)
         return problem
+
+
+def pickled(instance: Instance) -> tuple[bytes, str]:
+    """Return the pickle of an instance's problem; or none, and why."""
+    try:
+        return pickle.dumps(instance.problem()), ""
+    except MakespanError as error:
+        return b"", str(error)
+    except Exception as error:
+        return b"", f"internal error: {type(error).__name__}: {error}"
 
 
 def _tried(cell: Cell, problem: Problem) -> tuple[Attempt, float]:

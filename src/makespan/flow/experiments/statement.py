@@ -29,6 +29,7 @@ class ExperimentForm(Form):
     seeds: Any = 1
     time_limit: Any = 10
     jobs: Any = None
+    scheduler: str | None = None
     output: str | None = None
 
 
@@ -45,19 +46,20 @@ class MethodForm(Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a file asks for: an experiment, and perhaps in how many processes and into which file.
+    """What a file asks for: an experiment, and perhaps where it is solved and into which file.
 
     ``parts`` are those of the experiment, for callers that replace some of them.
     """
 
     parts: Mapping[str, Any]
     jobs: int | None
+    scheduler: str | None
     output: Path | None
 
 
 @suggesting
 def read_experiment(path: PathLike) -> Experiment:
-    """Read an experiment from a TOML or JSON file; its ``jobs`` and ``output`` are for the command.
+    """Read an experiment from a TOML or JSON file, whose ``jobs`` and the like the command reads.
 
     Raises
     ------
@@ -137,6 +139,8 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
                 methods.append("auto")
     if form.jobs is not None:
         text = refusal(form.jobs, JOBS)
+        if text is None and form.scheduler is not None:
+            text = "stands beside scheduler: solves run in one place"
         if text is not None:
             mistakes.add("jobs", text)
     parts = {
@@ -153,7 +157,7 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
             mistakes.extend(error.mistakes)
     mistakes.raise_if_any(InputError)
     output = None if form.output is None else folder / form.output
-    return Asked(parts=parts, jobs=form.jobs, output=output)
+    return Asked(parts=parts, jobs=form.jobs, scheduler=form.scheduler, output=output)
 
 
 def _at(place: str, one: Mistake) -> Mistake:

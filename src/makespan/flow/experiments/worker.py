@@ -13,6 +13,7 @@ import os
 import pickle
 import queue
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -35,7 +36,7 @@ class Setup(NamedTuple):
     """What a worker is told first."""
 
     beat: str
-    core: int | None
+    cores: Sequence[int]
     imports: Sequence[str]
 
 
@@ -46,12 +47,30 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print is no row
     setup: Setup = pickle.load(sys.stdin.buffer)
-    if setup.core is not None:
-        os.sched_setaffinity(0, {setup.core})
+    claim = _pinned(setup.cores)
     for name in setup.imports:
         import_module(name)
-    with open(setup.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat:
+    with open(setup.beat, "r+b") as file, mmap.mmap(file.fileno(), BEAT.size) as beat, claim:
         _serve(out, beat)
+
+
+def _pinned(cores: Sequence[int]) -> socket.socket | contextlib.nullcontext[None]:
+    """Keep to the first of these cores that no process like this has; to the first if none is left.
+
+    Who has one shows in a name that the system gives to one process, until that ends.
+    """
+    for core in cores:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0makespan-core-{core}")
+        except OSError:
+            claim.close()
+        else:
+            os.sched_setaffinity(0, {core})
+            return claim
+    if cores:
+        os.sched_setaffinity(0, {cores[0]})
+    return contextlib.nullcontext()
 
 
 def _serve(out: BinaryIO, beat: mmap.mmap) -> None:
