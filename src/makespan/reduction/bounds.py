@@ -8,7 +8,8 @@ so does the bound for ``order="greedy"``, in which every port takes the segments
 
 Before an all-reduce ends, the segment completed last is broadcast; before its broadcasts begin,
 some segment is reduced, on whatever machine. So the bounds of one segment's way there and back add
-up, and so do what all ports need one way and one segment the other way.
+up, and so do what all ports need one way and one segment the other way; the segments between are
+counted in :mod:`makespan.reduction.search.completions`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from makespan.core.solution import Bound
 from makespan.reduction.model.growth import ROUNDING, arrivals, capacity, in_order, last_arrival
 from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
+from makespan.reduction.search.completions import least_seconds
 
 MAX_SPLITS = 48
 FEW_MACHINES = 200
@@ -38,6 +40,8 @@ SOURCES = {
     "order": "segments in order on every port: sends of the next follow, and those of one to the "
     "root stand together",
     "ports": "every segment passes each port on its way",
+    "completions": "what all ports and units must do before and after segments are complete; a "
+    "linear programme over when they are",
     "path": "the largest segment's way between the root and the machine farthest from it",
 }
 
@@ -125,6 +129,10 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
         there = _ways(problem, size, back=False, combining=True).max(axis=0)
         spread = _ways(problem, size, back=False, combining=False).max(axis=1)
         values["path"] = float((there + spread).min()) * (1 - ROUNDING)
+    costs = _Least.of(problem, least, "reduce")
+    times = costs.latency, costs.transfer * costs.size, costs.reduce * costs.size
+    known = max(values.values())
+    values["completions"] = least_seconds(machines, problem.items, times, known) * (1 - ROUNDING)
     return values
 
 
