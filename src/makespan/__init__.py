@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         MissingExtra as MissingExtra,
         ProblemError as ProblemError,
     )
+    from makespan.core.network.interconnect import Interconnect as Interconnect
     from makespan.core.report import Report as Report, Violation as Violation
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.simulation.noise import Noise as Noise

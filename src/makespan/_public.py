@@ -23,6 +23,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
             "MissingExtra",
             "ProblemError",
         ),
+        "makespan.core.network.interconnect": ("Interconnect",),
         "makespan.core.simulation.noise": ("Noise",),
         "makespan.core.report": ("Report", "Violation"),
         "makespan.core.solution": ("Bound",),

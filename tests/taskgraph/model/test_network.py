@@ -118,3 +118,20 @@ def test_cores_are_as_many_as_floats_count() -> None:
     assert solve(TaskGraph(dag, Network([1.0], cores=10**12))).makespan == 2.0
     with pytest.raises(ProblemError, match="a whole number from 1 to 9,007,199,254,740,991"):
         TaskGraph(dag, Network([1.0], cores=2**63 - 1))
+
+
+def test_nodes_are_complete_and_meet_behind_their_cards() -> None:
+    """Two nodes of two: a direct link within, over both cards and the switch between."""
+    network = Network([1.0] * 4, topology="nodes", shape=[2, 2], links=[("card 1", "switch", 0.5)])
+    assert network.nodes == ("M1", "M2", "M3", "M4", "card 1", "card 2", "switch")
+    hops = network.routing.hops[:4, :4]
+    assert hops.tolist() == [[0, 1, 4, 4], [1, 0, 4, 4], [4, 4, 0, 1], [4, 4, 1, 0]]
+    assert network.routing.seconds(0, 2, 3.0) == 3 + 6 + 3 + 3
+    for fields, said in (
+        ({"shape": [2]}, "the nodes and the machines of each"),
+        ({}, r"2 nodes of 4 machines are \[2, 4\]"),
+        ({"shape": [2, 2], "routers": ["r"]}, "they are the cards"),
+        ({"shape": [3, 2]}, "holds 6 machines, but there are 4"),
+    ):
+        with pytest.raises(ProblemError, match=said):
+            TaskGraph(Dag({"a": 1}, []), Network([1.0] * 4, topology="nodes", **fields))

@@ -37,22 +37,3 @@ def topological(first_out, target, waiting, order):  # type: ignore[no-untyped-d
                 order[tail] = successor
                 tail += 1
     return tail
-
-
-@graph_loop
-def distances(first, target, hops, queue):  # type: ignore[no-untyped-def]
-    """Write the links on a shortest way from each node to each, in a flat table that holds -1."""
-    count = len(queue)
-    for start in range(count):
-        row = start * count
-        queue[0] = start
-        head, tail = 0, 1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            for position in range(first[node], first[node + 1]):
-                other = target[position]
-                if hops[row + other] < 0:
-                    hops[row + other] = hops[row + node] + 1
-                    queue[tail] = other
-                    tail += 1

@@ -12,17 +12,15 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import whole
 from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.names import Numbered, index_by_name
+from makespan.core.names import index_by_name
+from makespan.core.network.interconnect import Interconnect, Link
+from makespan.core.network.routing import Route, Routing, is_uniform
 from makespan.core.numeric.arrays import Floats, Integers, frozen
-from makespan.core.system.memory import claim
-from makespan.taskgraph.model.routing import Route, Routing, is_uniform
-from makespan.taskgraph.model.topology import neighbours
 
-Link = tuple[str, str, float]
 CORES = whole("cores are", high=2**53 - 1)  # floats skip whole numbers above
 
 
-class Network:
+class Network(Interconnect):
     """Machines with speeds and set-up times, and the links between them.
 
     Parameters
@@ -40,24 +38,8 @@ class Network:
         What a second of execution costs on a machine, and what it costs once if it executes
         anything; one number for all, or one per machine.
     topology
-        ``complete``, ``bus`` (all transfers share one medium), ``star`` (the centre is the first
-        router, or else the first machine), ``ring``, ``mesh``, ``torus``, ``hypercube``, ``tree``,
-        or ``links``: those given in ``links`` and ``one_way_links`` only.
-    shape
-        Extents of a mesh or torus, machines numbered with the last one fastest; the number of
-        children in a tree (2 if omitted).
-    rate
-        Units of data per second of every link; with ``complete`` and ``bus`` also a table, from
-        row to column. Infinity: the link takes no time.
-    duplex
-        Whether a link carries both directions at once.
-    routers
-        Names of nodes that forward but do not compute.
-    links
-        ``(a, b, rate)``: links in both directions; with a topology that has the link already,
-        its rate.
-    one_way_links
-        ``(from, to, rate)``.
+        With ``shape``, ``rate``, ``duplex``, ``routers``, ``links`` and ``one_way_links`` as in
+        :class:`makespan.Interconnect`; a link has a rate, and no latency.
     delays
         Seconds by (from, to) that data of this pair of machines take after the last hop.
 
@@ -73,6 +55,8 @@ class Network:
     >>> float(network.routing.seconds_per_unit[0, 1])
     0.25
     """
+
+    link_lengths = (3,)
 
     def __init__(
         self,
@@ -93,22 +77,19 @@ class Network:
         one_way_links: Sequence[Link] = (),
         delays: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
-        self._mistakes = Mistakes()
-        self.speed = _column("speed", speeds, None, self._mistakes)
+        found = Mistakes()
+        self.speed = _column("speed", speeds, None, found)
+        super().__init__(
+            len(self.speed) if names is None else names, topology=topology, shape=shape, rate=rate,
+            duplex=duplex, routers=routers, links=links, one_way_links=one_way_links,
+        )  # fmt: skip
+        self._mistakes.extend(found.found)
         count = len(self.speed)
         self.task_setup = _column("task_setup", task_setup, count, self._mistakes)
         self.message_setup = _column("message_setup", message_setup, count, self._mistakes)
         self.price = _column("price", price, count, self._mistakes)
         self.start_price = _column("start_price", start_price, count, self._mistakes)
         self.cores: Integers = _cores(cores, count, self._mistakes)
-        self.names: Sequence[str] = Numbered("M", count, first=1) if names is None else tuple(names)
-        self.topology = topology
-        self.shape = tuple(shape)
-        self.rate = _rates(rate, self._mistakes)
-        self.duplex = duplex
-        self.routers = tuple(routers)
-        self.links: tuple[Link, ...] = tuple(map(_link, links))
-        self.one_way_links: tuple[Link, ...] = tuple(map(_link, one_way_links))
         self.delays = dict(delays or {})
 
     @classmethod
@@ -129,50 +110,12 @@ class Network:
     def __len__(self) -> int:
         return len(self.speed)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Network):
-            return NotImplemented
-        columns = (
-            "speed", "task_setup", "message_setup", "cores", "price", "start_price", "rate",
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return (
+            *super()._parts, self.speed, self.task_setup, self.message_setup, self.cores,
+            self.price, self.start_price, self.delays,
         )  # fmt: skip
-        plain = (
-            "names", "topology", "shape", "duplex", "routers", "links", "one_way_links", "delays",
-        )  # fmt: skip
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
-        ) and all(getattr(self, name) == getattr(other, name) for name in plain)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<Network of {len(self)} machines, {self.topology}>"
-
-    @cached_property
-    def nodes(self) -> Sequence[str]:
-        """The names of the machines, then of the routers."""
-        return (*self.names, *self.routers) if self.routers else self.names
-
-    @cached_property
-    def arcs(self) -> Floats:
-        """Rates from node to node, shape (nodes, nodes); 0 where there is no link."""
-        count = len(self.nodes)
-        claim(96.0 * count * count, f"the routes between {count:,} machines and routers")
-        rates = np.zeros((count, count))
-        table = self.rate if self.rate.ndim == 2 else None
-        if table is not None and self.topology in ("complete", "bus"):
-            rates[: len(self), : len(self)] = table
-        elif self.topology in ("complete", "bus"):
-            rates[: len(self), : len(self)] = self.rate
-        else:
-            for a, b in neighbours(self.topology, len(self), self.shape, len(self.routers)):
-                rates[a, b] = rates[b, a] = self.rate
-        position = index_by_name(self.nodes)
-        for one, other, own in self.links:
-            rates[position[one], position[other]] = rates[position[other], position[one]] = own
-        for one, other, own in self.one_way_links:
-            rates[position[one], position[other]] = own
-        np.fill_diagonal(rates, 0.0)
-        return frozen(rates)
 
     @cached_property
     def routing(self) -> Routing:
@@ -185,18 +128,6 @@ class Network:
         for (a, b), seconds in self.delays.items():
             delay[position[a], position[b]] = seconds
         return Routing(self.arcs, setup, delay)
-
-    @cached_property
-    def medium(self) -> Integers:
-        """What a hop occupies under ``contention = "links"``, shape (nodes, nodes).
-
-        A duplex link has two media, one a direction; a bus has one medium in all.
-        """
-        count = len(self.nodes)
-        numbers = np.arange(count * count).reshape(count, count)
-        if self.topology == "bus":
-            return frozen(np.zeros_like(numbers))
-        return frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
 
     @property
     def is_priced(self) -> bool:
@@ -235,18 +166,6 @@ class Network:
 
         mistakes.extend(self._mistakes.found)
         collect(self, mistakes)
-
-
-def _rates(rate: ArrayLike, mistakes: Mistakes) -> Floats:
-    try:
-        return frozen(np.array(rate, dtype=np.float64))
-    except (TypeError, ValueError):
-        mistakes.add("network.rate", f"{shown(rate)} is not a number or a table of numbers")
-        return frozen(np.array(1.0))
-
-
-def _link(link: Sequence[Any]) -> Any:
-    return tuple(link)
 
 
 def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes) -> Floats:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from makespan.core.inputs.forms import Form, Table, Value, mistake
+from makespan.core.inputs.forms import Form, Value, mistake
 from makespan.core.names import Numbered
+from makespan.core.network.forms import LinksForm, links_entry
 from makespan.taskgraph.model.network import CORES, Network
 from makespan.taskgraph.model.network_checks import (
     DELAY,
-    EXTENT,
     PRICE,
-    RATE,
-    RATE_OR_NONE,
     SETUP,
     SPEED,
 )
@@ -35,24 +33,6 @@ class MachineForm(Form):
     start_price: Annotated[float, Value(PRICE)] = 0.0
 
 
-class LinkForm(Form):
-    """A link: between two nodes, or from one to the other only."""
-
-    between: list[str] | None = None
-    from_: str | None = Field(None, alias="from")
-    to: str | None = None
-    rate: Annotated[float, Value(RATE)] = 1.0
-
-    @model_validator(mode="after")
-    def _either(self) -> LinkForm:
-        one_way = self.from_ is not None and self.to is not None
-        if one_way == (self.between is not None) or (self.from_ is None) != (self.to is None):
-            raise mistake("a link is either between = [A, B], or from = A, to = B")
-        if self.between is not None and len(self.between) != 2:
-            raise mistake(f"between holds {len(self.between)} names; a link has two ends")
-        return self
-
-
 class DelayForm(Form):
     """Seconds that data of a pair of machines take after the last hop."""
 
@@ -61,26 +41,10 @@ class DelayForm(Form):
     seconds: Annotated[float, Value(DELAY)]
 
 
-def _square(rates: Any) -> Any:
-    if isinstance(rates, list) and len({len(row) for row in rates}) > 1:
-        raise mistake("has rows of different lengths; a table of rates is square")
-    return np.array(rates)
-
-
-class NetworkForm(Form):
+class NetworkForm(LinksForm):
     """Machines and the links between them."""
 
-    topology: Literal[
-        "complete", "bus", "star", "ring", "mesh", "torus", "hypercube", "tree", "links"
-    ] = "complete"
     machines: list[MachineForm]
-    shape: list[Annotated[int, Value(EXTENT)]] = Field(default_factory=list)
-    rate: Annotated[Any, Table(RATE, RATE_OR_NONE), AfterValidator(_square)] = Field(
-        1.0, description="units of data per second: a number, or a table from row to column"
-    )
-    duplex: bool = True
-    routers: list[str] = Field(default_factory=list)
-    links: list[LinkForm] = Field(default_factory=list)
     delays: list[DelayForm] = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -98,8 +62,6 @@ class NetworkForm(Form):
             machine.name if machine.name is not None else f"M{index + 1}"
             for index, machine in enumerate(machines)
         ]
-        two_way = [link for link in self.links if link.between is not None]
-        one_way = [link for link in self.links if link.between is None]
         return Network(
             np.array([machine.speed for machine in machines]),
             names=names if named else None,
@@ -108,32 +70,16 @@ class NetworkForm(Form):
             cores=[machine.cores for machine in machines],
             price=[machine.price for machine in machines],
             start_price=[machine.start_price for machine in machines],
-            topology=self.topology,
-            shape=self.shape,
-            rate=self.rate,
-            duplex=self.duplex,
-            routers=self.routers,
-            links=[(a, b, link.rate) for link in two_way for a, b in [link.between or ("", "")]],
-            one_way_links=[(str(link.from_), str(link.to), link.rate) for link in one_way],
+            **self.fields(),
             delays={(delay.from_, delay.to): delay.seconds for delay in self.delays},
         )
 
 
 def network_entry(network: Network) -> dict[str, Any]:
     """Return a network as it stands in files; what has its default is left out."""
-    entry: dict[str, Any] = {"topology": network.topology}
-    rate = network.rate.tolist()
-    if rate != 1.0:
-        entry["rate"] = rate
-    if network.shape:
-        entry["shape"] = list(network.shape)
-    if not network.duplex:
-        entry["duplex"] = False
-    if network.routers:
-        entry["routers"] = list(network.routers)
+    entry = links_entry(network)
+    links = entry.pop("links", None)
     entry["machines"] = _machines(network)
-    links = [{"between": [a, b], "rate": float(rate)} for a, b, rate in network.links]
-    links += [{"from": a, "to": b, "rate": float(rate)} for a, b, rate in network.one_way_links]
     if links:
         entry["links"] = links
     if network.delays:

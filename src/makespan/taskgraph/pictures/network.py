@@ -174,7 +174,7 @@ def _places(
         places = steps @ DIRECTIONS[: len(shape)]
         if len(network.routers) == 0:
             return places[:, 0], places[:, 1]
-    if network.topology in ("mesh", "torus", "hypercube", "links"):
+    if network.topology in ("mesh", "torus", "hypercube", "nodes", "links"):
         from igraph import Graph
 
         graph = Graph(n=count, edges=list(zip(source.tolist(), target.tolist(), strict=True)))

@@ -9,11 +9,11 @@ import numpy as np
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
+from makespan.core.network.routing import is_uniform
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.model.routing import is_uniform
 from makespan.taskgraph.problem import TaskGraph
 
 

@@ -8,15 +8,27 @@ from math import prod
 
 Pairs = Iterator[tuple[int, int]]
 
-TOPOLOGIES = ("complete", "bus", "star", "ring", "mesh", "torus", "hypercube", "tree", "links")
-SHAPED = ("mesh", "torus", "tree")
+TOPOLOGIES = (
+    "complete",
+    "bus",
+    "star",
+    "ring",
+    "mesh",
+    "torus",
+    "hypercube",
+    "tree",
+    "nodes",
+    "links",
+)
+SHAPED = ("mesh", "torus", "tree", "nodes")
 """Topologies for which ``shape`` means something."""
 
 
 def neighbours(topology: str, machines: int, shape: tuple[int, ...], routers: int) -> Pairs:
     """Yield the pairs of neighbouring nodes, each once, the lower index first where possible.
 
-    Machines are counted before routers. A star's centre is its router, or else machine 0.
+    Machines are counted before routers. A star's centre is its router, or else machine 0. Nodes
+    are complete in themselves, with a router each, the card, and the last router between cards.
     """
     every = range(machines)
     match topology:
@@ -36,11 +48,28 @@ def neighbours(topology: str, machines: int, shape: tuple[int, ...], routers: in
         case "tree":
             children = shape[0] if shape else 2
             yield from (((node - 1) // children, node) for node in every[1:])
+        case "nodes":
+            for node in range(shape[0]):
+                own = range(node * shape[1], (node + 1) * shape[1])
+                yield from combinations(own, 2)
+                yield from zip(own, repeat(machines + node))
+                yield (machines + node, machines + shape[0])
+
+
+def cards(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the names of the routers of so many nodes.
+
+    >>> cards((2, 8))
+    ('card 1', 'card 2', 'switch')
+    """
+    return (*(f"card {node + 1}" for node in range(shape[0])), "switch")
 
 
 def shape_fault(topology: str, machines: int, shape: tuple[int, ...]) -> str | None:
     """Say what is wrong with the shape of a topology for this many machines, or None."""
-    if topology in ("mesh", "torus") and prod(shape) != machines:
+    if topology == "nodes" and len(shape) != 2:
+        return f"{list(shape)} is not allowed; it is the nodes and the machines of each, [2, 4]"
+    if topology in ("mesh", "torus", "nodes") and prod(shape) != machines:
         return f"{list(shape)} holds {prod(shape)} machines, but there are {machines}"
     if topology == "tree" and len(shape) > 1:
         return f"{list(shape)} is not allowed; a tree's shape is its number of children, [2]"

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.taskgraph.model.loops import distances
+from makespan.core.numeric.jit import loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,3 +165,22 @@ def _following(linked: np.ndarray, hops: Integers) -> Integers:
             nearer = (hops[neighbour] == hops[node] - 1) & (hops[neighbour] >= 0)
             following[node, nearer] = neighbour
     return following
+
+
+@loop(pays_from=2_000_000, loaded_from=1_000)  # elementary steps
+def distances(first, target, hops, queue):  # type: ignore[no-untyped-def]
+    """Write the links on a shortest way from each node to each, in a flat table that holds -1."""
+    count = len(queue)
+    for start in range(count):
+        row = start * count
+        queue[0] = start
+        head, tail = 0, 1
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for position in range(first[node], first[node + 1]):
+                other = target[position]
+                if hops[row + other] < 0:
+                    hops[row + other] = hops[row + node] + 1
+                    queue[tail] = other
+                    tail += 1

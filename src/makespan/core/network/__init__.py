@@ -1,0 +1,1 @@
+"""Networks: machines and routers, the links between them, and the routes over them."""
