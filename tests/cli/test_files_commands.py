@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from makespan import read_problem, read_result, save, solve
+from makespan import Reduction, read_problem, read_result, save, solve
 from makespan.cli.main import run
 
 STAR = """
@@ -167,3 +167,21 @@ def test_solve_draws_a_page(folder, capsys):
     assert run([*command, "--plot", str(page), "--log"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert json.dumps(first) in page.read_text().replace("\\u003e", ">")
+
+
+def test_a_collective_is_converted_for_gpus_and_back(tmp_path, capsys):
+    """A plan is the same plan again, with the costs of its problem; another kind's is refused."""
+    problem = Reduction(machines=3, segments=3, collective="all-gather", transfer=2, latency=1)
+    save(problem, tmp_path / "p.toml")
+    save(solve(problem), tmp_path / "plan.json")
+    names = [str(tmp_path / name) for name in ("plan.json", "plan.msccl.xml", "again.json")]
+    beside = ["--problem", str(tmp_path / "p.toml")]
+    assert run(["convert", *names[:2]]) == 0
+    assert run(["check", names[1], *beside]) == 0
+    assert run(["convert", *names[1:], *beside]) == 0
+    assert read_result(names[2]).makespan == read_result(names[0]).makespan
+    assert run(["check", names[1]]) == 0
+    (tmp_path / "star.toml").write_text(STAR)
+    capsys.readouterr()
+    assert run(["check", names[1], "--problem", str(tmp_path / "star.toml")]) == 2
+    assert "is a plan of a reduction; the problem is of kind divisible" in capsys.readouterr().err

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.errors import ExecutionError
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
@@ -207,6 +210,55 @@ def _copies(problem: Reduction, sender: Integers, segment: Integers) -> NDArray[
     np.maximum.at(last, segment[first], first)
     final[last[(last >= 0) & (after.sum(axis=0) > 1)]] = True
     return final
+
+
+def executable(sends: Sends, start: Floats, combined: Floats) -> list[int]:
+    """Return all operations by planned start, each behind those that it waits for.
+
+    Operation s is send s, planned to ``start``; operation s + len(sends) is what its receiver does
+    with it, planned to begin at ``combined``.
+
+    Raises
+    ------
+    ExecutionError
+        If some wait for each other.
+
+    Complexity: O(sends log sends).
+    """
+    count = len(sends)
+    starts, arrivals = start.tolist(), combined.tolist()
+    sender, receiver = sends.sender.tolist(), sends.receiver.tolist()
+    segment, final = sends.segment.tolist(), sends.final.tolist()
+    missing: dict[tuple[bool, int, int], int] = defaultdict(int)
+    waiting: dict[tuple[bool, int, int], list[int]] = defaultdict(list)
+    for send in range(count):
+        missing[final[send], receiver[send], segment[send]] += 1
+    for send in range(count):  # who gets a segment complete sends it on; others combine it first
+        complete = final[send] and (True, sender[send], segment[send]) in missing
+        waiting[complete, sender[send], segment[send]].append(send)
+    ready = [
+        (starts[send], send)
+        for key, those in waiting.items()
+        if not missing.get(key)
+        for send in those
+    ]
+    heapify(ready)
+    order = []
+    while ready:
+        _, node = heappop(ready)
+        order.append(node)
+        if node < count:
+            heappush(ready, (arrivals[node], node + count))
+            continue
+        send = node - count
+        key = (final[send], receiver[send], segment[send])
+        missing[key] -= 1
+        if not missing[key]:
+            for other in waiting.get(key, ()):
+                heappush(ready, (starts[other], other))
+    if len(order) < 2 * count:
+        raise ExecutionError("the plan can't be carried out: some sends wait for each other")
+    return order
 
 
 def reductions_of(schedule: Schedule, rows: Integers) -> Integers:

@@ -17,6 +17,7 @@ from makespan.reduction.sends import (
     Sends,
     Whole,
     costs_of,
+    executable,
     reductions_of,
     schedule_of,
     segment_count,
@@ -139,6 +140,25 @@ def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None)
     return schedule_of(problem, sends, costs, *settled, earliest=True)
 
 
+def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
+    """Return the sends of a plan in an order in which each is over before the next begins.
+
+    Machines send, and take what comes, in the order of the plan; where that can't be, as a send is
+    on its way while others that start later arrive first and are waited for, in that of the starts.
+
+    Complexity: O(sends log sends).
+    """
+    plan = _Plan.of(problem, schedule)
+    order = _behind_the_waited_for(plan.before)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    if any((place[other[other >= 0]] > place[other >= 0]).any() for other in plan.before):
+        starts = schedule.start[plan.send_rows], schedule.start[plan.reduce_rows]
+        operations = executable(plan.sends, *starts)
+        order = np.array([each for each in operations if each < len(order)], dtype=np.int64)
+    return plan.sends.take(order)
+
+
 class Before(NamedTuple):
     """The send that each send waits for, -1 for none.
 
@@ -217,11 +237,17 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
         state = [np.array(column, dtype=dtype) for column in plain]
     for turn in range(max(MIN_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
         if turn == PASSES_BY_ROW:
-            room = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int8)
-            behind_the_waited_for.compiled(*before, order, *room)
+            order = _behind_the_waited_for(before)
         if not settle_once.compiled(order, *columns, *state):
             return state[0], state[2]
     return None
+
+
+def _behind_the_waited_for(before: Before) -> Integers:
+    count = len(before.sending)
+    order, path, met = np.arange(count), np.zeros(count, dtype=np.int64), np.zeros(count, np.int8)
+    behind_the_waited_for.run(count, tuple(before), (order, path, met))
+    return order
 
 
 @loop(pays_from=2_000)

@@ -35,6 +35,7 @@ def command(
     \b
     a problem               .toml, .json, .npz, .svg, .png, .pdf, .html
     a result, a schedule    .json, .csv, .npz, .svg, .png, .pdf, .html, .trace.json
+    a collective's result   .msccl.xml, too
     """
     from makespan.flow.files.files import (
         PICTURES,

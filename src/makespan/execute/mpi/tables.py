@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 from operator import itemgetter
 from typing import NamedTuple
 
-import numpy as np
-
-from makespan.core.errors import ExecutionError
-from makespan.core.numeric.arrays import Integers
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import Sends, segment_count, sends_of
+from makespan.reduction.sends import executable, reductions_of, segment_count, sends_of
 
 NO_MESSAGE = -1
 
@@ -80,14 +74,14 @@ def tables_of(problem: Reduction, schedule: Schedule) -> list[Table]:
     schedule = schedule.renamed(problem.machines)
     problem = problem.with_segments(segment_count(problem, schedule))
     sends, rows = sends_of(problem, schedule)
-    arrivals = _reduce_rows(schedule, rows)
+    arrivals = reductions_of(schedule, rows)
     receives: list[list[Receive]] = [[] for _ in problem.machines]
     steps: list[list[Step]] = [[] for _ in problem.machines]
     message = {}
     spans = [[(rank, rank)] * len(problem.sizes) for rank in ranks]
     sender, receiver = sends.sender.tolist(), sends.receiver.tolist()
     segment, final = sends.segment.tolist(), sends.final.tolist()
-    for node in _order(sends, schedule.start[rows].tolist(), schedule.start[arrivals].tolist()):
+    for node in executable(sends, schedule.start[rows], schedule.start[arrivals]):
         send = node % len(sends)
         one, other, part, last = sender[send], receiver[send], segment[send], final[send]
         if node < len(sends):
@@ -113,54 +107,3 @@ def _stands_before(one: tuple[int, int], other: tuple[int, int]) -> bool | None:
     if one[1] + 1 == other[0]:
         return True
     return False if other[1] + 1 == one[0] else None
-
-
-def _reduce_rows(schedule: Schedule, sends: Integers) -> Integers:
-    """Return the row of the reduction, or of the mark of arrival, of every send."""
-    reductions = schedule.rows_of(Activity.REDUCE)
-    machine, peer, item = schedule.machine, schedule.peer, schedule.item
-    ours = np.lexsort((item[sends], machine[sends], peer[sends]))
-    theirs = np.lexsort((item[reductions], peer[reductions], machine[reductions]))
-    matched = np.empty(len(sends), dtype=np.int64)
-    matched[ours] = reductions[theirs]
-    return matched
-
-
-def _order(sends: Sends, starts: list[float], combined: list[float]) -> list[int]:
-    """Return all operations by planned start, each behind those that it waits for.
-
-    Operation s is send s; operation s + len(sends) is what its receiver does with it.
-    """
-    count = len(sends)
-    sender, receiver = sends.sender.tolist(), sends.receiver.tolist()
-    segment, final = sends.segment.tolist(), sends.final.tolist()
-    missing: dict[tuple[bool, int, int], int] = defaultdict(int)
-    waiting: dict[tuple[bool, int, int], list[int]] = defaultdict(list)
-    for send in range(count):
-        missing[final[send], receiver[send], segment[send]] += 1
-    for send in range(count):  # who gets a segment complete sends it on; others combine it first
-        complete = final[send] and (True, sender[send], segment[send]) in missing
-        waiting[complete, sender[send], segment[send]].append(send)
-    ready = [
-        (starts[send], send)
-        for key, those in waiting.items()
-        if not missing.get(key)
-        for send in those
-    ]
-    heapify(ready)
-    order = []
-    while ready:
-        _, node = heappop(ready)
-        order.append(node)
-        if node < count:
-            heappush(ready, (combined[node], node + count))
-            continue
-        send = node - count
-        key = (final[send], receiver[send], segment[send])
-        missing[key] -= 1
-        if not missing[key]:
-            for other in waiting.get(key, ()):
-                heappush(ready, (starts[other], other))
-    if len(order) < 2 * count:
-        raise ExecutionError("the plan can't be carried out: some sends wait for each other")
-    return order

@@ -9,15 +9,19 @@ from typing import Any
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import PathLike, read_text, shown_path
+from makespan.core.problem import Problem
 
 GRAPHS = (".stg", ".dot", ".gv", ".graphml", ".gxl", ".dax", ".xml")
 TABLES = (".toml", ".json")
 ARRAYS = ".npz"
-KNOWN = (*TABLES, *GRAPHS, ".csv", ARRAYS)
+MSCCL = ".msccl.xml"
+"""Plans of collectives in a format of others."""
+KNOWN = (*TABLES, *GRAPHS, ".csv", ARRAYS, MSCCL)
+OF_TWO_PARTS = (".trace.json", MSCCL)
 READABLE = (
     "read are problems in TOML (.toml), JSON (.json) and arrays (.npz), task graphs in WfFormat "
     "(.json), STG (.stg), DOT (.dot, .gv), GraphML (.graphml), GXL (.gxl) and DAX (.dax, .xml), "
-    "and measured costs in CSV (.csv)"
+    "plans of collectives in MSCCL (.msccl.xml), and measured costs in CSV (.csv)"
 )
 
 _SKIPPED = r"(?:\s|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
@@ -26,6 +30,7 @@ _FIRST_WORDS = (
     (".json", re.compile(r"\s*+\{")),
     (".gxl", re.compile(_PROLOGUE + r"<gxl\b")),
     (".dax", re.compile(_PROLOGUE + r"<(?:\w++:)?+adag\b")),
+    (MSCCL, re.compile(_PROLOGUE + r"<algo\b")),
     (".graphml", re.compile(r"\s*+<")),
     (
         ".dot",
@@ -41,14 +46,27 @@ def format_of(path: PathLike, text: str) -> str:
     >>> format_of("-", "digraph { a -> b }"), format_of("p.txt", "kind = 'divisible'")
     ('.dot', '.toml')
     """
-    suffix = Path(path).suffix.lower()
-    if suffix in KNOWN:
+    suffix = suffix_of(path)
+    if suffix in KNOWN and suffix != ".xml":
         return suffix
-    return next((name for name, words in _FIRST_WORDS if words.match(text)), ".toml")
+    assumed = suffix if suffix in KNOWN else ".toml"
+    return next((name for name, words in _FIRST_WORDS if words.match(text)), assumed)
 
 
-def parsed(path: PathLike) -> dict[str, Any]:
+def suffix_of(path: PathLike) -> str:
+    """Return what the name of a file says of its contents.
+
+    >>> suffix_of("plan.MSCCL.xml"), suffix_of("plan.xml"), suffix_of("plan")
+    ('.msccl.xml', '.xml', '')
+    """
+    name = Path(path).name.lower()
+    return next((two for two in OF_TWO_PARTS if name.endswith(two)), Path(name).suffix)
+
+
+def parsed(path: PathLike, problem: Problem | None = None) -> dict[str, Any]:
     """Return the contents of a TOML, JSON or NPZ file as dictionaries, lists, texts and numbers.
+
+    A plan in a format of others is that of ``problem``, and stands there like a result.
 
     Parameters
     ----------
@@ -66,7 +84,7 @@ def parsed(path: PathLike) -> dict[str, Any]:
 
         return unpacked(path)
     text = read_text(path, pipes=True)
-    return parsed_text(text, path, format_of(path, text))
+    return parsed_text(text, path, format_of(path, text), problem)
 
 
 def is_arrays(path: PathLike) -> bool:
@@ -74,9 +92,15 @@ def is_arrays(path: PathLike) -> bool:
     return Path(path).suffix.lower() == ARRAYS
 
 
-def parsed_text(text: str, path: PathLike, suffix: str) -> dict[str, Any]:
-    """Return what a text holds that is said to be TOML or JSON."""
+def parsed_text(
+    text: str, path: PathLike, suffix: str, problem: Problem | None = None
+) -> dict[str, Any]:
+    """Return what a text holds that is said to be TOML, JSON or a plan in a format of others."""
     name = shown_path(path)
+    if suffix == MSCCL:
+        from makespan.flow.files.plans import document_in
+
+        return document_in(text, name, problem)
     if suffix not in TABLES and text.strip():
         raise FileError(f"{name}: is a graph; TOML or JSON is needed here")
     try:

@@ -19,12 +19,15 @@ from makespan.flow.files.documents import (
     ARRAYS,
     GRAPHS,
     KNOWN,
+    MSCCL,
     READABLE,
     format_of,
     is_arrays,
     parsed,
     parsed_text,
+    suffix_of,
 )
+from makespan.flow.files.plans import is_writable, text_of
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.result import Result
@@ -180,7 +183,7 @@ def problem_of(
 
 @suggesting
 def read_result(path: PathLike) -> Result:
-    """Read a result from a JSON file.
+    """Read a result from a JSON file, or a plan of a collective from MSCCL (``.msccl.xml``).
 
     A schedule made elsewhere is read, too: a file with a ``problem`` and a ``schedule`` is enough.
 
@@ -208,7 +211,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
     FileError
         If the file can't be read or holds no schedule; with every mistake found.
     """
-    data = parsed(path)
+    data = parsed(path, problem)
     try:
         if "activities" in data:
             _check_format(data, "makespan.schedule")
@@ -242,7 +245,7 @@ def save(
         page) for all of them; ``.npz``, columns in binary, too;
         ``.toml`` for problems; ``.csv`` for the activities of results and
         schedules, and the rows of comparisons; ``.trace.json`` (trace events, for Perfetto) for
-        results and schedules.
+        results and schedules; ``.msccl.xml`` for results of collectives.
     beside
         A second result or schedule, drawn below the first on a page.
     view, by, fold
@@ -276,7 +279,10 @@ def save(
 
 
 def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-") -> str:
-    """Return what stands in a file of ``suffix``: ``.json``, ``.toml`` or ``.csv``."""
+    """Return what stands in a file whose ``suffix`` is that of a text."""
+    if suffix == MSCCL:
+        assert isinstance(thing, Result)
+        return text_of(thing)
     if suffix == ".toml":
         return _as_toml(path, as_dict(thing))
     if suffix == ".csv":
@@ -294,10 +300,7 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
     FileError
         If it is not; the message lists what is.
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    suffix = suffixes[-1] if suffixes else ""
-    if suffixes[-2:] == [".trace", ".json"]:
-        suffix = ".trace.json"
+    suffix = suffix_of(path)
     if suffix not in allowed:
         found = (
             f"can't write {suffix} here" if suffix else "has no suffix, which says what to write"
@@ -351,7 +354,9 @@ def suffixes_of(thing: object) -> tuple[str, ...]:
     if isinstance(thing, Writable):
         return thing.SUFFIXES
     if isinstance(thing, Result):
-        return TEXTS["result"] + PICTURES if thing.schedule is not None else (".json",)
+        if thing.schedule is None:
+            return (".json",)
+        return TEXTS["result"] + PICTURES + ((MSCCL,) if is_writable(thing) else ())
     if isinstance(thing, Schedule):
         return TEXTS["schedule"] + PICTURES
     if hasattr(type(thing), "kind"):

@@ -9,7 +9,7 @@ from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
-from makespan.flow.files.documents import format_of, is_arrays, parsed, parsed_text
+from makespan.flow.files.documents import MSCCL, format_of, is_arrays, parsed, parsed_text
 from makespan.flow.files.files import problem_in, problem_of, read_problem, stated
 from makespan.flow.files.results import result_of, schedule_of
 from makespan.flow.result import Result
@@ -37,7 +37,7 @@ def read_any(
     else:
         text = read_text(path, pipes=True)
         suffix = format_of(path, text)
-        data = parsed_text(text, path, suffix) if suffix == ".json" else {}
+        data = parsed_text(text, path, suffix, problem) if suffix in (".json", MSCCL) else {}
     if parts and ("activities" in data or "problem" in data or "schedule" in data):
         raise FileError(f"{path}: {', '.join(parts)}: are for problems; this is a plan")
     try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.xml import local, root_of
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column
-from makespan.taskgraph.formats.xml import local, root_of
 from makespan.taskgraph.model.dag import Dag
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 from makespan.core.errors import FileError, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.xml import root_of
 from makespan.core.system.extras import optional
 from makespan.taskgraph.formats.attributes import SIZE, WORK, Column, Quantity
-from makespan.taskgraph.formats.xml import root_of
 from makespan.taskgraph.model.dag import Dag
 
 

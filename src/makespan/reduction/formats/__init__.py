@@ -1,0 +1,1 @@
+"""Plans of collectives in the formats of others."""
