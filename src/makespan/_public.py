@@ -49,6 +49,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.flow.result": ("Result",),
         "makespan.flow.simulate": ("simulate",),
         "makespan.flow.solve": ("solve",),
+        "makespan.flow.reports.overview": ("Overview", "report"),
         "makespan.independent.problem": ("IndependentTasks",),
         "makespan.partition.problem": ("Partition",),
         "makespan.reduction.problem": ("Reduction",),

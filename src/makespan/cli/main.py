@@ -23,6 +23,7 @@ from makespan.core.plain import plain
 COMMANDS = {
     "solve": "Plan, and print a summary or the result as JSON.",
     "compare": "Run every method that applies, side by side.",
+    "report": "Say how the methods of experiments did: tables, ranks, profiles.",
     "check": "Referee a result, or a schedule made elsewhere.",
     "simulate": "Carry out a plan many times under errors: how its makespan spreads.",
     "calibrate": "Measure a Dask cluster, and write the problem of dividing a load on it.",

@@ -142,7 +142,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Curves:
-    """Lines over an axis, such as costs over counts; ``levels`` are horizontal lines with names."""
+    """Lines over an axis, such as costs over counts; ``levels`` are horizontal lines with names.
+
+    ``log`` names the axes, ``x``, ``y`` or both, that are logarithmic; values there are above 0.
+    """
 
     lines: Sequence[Line]
     across: str
@@ -151,6 +154,7 @@ class Curves:
     levels: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
     groups: Groups | None = None
+    log: str = ""
 
 
 Drawn = Diagram | Curves

@@ -15,6 +15,7 @@ svg { max-width: 100%; height: auto; border-radius: 8px; }
 @media (max-width: 700px) { .wide svg { max-width: none; } }
 table { border-collapse: collapse; margin: 12px 0 28px; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 12px; border-bottom: 1px solid var(--grid); }
+td[style*="right"] { white-space: nowrap; }
 """
 
 

@@ -38,6 +38,19 @@ def ticks(end: float, wanted: float) -> tuple[Tick, ...]:
     return tuple(Tick(step * index, _written(step * index, step)) for index in range(count + 1))
 
 
+def decades(low: float, high: float) -> tuple[Tick, ...]:
+    """Return powers of ten from ``low`` to ``high``, or 1, 2 and 5 times them where these are few.
+
+    >>> [tick.label for tick in decades(0.004, 3.0)], [tick.label for tick in decades(1.0, 20.0)]
+    (['0.01', '0.1', '1'], ['1', '2', '5', '10', '20'])
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = STEPS[:1] if len(powers) > 4 else STEPS[:3]
+    values = [step * 10.0**power for power in powers for step in steps]
+    inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+    return tuple(Tick(value, short(value)) for value in inside)
+
+
 def _written(value: float, step: float) -> str:
     if value == 0:
         return "0"

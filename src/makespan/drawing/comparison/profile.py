@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from makespan.drawing.colours import FAINT_INK, GRID, INK
+from makespan.drawing.colours import FAINT_INK, GRID, INK, PAPER
 from makespan.drawing.comparison.ranking import BAR, LINE, PADDING, SIZE, TITLE, WIDEST_NAME
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, text_width
@@ -73,6 +73,14 @@ def _legend(canvas: Canvas, profile: Profile, left: float, top: float) -> None:
         canvas.rectangle((x, top, 11, 11), shade)
         canvas.text((x + 15, top + 10), threshold, size=SIZE, fill=INK)
         x += 15 + text_width(threshold, SIZE) + 14
+
+
+def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:
+    """Return a performance profile as one SVG element."""
+    canvas = Canvas(drawn.title)
+    canvas.rectangle((0, 0, width, drawn.height), PAPER)
+    draw_profile(canvas, drawn, 0.0, width)
+    return canvas.document(width, drawn.height)
 
 
 def profile_axes(profile: Profile, ax: Axes) -> Axes:

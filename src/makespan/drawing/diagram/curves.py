@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from makespan.core.numeric.arrays import Floats
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, short, text_width
-from makespan.drawing.ticks import ticks
+from makespan.drawing.ticks import Tick, decades, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +69,12 @@ def curves_on(curves: Curves, ax: Axes) -> Axes:
             entry.set_parse_math(False)
     for border in ("top", "right"):
         ax.spines[border].set_visible(False)
-    ax.set_ylim(0.0, 1.04 * ax.get_ylim()[1])
+    if "x" in curves.log:
+        ax.set_xscale("log")
+    if "y" in curves.log:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0.0, 1.04 * ax.get_ylim()[1])
     return ax
 
 
@@ -83,38 +89,66 @@ def _bar_colours(curves: Curves, line: Line) -> list[str]:
     return [palette[group] if group >= 0 else LIGHT["idle"] for group in curves.groups.of.tolist()]
 
 
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """What an axis shows: from ``low`` on, in the powers of ten where it is logarithmic."""
+
+    low: float
+    span: float
+    ticks: tuple[Tick, ...]
+    log: bool = False
+
+    def share(self, value: float) -> float:
+        """Return where a value stands, from 0 to 1."""
+        along = math.log10(value) if self.log else value
+        return (along - self.low) / self.span
+
+    @classmethod
+    def logarithmic(cls, values: Floats, room: float) -> _Axis:
+        """Return an axis for values above 0, and a factor of ``room`` around them."""
+        known = values[np.isfinite(values)]
+        low, high = (known.min() / room, known.max() * room) if len(known) else (1.0, 10.0)
+        return cls(math.log10(low), math.log10(high / low), decades(low, high), log=True)
+
+    @classmethod
+    def upward(cls, values: Floats) -> _Axis:
+        """Return an axis from 0."""
+        most = float(values[np.isfinite(values)].max(initial=0.0)) * 1.06 or 1.0
+        return cls(0.0, most, ticks(most, 8))
+
+    @classmethod
+    def along(cls, values: Floats, bars: bool) -> _Axis:
+        """Return an axis from 0 unless all values are far from it; of bars, with their widths."""
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        start = min(0.0, low) if low < 0.25 * high else low
+        if bars:
+            start, high = low - 0.6, high + 0.6
+        span = (high - start) * (1.0 if bars else 1.02) or 1.0
+        found = [tick for tick in ticks(start + span, 9) if start <= tick.time <= start + span]
+        if bars:
+            found = [tick for tick in found if tick.time == int(tick.time)]
+        return cls(start, span, tuple(found))
+
+
 class _Frame:
     """Where the axes are on the canvas, and what they show."""
 
     def __init__(self, curves: Curves, top: float) -> None:
-        finite = [line.y[np.isfinite(line.y)] for line in curves.lines]
-        levels = [level for _, level in curves.levels]
-        self.most = (
-            max([float(y.max(initial=0.0)) for y in finite] + levels, default=0.0) * 1.06 or 1.0
-        )
         bars = any(line.look == "bars" for line in curves.lines)
-        ends = [
-            each
-            for line in curves.lines
-            for each in (line.x.min(initial=math.inf), line.x.max(initial=-math.inf))
-        ]
-        low, high = min(ends, default=0.0), max(ends, default=1.0)
-        if not math.isfinite(low):
-            low, high = 0.0, 1.0
-        self.low = min(0.0, low) if low < 0.25 * high else low
-        if bars:
-            self.low, high = low - 0.6, high + 0.6
-        self.span = (high - self.low) * (1.0 if bars else 1.02) or 1.0
-        self.up = ticks(self.most, 8)
-        widest = max(text_width(tick.label, SIZE) for tick in self.up)
+        x = np.concatenate([np.empty(0), *(line.x for line in curves.lines)])
+        levels = [level for _, level in curves.levels]
+        y = np.concatenate([levels, *(line.y for line in curves.lines)])
+        self.across = _Axis.logarithmic(x, 1.1) if "x" in curves.log else _Axis.along(x, bars)
+        self.up = _Axis.logarithmic(y, 1.3) if "y" in curves.log else _Axis.upward(y)
+        widest = max((text_width(tick.label, SIZE) for tick in self.up.ticks), default=0.0)
         self.left, self.top = PADDING + widest + 10.0 + LINE, top
         self.right, self.bottom = WIDTH - PADDING, top + HEIGHT
 
     def x(self, value: float) -> float:
-        return self.left + (value - self.low) / self.span * (self.right - self.left)
+        return self.left + self.across.share(value) * (self.right - self.left)
 
     def y(self, value: float) -> float:
-        return self.bottom - value / self.most * (self.bottom - self.top)
+        return self.bottom - self.up.share(value) * (self.bottom - self.top)
 
 
 def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
@@ -174,31 +208,20 @@ def _rows(names: list[str]) -> list[list[tuple[float, int]]]:
 
 
 def _axes(canvas: Canvas, frame: _Frame, curves: Curves, colours: Mapping[str, str]) -> None:
-    for tick in frame.up:
+    for tick in frame.up.ticks:
         y = frame.y(tick.time)
         canvas.line((frame.left, y), (frame.right, y), colours["grid"], width=0.5)
         at = (frame.left - 6, y + 4)
         canvas.text(at, tick.label, size=SIZE, fill=colours["ink"], anchor="end")
     canvas.line((frame.left, frame.bottom), (frame.right, frame.bottom), colours["faint"])
-    for value, label in _across(frame, curves):
-        x = frame.x(value)
+    for tick in frame.across.ticks:
+        x = frame.x(tick.time)
         canvas.line((x, frame.bottom), (x, frame.bottom + 4), colours["faint"])
         at = (x, frame.bottom + 16)
-        canvas.text(at, label, size=SIZE, fill=colours["ink"], anchor="middle")
+        canvas.text(at, tick.label, size=SIZE, fill=colours["ink"], anchor="middle")
     at = (frame.right, frame.bottom + 31)
     canvas.text(at, curves.across, size=SIZE, fill=colours["faint"], anchor="end")
     canvas.text((PADDING, frame.top - 2), curves.up, size=SIZE, fill=colours["faint"])
-
-
-def _across(frame: _Frame, curves: Curves) -> list[tuple[float, str]]:
-    end = frame.low + frame.span
-    found = [(tick.time, tick.label) for tick in ticks(end, 9)]
-    whole = any(line.look == "bars" for line in curves.lines)
-    return [
-        (value, label)
-        for value, label in found
-        if frame.low <= value <= end and not (whole and value != int(value))
-    ]
 
 
 def _labels_points(curves: Curves) -> bool:

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from makespan.core.system.extras import optional
-from makespan.drawing.colours import PAPER
-from makespan.drawing.comparison.profile import Profile, draw_profile, profile_axes
+from makespan.drawing.comparison.profile import (
+    Profile,
+    draw_profile,
+    profile_axes,
+    profile_svg,
+)
 from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
 from makespan.drawing.figure import as_bytes, own_figure
 from makespan.drawing.page.tables import html_table
@@ -112,14 +116,6 @@ def plot_profile(comparisons: Sequence[Comparison], ax: Axes | None = None) -> A
         _, ax = plt.subplots(figsize=size, layout="constrained")
     profile_axes(drawn, ax)
     return ax
-
-
-def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:
-    """Return a performance profile as one SVG element."""
-    canvas = Canvas(drawn.title)
-    canvas.rectangle((0, 0, width, drawn.height), PAPER)
-    draw_profile(canvas, drawn, 0.0, width)
-    return canvas.document(width, drawn.height)
 
 
 def _svg(rankings: Sequence[Ranking], over_all: Profile | None) -> str:

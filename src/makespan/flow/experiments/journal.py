@@ -11,7 +11,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-from makespan.core.errors import FileError
+from makespan.core.errors import FileError, MissingExtra
 from makespan.core.inputs.files import PathLike, file_fault, write_whole
 from makespan.core.system.extras import optional
 from makespan.flow.experiments.record import COLUMNS, NUMBERS, WHOLE, Record
@@ -19,6 +19,7 @@ from makespan.flow.files.files import refuse_target
 
 FORMAT = "makespan.records/1"
 CHUNK = 1 << 16
+OTHER = "is there, and is not the table of an experiment"
 
 
 class Form(ABC):
@@ -142,26 +143,14 @@ class Journal:
         self._file.seek(0)
         torn = self._file.read(max(1, len(head)))
         if not end and torn and not (head or b"{").startswith(torn):
-            raise FileError(f"{self.path}: is there, and is not the table of an experiment")
+            raise FileError(f"{self.path}: {OTHER}")
         self._file.truncate(end)
         if not end:
             self._file.write(head)
 
     def _restore(self) -> None:
         """Make the journal of a whole table again, to go on with."""
-        try:
-            if self.suffix == ".json":
-                data = json.loads(self.path.read_bytes())
-                rows: list[dict[str, Any]] = data["rows"]
-            else:
-                rows = optional("polars").read_parquet(self.path).to_dicts()
-            text = "".join(self.form.line(Record.from_dict(each)) for each in rows)
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:
-            raise FileError(
-                f"{self.path}: is there, and is not the table of an experiment"
-            ) from error
+        text = "".join(map(self.form.line, _rows_in(self.path)))
         write_whole(self.lines, text)
 
     def _converted(self) -> str | bytes:
@@ -185,17 +174,38 @@ class Journal:
 
 
 def read_records(path: PathLike) -> Iterator[Record]:
-    """Yield the rows of a table that is complete, or grows."""
+    """Yield the rows of a table that is complete, or grows.
+
+    Raises
+    ------
+    FileError
+        If it can't be read, or is another file.
+    """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix in LINES:
-        yield from _records(path, LINES[suffix])
-    elif suffix == ".json":
-        for each in json.loads(path.read_bytes())["rows"]:
-            yield Record.from_dict(each)
-    else:
-        for each in optional("polars").read_parquet(path).iter_rows(named=True):
-            yield Record.from_dict(each)
+    if suffix not in SUFFIXES:
+        raise FileError(f"{path}: tables of experiments end with {', '.join(SUFFIXES)}")
+    try:
+        if suffix in LINES:
+            yield from _records(path, LINES[suffix])
+        else:
+            yield from _rows_in(path)
+    except OSError as error:
+        raise FileError(f"{path}: {file_fault(error, 'read')}") from error
+
+
+def _rows_in(path: Path) -> list[Record]:
+    """Return the rows of a table that is written as a whole."""
+    try:
+        if path.suffix.lower() == ".json":
+            rows: list[dict[str, Any]] = json.loads(path.read_bytes())["rows"]
+        else:
+            rows = optional("polars").read_parquet(path).to_dicts()
+        return [Record.from_dict(each) for each in rows]
+    except (OSError, MemoryError, MissingExtra):
+        raise
+    except Exception as error:
+        raise FileError(f"{path}: {OTHER}") from error
 
 
 def _records(path: Path, form: Form) -> Iterator[Record]:
@@ -203,7 +213,7 @@ def _records(path: Path, form: Form) -> Iterator[Record]:
         for number, line in enumerate(file, 1):
             if number == 1 and form.head:
                 if line != form.head:
-                    raise FileError(f"{path}: is there, and is not the table of an experiment")
+                    raise FileError(f"{path}: {OTHER}")
                 continue
             try:
                 yield form.record(line.decode())

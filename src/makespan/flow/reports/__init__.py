@@ -1,0 +1,1 @@
+"""Tables of experiments → how the methods did: tables, ranks, profiles, a page."""

@@ -1,0 +1,201 @@
+"""An overview → curves, bars, a page, LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from makespan.core.diagram import Curves, Line
+from makespan.core.numeric.arrays import Floats
+from makespan.core.shown import Table, counted, is_numeric
+from makespan.drawing.comparison.profile import Profile, profile_axes, profile_svg
+from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.diagram.curves import curves_on, curves_svg
+from makespan.drawing.figure import as_bytes, own_figure
+from makespan.drawing.page.tables import html_table
+from makespan.drawing.still import still_page
+from makespan.drawing.svg import escaped
+from makespan.drawing.text import percent, short
+from makespan.flow.comparison.summary import THRESHOLDS
+from makespan.flow.reports.rows import SAME, Rows
+
+if TYPE_CHECKING:
+    from makespan.flow.reports.overview import Overview
+
+NEAR = 0.01
+"""A case counts as solved within this share of the best."""
+LEAST = 1e-4  # seconds; what takes less is shown as this
+POINTS = 400  # of a curve
+HEIGHT = 4.6  # inches of a curve
+TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def data_profile(rows: Rows) -> Curves | None:
+    """Return on which share of the cases each method was near the best within which time."""
+    near = rows.ratios <= 1 + NEAR + SAME
+    lines = []
+    for index, method in enumerate(rows.methods):
+        times = np.sort(np.maximum(rows.seconds[near[:, index], index], LEAST))
+        times = times[~np.isnan(times)]
+        if len(times):
+            shares = 100 * np.arange(1, len(times) + 1) / len(rows.instances)
+            keep = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
+            lines.append(Line(name=method, x=times[keep], y=shares[keep], look="steps"))
+    if not lines:
+        return None
+    title = f"Within {100 * NEAR:g} % of the best, by time"
+    return Curves(lines=lines, across="seconds", up="% of the cases", title=title, log="x")
+
+
+def times(rows: Rows) -> Curves | None:
+    """Return the median time of each method over the sizes of instances."""
+    sizes = np.unique(rows.sizes[rows.sizes > 0])
+    if len(sizes) < 2:
+        return None
+    lines = []
+    for index, method in enumerate(rows.methods):
+        medians = np.array([_median(rows.seconds[rows.sizes == size, index]) for size in sizes])
+        known = ~np.isnan(medians)
+        if known.any():
+            x, y = sizes[known].astype(float), np.maximum(medians[known], LEAST)
+            lines.append(Line(name=method, x=x, y=y))
+    if not lines:
+        return None
+    title = "Median time over size"
+    return Curves(lines=lines, across="size", up="seconds", title=title, log="xy")
+
+
+def _median(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else np.nan
+
+
+def profile(rows: Rows) -> Profile:
+    """Return how often each method was within x % of the best."""
+    limits = np.array([1 + threshold + SAME for threshold in THRESHOLDS])
+    ratios = rows.ratios
+    shares = [
+        (method, tuple(float((ratios[:, index] <= limit).mean()) for limit in limits))
+        for index, method in enumerate(rows.methods)
+    ]
+    shares.sort(key=lambda pair: tuple(-share for share in pair[1]))
+    return Profile(
+        title=f"How often within x % of the best, on {counted(len(rows.instances), 'case')}",
+        thresholds=tuple(f"{100 * each:g} %" if each else "best" for each in THRESHOLDS),
+        shares=tuple(shares),
+    )
+
+
+def ranking(ranks: Mapping[str, float], difference: float | None, cases: int) -> Ranking | None:
+    """Return mean ranks as bars; those that the best is not told apart from are marked."""
+    if difference is None:
+        return None
+    least = min(ranks.values())
+    entries = tuple(
+        Entry(
+            name=method,
+            value=round(rank, 2),
+            best=rank <= least + difference,
+            note="" if rank == least or rank > least + difference else "not told from the best",
+        )
+        for method, rank in ranks.items()
+    )
+    title = f"Mean ranks over {counted(cases, 'case')}, critical difference {difference:.2f}"
+    return Ranking(title=title, what="mean rank", entries=entries)
+
+
+def as_svg(overview: Overview) -> str:
+    """Return all pictures below each other as one SVG element."""
+    drawn = [profile_svg(overview.profile()), *map(curves_svg, overview.curves())]
+    if (ranks := overview.ranking()) is not None:
+        drawn.insert(0, ranking_svg([ranks]))
+    top, wide, parts = 0, 0, []
+    for each in drawn:
+        size = re.search(r'width="(\d+)" height="(\d+)"', each)
+        assert size is not None
+        parts.append(each.replace("<svg ", f'<svg y="{top}" ', 1))
+        wide, top = max(wide, int(size[1])), top + int(size[2])
+    view = f'width="{wide}" height="{top}" viewBox="0 0 {wide} {top}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>\n{"".join(parts)}</svg>\n'
+
+
+def as_image(overview: Overview, suffix: str) -> bytes:
+    """Return all pictures as ``.png`` or ``.pdf``."""
+    ranks, shares, curves = overview.ranking(), overview.profile(), overview.curves()
+    rows = len(overview.rows.methods)
+    heights = [1.6 + 0.32 * rows] * (1 + (ranks is not None)) + [HEIGHT] * len(curves)
+    figure = own_figure(figsize=(9.0, sum(heights)), layout="constrained")
+    axes = figure.subplots(len(heights), squeeze=False, height_ratios=heights)[:, 0].tolist()
+    if ranks is not None:
+        ranking_axes(ranks, axes.pop(0))
+    profile_axes(shares, axes.pop(0))
+    for each, ax in zip(curves, axes, strict=True):
+        curves_on(each, ax)
+    return as_bytes(figure, suffix)
+
+
+def as_page(overview: Overview) -> str:
+    """Return tables and pictures as one page without scripts."""
+    first, *others = overview.tables()
+    parts = [f"<p>{escaped(', '.join(overview._facts()))}</p>", html_table(first)]
+    parts += [f"<p>{escaped(note)}</p>" for note in overview._notes()]
+    if (ranks := overview.ranking()) is not None:
+        parts.append(ranking_svg([ranks]))
+    parts.append(profile_svg(overview.profile()))
+    for each in overview.curves():
+        parts += [f"<h2>{escaped(each.title)}</h2>", curves_svg(each, on_page=True)]
+    if overview.worst:
+        parts += ["<h2>The widest gaps</h2>", _worst(overview)]
+    if others:
+        parts += ["<h2>By family</h2>", *map(html_table, others)]
+    return still_page("How the methods did", [f'<div class="wide">{part}</div>' for part in parts])
+
+
+def _worst(overview: Overview) -> str:
+    """Return the widest gaps as a table with links to instances that are files."""
+    lines = []
+    for instance, seed, method, value, gap in overview.worst:
+        name = escaped(instance)
+        if Path(instance).is_file():
+            name = f'<a href="{escaped(Path(instance).resolve().as_uri())}">{name}</a>'
+        cells = (name, escaped(method), str(seed), short(value, 6), percent(gap))
+        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n")
+    heads = "".join(
+        f"<th>{each}</th>" for each in ("instance", "method", "seed", "makespan", "gap")
+    )
+    return f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody>\n</table>"
+
+
+def as_latex(tables: Sequence[Table]) -> str:
+    r"""Return tables as LaTeX, each a ``tabular``.
+
+    >>> print(as_latex([Table.of({"method": ["a_b"], "gap": ["1.5 %"]})]), end="")
+    \begin{tabular}{lr}
+    \hline
+    method & gap \\
+    \hline
+    a\_b & 1.5 \% \\
+    \hline
+    \end{tabular}
+    """
+    return "\n".join(map(_tabular, tables))
+
+
+def _tabular(table: Table) -> str:
+    sides = "".join("r" if is_numeric(column) else "l" for column in table.columns)
+    rows = [" & ".join(map(_tex, row)) + r" \\" for row in zip(*table.columns, strict=True)]
+    head = " & ".join(map(_tex, table.names)) + r" \\"
+    caption = [f"% {table.caption}"] if table.caption else []
+    begin, end = f"\\begin{{tabular}}{{{sides}}}", r"\end{tabular}"
+    lines = [*caption, begin, r"\hline", head, r"\hline", *rows, r"\hline", end]
+    return "\n".join(lines) + "\n"
+
+
+def _tex(cell: object) -> str:
+    return "".join(TEX.get(character, character) for character in str(cell))
