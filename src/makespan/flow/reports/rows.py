@@ -114,10 +114,10 @@ def rows_of(records: Iterable[Record]) -> Rows:
             sizes.append(record.size or 0)
         if method == len(statuses):
             statuses.append({})
-        planned = record.status in PLANNED and math.isfinite(record.makespan or math.nan)
+        value = _finite(record.makespan) if record.status in PLANNED else NOTHING
+        planned = not math.isnan(value)
         if not planned:
             statuses[method][record.status] = statuses[method].get(record.status, 0) + 1
-        value = _finite(record.makespan) if planned else NOTHING
         gap = _finite(record.gap) if planned else NOTHING
         seconds = _finite(record.wall_time)
         found.append((case, method, value, gap, seconds, record.status == "optimal"))
