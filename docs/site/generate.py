@@ -74,7 +74,9 @@ API = {
     "From a problem to a plan": "solve methods lower_bound check compare simulate Noise plot",
     "Files": "read_problem read_result save",
     "What comes back": "Result Schedule Bound Report Violation Comparison Comparisons Simulation",
-    "Experiments": "Experiment Grid read_experiment experiment records Record Results report Overview",
+    "Experiments": (
+        "Experiment Grid read_experiment experiment records Record Results report Overview"
+    ),
     "Errors": (
         "MakespanError InputError ProblemError MethodError FileError InvalidSchedule "
         "ExecutionError MissingExtra"
