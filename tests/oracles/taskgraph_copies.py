@@ -72,7 +72,10 @@ def broken_copy_rule(problem: TaskGraph, schedule: Schedule) -> str:
                 return "task too early"
     for machine in range(len(network)):
         busy = [
-            (row["start"], row["end"]) for (_, place), row in copies.items() if place == machine
+            (row["start"], row["end"])
+            for (task, place), row in copies.items()
+            if place == machine
+            for _ in range(dag.cores[task])
         ]
         if most_at_a_time(busy, slack) > network.cores[machine]:
             return "cores"

@@ -23,7 +23,8 @@ MAX_STEPS = 400_000
 
 def random_problem(rng: np.random.Generator) -> TaskGraph:
     """Return a problem of a few tasks and machines, everything that can be stated mixed."""
-    network = _network(rng)
+    more = rng.spawn(1)[0]  # what came later than the rest, without changing that
+    network = _network(rng, wide=1 + int(more.random() < 0.3))
     count = int(rng.integers(1, 6))
     pairs = [(a, b) for b in range(count) for a in range(b) if rng.random() < 0.45]
     names = [f"t{task}" for task in rng.permutation(count)]
@@ -35,17 +36,21 @@ def random_problem(rng: np.random.Generator) -> TaskGraph:
     sizes = _amounts(rng, len(pairs))
     edges = [(names[a], names[b], float(size)) for (a, b), size in zip(pairs, sizes, strict=True)]
     times = _times(np.random.default_rng(rng.integers(2**32)), names)
-    dag = Dag(tasks, edges, **times)
     copies = rng.random() < 0.2 and network.topology in ("complete", "bus")
     if copies:
-        return TaskGraph(dag, network, duplication=True)
+        cores = _cores(more, names, network, {})
+        return TaskGraph(Dag(tasks, edges, **times, cores=cores), network, duplication=True)
+    communication = ("overlap", "blocking")[int(rng.random() < 0.3)]
+    contention = ("none", "links", "ports")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))]
+    given, limits = _given(rng, names, pairs, network), _limits(rng, network)
+    dag = Dag(tasks, edges, **times, cores=_cores(more, names, network, given))
     return TaskGraph(
         dag,
         network,
-        communication=("overlap", "blocking")[int(rng.random() < 0.3)],
-        contention=("none", "links", "ports")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))],
-        **_given(rng, names, pairs, network),
-        **_limits(rng, network),
+        communication=communication,
+        contention=contention,
+        **given,
+        **limits,
     )
 
 
@@ -74,6 +79,19 @@ def _times(rng: np.random.Generator, names: list[str]) -> dict[str, dict[str, fl
     return found
 
 
+def _cores(
+    rng: np.random.Generator, names: list[str], network: Network, given: dict[str, Any]
+) -> dict[str, int]:
+    """Return the cores of some tasks, where some machine, or the given one, has several."""
+    if rng.random() < 0.3:
+        return {}
+    place = {name: m for m, tasks in given.get("sequence", {}).items() for name in tasks}
+    place |= given.get("assignment", {})
+    cores = dict(zip(network.names, network.cores.tolist(), strict=True))
+    most = {name: cores[place[name]] if name in place else max(cores.values()) for name in names}
+    return {name: int(rng.integers(1, most[name] + 1)) for name in names if rng.random() < 0.7}
+
+
 def _amounts(rng: np.random.Generator, count: int) -> np.ndarray:
     """Return whole numbers, tenths, or any: some of them 0, or all the same."""
     style = rng.integers(4)
@@ -87,7 +105,7 @@ def _amounts(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.where(rng.random(count) < 0.1, 0.0, values)
 
 
-def _network(rng: np.random.Generator) -> Network:
+def _network(rng: np.random.Generator, wide: int) -> Network:
     topology = str(rng.choice(["complete", "complete", "bus", "star", "ring", "tree", "links"]))
     count = int(rng.integers(1, 4))
     names = [f"M{index}" for index in range(count)]
@@ -96,7 +114,7 @@ def _network(rng: np.random.Generator) -> Network:
         if rng.random() < 0.3:
             more[field] = _amounts(rng, count)
     if rng.random() < 0.3:
-        more["cores"] = rng.integers(1, 3, count)
+        more["cores"] = rng.integers(1, 3, count) * wide
     if count > 1 and rng.random() < 0.3:
         more["delays"] = {(names[0], names[1]): float(_amounts(rng, 1)[0])}
     rate: Any = float(rng.choice([0.5, 1.0, 2.0, 3.0, np.inf]))
@@ -248,13 +266,19 @@ class _Plans(_Search):
     def places(self) -> Iterator[tuple[int, ...]]:
         """Yield the assignments within the budget."""
         fixed = self.problem.given.machine_of
-        options = [self.machines if fixed is None else [int(fixed[task])] for task in self.tasks]
+        options = [
+            [m for m in self.machines if self.seconds[task][m] < float("inf")]
+            if fixed is None
+            else [int(fixed[task])]
+            for task in self.tasks
+        ]
         budget = float("inf") if self.problem.budget is None else self.problem.budget
         yield from (p for p in product(*options) if self.price(p) <= budget * (1 + SLACK))
 
     def price(self, place: tuple[int, ...]) -> float:
         """Return what the tasks cost on their machines, and the machines that have any."""
-        each = (self.seconds[t][m] * self.network.price[m] for t, m in enumerate(place))
+        held = self.problem.dag.cores
+        each = (held[t] * self.seconds[t][m] * self.network.price[m] for t, m in enumerate(place))
         return float(sum(each) + sum(self.network.start_price[m] for m in set(place)))
 
     def fastest(self, place: tuple[int, ...]) -> float:
@@ -276,7 +300,7 @@ class _Plans(_Search):
             self.done = [0] * len(self.ends)  # hops begun
             self.arrived = [0.0] * len(self.ends)
             self.end: dict[int, float] = {}
-            self.taken: dict[int, tuple[int, float]] = {}  # core, time until which it fetches
+            self.taken: dict[int, tuple[list[int], float]] = {}  # cores, time until it has fetched
             self.since: dict[int, float] = {}  # when it was taken
             self.free = [[0.0] * int(cores) for cores in self.network.cores.tolist()]
             self.busy: dict[Any, float] = {}
@@ -302,32 +326,35 @@ class _Plans(_Search):
             return
         ended = max((self.end[self.ends[e][0]] for e in edges), default=0.0)
         lasting = self.seconds[task][self.place[task]] > 0
-        found = self.core_for(task, ended, occupies=lasting)
+        found = self.cores_for(task, ended, occupies=lasting)
         if found is None:
             return
-        core, begin = found
+        taken, begin = found
         begin = max(begin, *(self.arrived[e] for e in edges), 0.0)
         end = begin + self.seconds[task][self.place[task]]
         if begin < last or max(end, latest) >= self.least_end or end > self.due[task]:
             return
         fetching, cores = self.taken.get(task), self.free[self.place[task]]
-        kept = cores[core]
+        kept = list(cores)
         if fetching is None:
             self.since[task] = begin
-        self.taken[task] = (core, begin)
+        self.taken[task] = (taken, begin)
         self.end[task] = end
         if lasting or fetching is not None:
-            cores[core] = end
+            for core in taken:
+                cores[core] = end
         self.grow(begin, max(end, latest))
-        cores[core] = kept
+        cores[:] = kept
         del self.end[task]
         if fetching is None:
             del self.taken[task]
         else:
             self.taken[task] = fetching
 
-    def core_for(self, task: int, ready: float, *, occupies: bool) -> tuple[int, float] | None:
-        """Return a core and the time from which the task may have it; None for not yet."""
+    def cores_for(
+        self, task: int, ready: float, *, occupies: bool
+    ) -> tuple[list[int], float] | None:
+        """Return cores and the time from which the task may have them; None for not yet."""
         if task in self.taken:
             return self.taken[task]
         before = self.before.get(task)
@@ -337,15 +364,15 @@ class _Plans(_Search):
                 return None
             ready = max(ready, self.since[before])
         free = self.free[self.place[task]]
-        core = free.index(min(free))
-        return core, max(ready, free[core]) if occupies else ready
+        cores = sorted(range(len(free)), key=free.__getitem__)[: self.problem.dag.cores[task]]
+        return cores, max(ready, free[cores[-1]]) if occupies else ready
 
     def try_hop(self, edge: int, last: float, latest: float) -> None:
         source, task = self.ends[edge]
         if source not in self.end:
             return
         number, hop = self.done[edge], self.hop_of[edge][self.done[edge]]
-        core, begin = -1, self.end[source]
+        cores, begin = [], self.end[source]
         if number:
             begin = self.arrived[edge]
         elif self.problem.is_blocking:
@@ -355,10 +382,10 @@ class _Plans(_Search):
             ):
                 return
             begin = max(self.end[other] for other in others)
-            found = self.core_for(task, begin, occupies=True)
+            found = self.cores_for(task, begin, occupies=True)
             if found is None:
                 return
-            core, begin = found
+            cores, begin = found
         for thing in hop.occupies:
             if hop.seconds > 0:
                 begin = max(begin, self.busy.get(thing, 0.0))
@@ -375,15 +402,14 @@ class _Plans(_Search):
             if taken is None:
                 self.since[task] = begin
             else:
-                core = taken[0]
-            self.taken[task] = (core, self.arrived[edge])
-            # nobody else gets the core before the task has ended
-            held, self.free[self.place[task]][core] = (
-                self.free[self.place[task]][core], float("inf"),
-            )  # fmt: skip
+                cores = taken[0]
+            self.taken[task] = (cores, self.arrived[edge])
+            held = list(self.free[self.place[task]])
+            for core in cores:  # nobody else gets them before the task has ended
+                self.free[self.place[task]][core] = float("inf")
         self.grow(begin, max(self.arrived[edge], latest))
         if self.problem.is_blocking:
-            self.free[self.place[task]][core] = held
+            self.free[self.place[task]][:] = held
             if taken is None:
                 del self.taken[task]
             else:
@@ -433,13 +459,15 @@ class _Copies(_Search):
             if (task, machine) in ends or (task in done and task in self.exits):
                 continue
             start, lasts = self.ready(ends, task, machine), self.seconds[task][machine]
-            core = free[machine].index(min(free[machine]))
+            first = sorted(range(len(free[machine])), key=free[machine].__getitem__)
+            cores = first[: self.problem.dag.cores[task]]
             if lasts > 0:
-                start = max(start, free[machine][core])
+                start = max(start, free[machine][cores[-1]])
             if start < last or max(start + lasts, end) >= self.least_end:
                 continue
             after = [list(cores) for cores in free]
             if lasts > 0:
-                after[machine][core] = start + lasts
+                for core in cores:
+                    after[machine][core] = start + lasts
             later = {**ends, (task, machine): start + lasts}
             self.grow(later, after, start, max(end, start + lasts))

@@ -78,6 +78,8 @@ def random_problem(
         )
     if seed % 3 == 0:
         dag = with_releases(dag, rng)
+    if seed % 4 == 3:
+        dag = with_cores(dag, network, rng)
     return TaskGraph(dag, network, communication=communication, contention=contention, **more)
 
 
@@ -87,4 +89,13 @@ def with_releases(dag: Dag, rng: np.random.Generator) -> Dag:
     return Dag.from_arrays(
         work=None if len(dag.own) else dag.work, durations=dag.durations if len(dag.own) else None,
         source=dag.source, target=dag.target, size=dag.size, release=release,
+    )  # fmt: skip
+
+
+def with_cores(dag: Dag, network: Network, rng: np.random.Generator) -> Dag:
+    """Return the graph with tasks that need up to as many cores as a machine has."""
+    return Dag.from_arrays(
+        work=None if len(dag.own) else dag.work, durations=dag.durations if len(dag.own) else None,
+        source=dag.source, target=dag.target, size=dag.size, release=dag.release,
+        cores=rng.integers(1, int(network.cores.max()) + 1, len(dag)),
     )  # fmt: skip

@@ -11,6 +11,8 @@ SLACK = 1e-9
 
 
 def seconds_on(problem: TaskGraph, task: int, machine: int) -> float:
+    if problem.dag.cores[task] > problem.network.cores[machine]:
+        return float("inf")
     if task in problem.dag.own.tolist():
         return float(problem.dag.durations[problem.dag.own.tolist().index(task), machine])
     network = problem.network
@@ -49,6 +51,8 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
     begin = {row["item"]: row["start"] for row in computes}
     end = {row["item"]: row["end"] for row in computes}
     for task in range(len(dag)):
+        if dag.cores[task] > network.cores[where[task]]:
+            return "cores"
         if abs(end[task] - begin[task] - seconds_on(problem, task, where[task])) > slack:
             return "duration"
     taken = dict(begin)
@@ -91,7 +95,8 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
         return "deadline"
     paid = sum(float(network.start_price[machine]) for machine in set(where.values()))
     for task, machine in where.items():
-        paid += seconds_on(problem, task, machine) * float(network.price[machine])
+        held = int(dag.cores[task])
+        paid += held * seconds_on(problem, task, machine) * float(network.price[machine])
     if problem.budget is not None and paid > problem.budget * (1 + SLACK):
         return "budget"
     for task in range(len(dag)):
@@ -108,7 +113,8 @@ def broken_rule(problem: TaskGraph, schedule: Schedule) -> str:
         ):
             return "two fetches at a time"
     for machine in range(len(network)):
-        busy = [(taken[task], end[task]) for task in where if where[task] == machine]
+        here = [task for task in where if where[task] == machine]
+        busy = [(taken[task], end[task]) for task in here for _ in range(dag.cores[task])]
         if most_at_a_time(busy, slack) > network.cores[machine]:
             return "cores"
     transfers = [row for row in rows if row["kind"] == "transfer"]

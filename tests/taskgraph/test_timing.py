@@ -112,7 +112,10 @@ def test_given_plans_without_contention_are_timed_at_once(monkeypatch: pytest.Mo
     for seed in range(120):
         free = random_problem(seed)
         rng, order = np.random.default_rng(seed), free.dag.order.tolist()
-        machine = rng.integers(0, len(free.network), len(free.dag)).tolist()
+        machine = rng.integers(0, len(free.network), len(free.dag))
+        small = free.dag.cores > free.network.cores[machine]
+        machine[small] = np.argmax(free.network.cores)
+        machine = machine.tolist()
         given = {"assignment": {free.dag.names[t]: free.machines[machine[t]] for t in order}}
         if seed % 3:
             sequence: dict[str, list[str]] = {}

@@ -22,6 +22,9 @@ from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
 
+MOST_WIDTHS = 64
+"""Numbers of cores that tasks need, of which so many are looked at."""
+
 WIDEST_JOIN = 32
 """Predecessors of a task that are considered for sharing its machine; more only raise the bound."""
 
@@ -29,7 +32,10 @@ MAX_NODES, MAX_RATES = 512, 32
 """Up to which it is looked whether all times are whole."""
 
 PATH = "every path is executed in sequence, in the least duration of each task"
-AREA = "all cores together work no faster than all speeds together"
+AREA = (
+    "all cores together work no faster than all speeds together; tasks of many cores only on "
+    "machines that have them"
+)
 FORCED = (
     "a task waits for all data but those of the predecessors that share its machine, which are "
     "executed one after another there (Al-Mouhamed 1990)"
@@ -100,8 +106,9 @@ def least_durations(problem: TaskGraph) -> Floats:
     for machine in range(len(network)):
         seconds = dag.work / network.speed[machine] + network.task_setup[machine]
         np.minimum(least, seconds, out=least)
-    if len(dag.own):
-        least[dag.own] = dag.durations.min(axis=1)
+    own, rows = problem.stated
+    if len(own):
+        least[own] = rows.min(axis=1)
     return least
 
 
@@ -111,13 +118,22 @@ def _longest(problem: TaskGraph, seconds: Floats, edge: Floats | None = None) ->
 
 
 def _area(problem: TaskGraph, least: Floats) -> float:
-    """Return the work over the speed of all cores, or the least durations over the cores."""
-    network = problem.network
-    by_core = float(least.sum()) / float(problem.cores.sum())
-    if len(problem.dag.own):
-        return by_core
-    by_speed = float(problem.dag.work.sum()) / float((network.speed * problem.cores).sum())
-    return max(by_core, by_speed)
+    """Return the work over the speed of all cores, or the least durations over the cores.
+
+    Tasks of so many cores, or more, are on machines that have as many: these execute the work of
+    all their cores, and so many tasks at a time. Where a task takes more than half of the cores of
+    any machine, that is one after another.
+    """
+    dag, speed, cores = problem.dag, problem.network.speed, problem.cores
+    widths, found = np.unique(dag.cores), 0.0
+    for width in widths[:: 1 + len(widths) // MOST_WIDTHS].tolist():
+        wide, lanes = dag.cores >= width, cores // width
+        for held, at_once in ((dag.cores[wide], np.where(lanes, cores, 0)), (1, lanes)):
+            found = max(found, float((least[wide] * held).sum()) / float(at_once.sum()))
+            if not len(dag.own):
+                work = float((dag.work[wide] * held).sum())
+                found = max(found, work / float((speed * at_once).sum()))
+    return found
 
 
 def earliest_ends(problem: TaskGraph) -> Floats:
@@ -134,10 +150,13 @@ def earliest_ends(problem: TaskGraph) -> Floats:
     width = int(min(WIDEST_JOIN, joins.max(initial=0)))
     forced_ends.run(
         len(dag) + int((joins * (8 + np.minimum(joins, width) // 4)).sum()),
-        (dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least, dag.release),
+        (
+            dag.order, dag.first_in, dag.predecessors, transfer[dag.in_edges], least,
+            least * dag.cores, dag.release,
+        ),
         (ends, np.zeros(width), np.zeros(width, dtype=np.int64)),
         (float(problem.cores.max()),),
-    )
+    )  # fmt: skip
     return ends
 
 
@@ -159,7 +178,8 @@ def _given_plan(problem: TaskGraph) -> Bound:
     a, b = machine[dag.source], machine[dag.target]
     edge = routing.fixed_seconds[a, b] + routing.seconds_per_unit[a, b] * dag.size
     edge[a == b] = 0.0
-    work = np.bincount(machine, weights=seconds, minlength=len(network)) / problem.cores
+    area = seconds * dag.cores
+    work = np.bincount(machine, weights=area, minlength=len(network)) / problem.cores
     value = max(_longest(problem, seconds, edge), float(work.max()))
     return Bound(value=value, name="given plan", source=GIVEN)
 
@@ -194,7 +214,7 @@ def impossible(problem: TaskGraph) -> str | None:
     behind = levels(dag, least, np.zeros(len(dag.source)), last - due) - least
     by = last - behind  # inf where neither a task nor what follows it has a deadline
     order = np.argsort(by, kind="stable")[: np.count_nonzero(by < np.inf)]
-    work = np.cumsum(least[order]) / float(problem.cores.sum())
+    work = np.cumsum((least * dag.cores)[order]) / float(problem.cores.sum())
     over = np.flatnonzero(work > by[order] * (1 + ALLOWED))
     if not len(over):
         return None
@@ -236,13 +256,14 @@ def kept(problem: TaskGraph, solution: Solution) -> Solution:
 
 @graph_loop
 def forced_ends(  # type: ignore[no-untyped-def]
-    order, first_in, predecessors, in_weight, least, release, ends, arrival, member, cores
+    order, first_in, predecessors, in_weight, least, area, release, ends, arrival, member, cores
 ):
     """Write the earliest end of each task that any plan on any machines allows.
 
     The predecessors whose data would come last are those worth sharing a machine with: for each
     number of them, the machine executes them (on ``cores`` at most) and waits for the data of the
-    others. ``arrival`` and ``member`` are room for the last arrivals, falling.
+    others. ``area`` is what tasks take of cores; ``arrival`` and ``member`` are room for the last
+    arrivals, falling.
     """
     width = len(arrival)
     for index in range(len(order)):
@@ -272,7 +293,7 @@ def forced_ends(  # type: ignore[no-untyped-def]
             source = member[shared]
             own_start = ends[source] - least[source]
             earliest_start = own_start if shared == 0 else min(earliest_start, own_start)
-            work += least[source]
+            work += area[source]
             latest = max(latest, ends[source])
             local = max(latest, earliest_start + work / cores)
             others = arrival[shared + 1] if shared + 1 < kept else 0.0

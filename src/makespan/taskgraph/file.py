@@ -24,7 +24,17 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.rules import DEADLINE as LATEST
 from makespan.core.names import Numbered
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
-from makespan.taskgraph.model.dag import DEADLINE, DURATION, INDEX, RELEASE, SIZE, TIMES, WORK, Dag
+from makespan.taskgraph.model.dag import (
+    CORES,
+    DEADLINE,
+    DURATION,
+    INDEX,
+    PER_TASK,
+    RELEASE,
+    SIZE,
+    WORK,
+    Dag,
+)
 from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import BUDGET, TaskGraph
 
@@ -36,7 +46,7 @@ DEFAULTS = (
     ("deadline", None), ("budget", None), ("objective", "makespan"),
 )  # fmt: skip
 
-COLUMNS = ("work", "size", "names", "durations", *TIMES)
+COLUMNS = ("work", "size", "names", "durations", *PER_TASK)
 
 Durations = Annotated[Any, Column(DURATION, one_for_all=False)]
 Indices = Annotated[Any, Column(INDEX)]
@@ -50,6 +60,7 @@ class TaskForm(Form):
     durations: Durations | None = None
     release: Annotated[float, Value(RELEASE)] = 0.0
     deadline: Annotated[float, Value(DEADLINE)] = math.inf
+    cores: Annotated[int, Value(CORES)] = 1
 
     @model_validator(mode="after")
     def _either(self) -> TaskForm:
@@ -77,6 +88,7 @@ class ColumnsForm(Form):
     size: Annotated[Any, Column(SIZE)] = 0.0
     release: Annotated[Any, Column(RELEASE)] = 0.0
     deadline: Annotated[Any, Column(DEADLINE)] = math.inf
+    cores: Annotated[Any, Column(CORES)] = 1
 
 
 class TaskGraphForm(ProblemForm):
@@ -110,7 +122,7 @@ class TaskGraphForm(ProblemForm):
             return Dag.from_arrays(
                 work=part.work, source=part.source, target=part.target, size=part.size,
                 names=part.names, durations=part.durations,
-                release=part.release, deadline=part.deadline,
+                release=part.release, deadline=part.deadline, cores=part.cores,
             )  # fmt: skip
         tasks = self.tasks or ()
         return Dag(
@@ -121,6 +133,7 @@ class TaskGraphForm(ProblemForm):
             [(edge.from_, edge.to, edge.size) for edge in self.edges or ()],
             release={task.name: task.release for task in tasks if task.release},
             deadline={task.name: task.deadline for task in tasks if task.deadline < math.inf},
+            cores={task.name: task.cores for task in tasks if task.cores != 1},
         )
 
 
@@ -218,10 +231,10 @@ def _tasks(dag: Dag) -> list[dict[str, Any]]:
     ]
     for task, row in zip(dag.own.tolist(), dag.durations.tolist(), strict=True):
         entries[task] = {"name": dag.names[task], "durations": row}
-    for name, (_, default) in TIMES.items():
-        times = getattr(dag, name)
-        for task in np.flatnonzero(times != default).tolist():
-            entries[task][name] = float(times[task])
+    for name, (_, default) in PER_TASK.items():
+        column = getattr(dag, name)
+        for task in np.flatnonzero(column != default).tolist():
+            entries[task][name] = column[task].item()
     return entries
 
 
@@ -236,7 +249,7 @@ def _columns(dag: Dag) -> dict[str, Any]:
         entry["names"] = list(dag.names)
     if len(dag.own):
         entry["durations"] = dag.durations.tolist()
-    for name, (_, default) in TIMES.items():
+    for name, (_, default) in PER_TASK.items():
         if (getattr(dag, name) != default).any():
             entry[name] = getattr(dag, name).tolist()
     if len(dag.source):

@@ -36,7 +36,7 @@ def lateness(problem: TaskGraph, schedule: Schedule) -> Floats:
 
 
 def price_of(problem: TaskGraph, schedule: Schedule) -> float:
-    """Return what a plan costs: the seconds of all executions, and the machines that are used.
+    """Return what a plan costs: the seconds of all cores held, and the machines that are used.
 
     Complexity: O(rows); the sum is rounded once.
     """
@@ -46,6 +46,7 @@ def price_of(problem: TaskGraph, schedule: Schedule) -> float:
     rows = np.flatnonzero(schedule.kind == Activity.COMPUTE)
     machine = schedule.machine[rows]
     seconds = problem.durations_on(schedule.item[rows], machine)
+    seconds = seconds * problem.dag.cores[schedule.item[rows]]
     starts = network.start_price[np.unique(machine)]
     return math.fsum([*(seconds * network.price[machine]).tolist(), *starts.tolist()])
 
@@ -61,7 +62,9 @@ def least_price(problem: TaskGraph) -> float:
     tasks, least = np.arange(len(dag)), np.full(len(dag), np.inf)
     for machine, price in enumerate(network.price.tolist()):
         seconds = problem.durations_on(tasks, np.full(len(dag), machine))
-        np.minimum(least, seconds * price, out=least)
+        here = np.isfinite(seconds)
+        least[here] = np.minimum(least[here], seconds[here] * price)
+    least *= dag.cores
     return math.fsum([*least.tolist(), float(network.start_price.min())])
 
 

@@ -81,6 +81,13 @@ def _not_two(problem: TaskGraph) -> str | None:
     return None if cores == 2 else f"there are {cores}"
 
 
+def _several_cores(problem: TaskGraph) -> str | None:
+    wide = np.flatnonzero(problem.dag.cores > 1)
+    if not len(wide):
+        return None
+    return f"{problem.dag.names[wide[0]]} needs {problem.dag.cores[wide[0]]}"
+
+
 def few_steps(most: float, text: str, steps: Callable[[TaskGraph], float]) -> Need:
     """Return a need of at most so many of something, for the reach of a method."""
 
@@ -121,6 +128,7 @@ OVERLAP = Need(
 )
 NO_RELEASES = Need("tasks that are there from the start", _released)
 NO_DEADLINES = Need("tasks without deadlines", _due)
+SINGLE_CORES = Need("tasks on one core each", _several_cores)
 NO_CONTENTION = Need(
     "transfers that wait for nothing",
     lambda problem: f"contention is {problem.contention}" if problem.contention != "none" else None,
@@ -149,6 +157,8 @@ DUPLICATION = Need(
     lambda problem: None if problem.duplication else "duplication is not allowed",
 )
 
+FEW_CORES = few_steps(2**20, "cores that tasks hold", lambda p: float(p.dag.cores.sum()))
+"""Sums of what tasks take of cores stay far from what the integers of CP-SAT can hold."""
 QUICKLY_INSERTED = few_steps(
     1e7, "pairs of a task and a machine", lambda p: float(len(p.dag)) * len(p.network)
 )

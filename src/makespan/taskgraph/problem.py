@@ -23,6 +23,8 @@ COMMUNICATIONS = ("overlap", "blocking")
 CONTENTIONS = ("none", "links", "ports")
 OBJECTIVES = ("makespan", "price", "pareto")
 BUDGET = Rule("a budget is 0 or more")
+SHOWN = 20
+"""Tasks that no machine can execute, of which each is named."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,9 +32,10 @@ class TaskGraph(Pictured):
     """Tasks with precedences and data between them, to be executed on a network of machines.
 
     Task j takes ``work_j / speed_i + task_setup_i`` seconds on machine i, or its own duration
-    there. Data between tasks on one machine are free. Between machines they pass the hops of the
-    route one after another (store and forward), each in ``size / rate + message_setup`` of the
-    hop's sender, and are there after the ``delay`` of the pair.
+    there; all the time it holds as many cores of the machine as it needs, and a machine with fewer
+    can't execute it. Data between tasks on one machine are free. Between machines they pass the
+    hops of the route one after another (store and forward), each in ``size / rate +
+    message_setup`` of the hop's sender, and are there after the ``delay`` of the pair.
 
     Parameters
     ----------
@@ -59,8 +62,9 @@ class TaskGraph(Pictured):
     deadline
         The latest end of the plan, seconds.
     budget
-        A limit on the price of the plan: what the seconds of all executions cost on their machines
-        (idle time and transfers cost nothing), and the start of each machine that executes any.
+        A limit on the price of the plan: what the seconds of all executions cost on their machines,
+        for each core that a task holds (idle time and transfers cost nothing), and the start of
+        each machine that executes any.
     objective
         ``"makespan"``, ``"price"`` (the least), or ``"pareto"`` (the whole front of both).
     options
@@ -140,6 +144,10 @@ class TaskGraph(Pictured):
                 f"tasks[{int(self.dag.own[0])}].durations",
                 f"has {width} entries for {len(self.network)} machines",
             )
+        most = int(self.network.cores.max(initial=1))
+        for task in np.flatnonzero(self.dag.cores > most)[:SHOWN].tolist():
+            cores = int(self.dag.cores[task])
+            mistakes.add(f"tasks[{task}].cores", f"{cores} is above {most}, the most of a machine")
 
     def _copies(self, mistakes: Mistakes) -> None:
         """Note what copies of tasks can't be combined with."""
@@ -172,6 +180,7 @@ class TaskGraph(Pictured):
         durations: ArrayLike | None = None,
         release: ArrayLike = 0.0,
         deadline: ArrayLike = np.inf,
+        cores: ArrayLike = 1,
         network: Network,
         **others: Any,
     ) -> TaskGraph:
@@ -181,7 +190,7 @@ class TaskGraph(Pictured):
         """
         dag = Dag.from_arrays(
             work=work, source=source, target=target, size=size, names=names,
-            durations=durations, release=release, deadline=deadline,
+            durations=durations, release=release, deadline=deadline, cores=cores,
         )  # fmt: skip
         return cls(dag, network, **others)
 
@@ -221,9 +230,14 @@ class TaskGraph(Pictured):
         return not self.transfers_wait and bool((self.cores == 1).all())
 
     @cached_property
+    def is_rigid(self) -> bool:
+        """Whether any task needs several cores at the same time."""
+        return bool((self.dag.cores > 1).any())
+
+    @cached_property
     def cores(self) -> Integers:
-        """The cores of each machine that can be of use: as many as there are tasks."""
-        return frozen(np.minimum(self.network.cores, len(self.dag)))
+        """The cores of each machine that can be of use: as many as all tasks need."""
+        return frozen(np.minimum(self.network.cores, int(self.dag.cores.sum())))
 
     @cached_property
     def first_core(self) -> Integers:
@@ -254,21 +268,58 @@ class TaskGraph(Pictured):
         return [np.flatnonzero(group == each).tolist() for each in range(int(group.max()) + 1)]
 
     @cached_property
+    def stated(self) -> tuple[Integers, Floats]:
+        """The tasks whose seconds are stated, or infinite on some machine; and these seconds.
+
+        Infinite are those on machines with fewer cores than the task needs.
+        """
+        dag, network = self.dag, self.network
+        few = dag.cores > network.cores.min()
+        if not few.any():
+            return dag.own, dag.durations
+        own = np.zeros(len(dag), dtype=bool)
+        own[dag.own] = True
+        task = np.flatnonzero(few | own)
+        table = dag.work[task, None] / network.speed + network.task_setup
+        if len(dag.own):
+            table[own[task]] = dag.durations
+        table[dag.cores[task, None] > network.cores] = np.inf
+        return frozen(task), frozen(table)
+
+    @cached_property
+    def stated_row(self) -> Integers:
+        """The place of each task in ``stated``, -1 for those without one."""
+        found = np.full(len(self.dag), -1, dtype=np.int64)
+        found[self.stated[0]] = np.arange(len(self.stated[0]))
+        return frozen(found)
+
+    @cached_property
     def durations(self) -> Floats:
-        """Seconds of each task on each machine, shape (tasks, machines)."""
-        network = self.network
+        """Seconds of each task on each machine, inf where it can't be; shape (tasks, machines)."""
+        network, (own, rows) = self.network, self.stated
         table = self.dag.work[:, None] / network.speed[None, :] + network.task_setup[None, :]
-        if len(self.dag.own):
-            table[self.dag.own] = self.dag.durations
+        if len(own):
+            table[own] = rows
         return frozen(table)
+
+    @property
+    def finite_durations(self) -> Floats:
+        """The durations as a graph takes them: 0 where its cores say that a task can't be."""
+        return np.where(np.isfinite(self.durations), self.durations, 0.0)
+
+    @cached_property
+    def charges(self) -> Floats:
+        """What each task costs on each machine, inf where it can't be; shape (tasks, machines)."""
+        paid = np.where(np.isfinite(self.durations), self.network.price, 1.0)
+        return frozen(self.durations * self.dag.cores[:, None] * paid)
 
     @cached_property
     def seconds(self) -> Callable[[int, int], float]:
         """The seconds of a task on a machine, for loops in Python; without a table of all."""
         network = self.network
         work, speed = self.dag.work.tolist(), network.speed.tolist()
-        setups, rows = network.task_setup.tolist(), self.dag.durations
-        own = {task: row for row, task in enumerate(self.dag.own.tolist())}
+        setups, (tasks, rows) = network.task_setup.tolist(), self.stated
+        own = {task: row for row, task in enumerate(tasks.tolist())}
 
         def found(task: int, machine: int) -> float:
             if task in own:
@@ -282,11 +333,10 @@ class TaskGraph(Pictured):
         task, machine = np.asarray(tasks, dtype=np.int64), np.asarray(machines, dtype=np.int64)
         network = self.network
         seconds = self.dag.work[task] / network.speed[machine] + network.task_setup[machine]
-        if len(self.dag.own):
-            row = np.full(len(self.dag), -1, dtype=np.int64)
-            row[self.dag.own] = np.arange(len(self.dag.own))
-            has = np.flatnonzero(row[task] >= 0)
-            seconds[has] = self.dag.durations[row[task[has]], machine[has]]
+        if len(self.stated[0]):
+            row = self.stated_row[task]
+            has = np.flatnonzero(row >= 0)
+            seconds[has] = self.stated[1][row[has], machine[has]]
         return np.asarray(seconds)
 
     def needs_rows(self, edges: ArrayLike, start: ArrayLike, goal: ArrayLike) -> np.ndarray:

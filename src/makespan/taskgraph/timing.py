@@ -119,6 +119,8 @@ class _Rows:
         The task that a row computes or brings data to, and the edge that it brings.
     graph
         What a task waits for: ``first_in``, ``in_edges``, ``source``, and which edges have rows.
+    held
+        The cores that a task holds.
     """
 
     def __init__(self, problem: TaskGraph, schedule: Schedule) -> None:
@@ -146,6 +148,7 @@ class _Rows:
             self.after[self.last] = routing.delay[origin[self.last], goal[self.last]]
         self.position = problem.given.chained.position[self.task]
         self.release = dag.release
+        self.held = np.minimum(dag.cores, problem.cores[self.machine_of])
 
     def _seconds(self, transfers: np.ndarray) -> Floats:
         problem, schedule = self.problem, self.schedule
@@ -203,7 +206,7 @@ class _Rows:
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
                 sending, receiving, self.after, *self.graph, self.machine_of,
-                problem.first_core, self.release,
+                problem.first_core, self.release, self.held,
             ),
         )  # fmt: skip
 
@@ -213,9 +216,9 @@ class _Rows:
                 (
                     seconds, start, end, nominal.copy(), np.zeros(len(self.graph[2])),
                     np.zeros(things), np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
-                    np.full(count, -1), np.zeros(len(problem.network)),
+                    np.full(int(problem.cores.sum()), -1), np.zeros(len(problem.network)),
                 ),
-                (problem.is_blocking,),
+                (problem.is_blocking, problem.is_rigid),
             )  # fmt: skip
             return start, end
 
@@ -247,6 +250,7 @@ class _CopyRows(_Rows):
         self.after[transfers] = problem.network.routing.delay[sender, receiver]
         self.position = problem.dag.position[copies.task[self.task]]
         self.release = problem.dag.release[copies.task]
+        self.held = np.minimum(problem.dag.cores[copies.task], problem.cores[copies.machine])
 
     def _connect(self, copies: Copies) -> None:
         """Set the graph of the copies, and the edge in it that each transfer brings."""
@@ -286,17 +290,18 @@ def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-de
 @graph_loop
 def earliest(  # type: ignore[no-untyped-def]
     order, computes, task, edge, following_hop, last, sending, receiving, after,
-    first_in, in_edges, source, has_rows, machine_of, first_core, release,
-    seconds, start, end, task_end, there, free, core_free, clock, core_of, taken_last,
-    blocking,
+    first_in, in_edges, source, has_rows, machine_of, first_core, release, held,
+    seconds, start, end, task_end, there, free, core_free, clock, holder, taken_last,
+    blocking, rigid,
 ):  # fmt: skip
     """Write the earliest start and end of every row, dispatched in ``order``.
 
     A row starts when the row before it on everything that it occupies has ended, and what it
     builds on is there; what takes no time and fetches nothing needs no core. ``core_free`` holds a
-    heap of the times at which the cores of a machine are free, for each machine; with ``blocking``,
-    where a core is taken before its task starts, the times of its cores in turn. ``task`` is the
-    task that a row computes or brings data to; ``sending`` and ``receiving`` index ``free``, or
+    heap of the times at which the cores of a machine are free, for each machine; these times in
+    their order where ``rigid`` tasks hold several cores; with ``blocking``, where cores are taken
+    before their task starts, the times of its cores in turn, and ``holder`` the tasks. ``task`` is
+    the task that a row computes or brings data to; ``sending`` and ``receiving`` index ``free``, or
     are -1.
     ``task_end`` comes in with the ends to be used for tasks that have not been dispatched.
     """
@@ -312,25 +317,39 @@ def earliest(  # type: ignore[no-untyped-def]
                     begin = max(begin, there[each])
                 else:
                     begin = max(begin, task_end[source[each]])
-            if not computes[row] or seconds[row] > 0.0:
-                core = first_core[place]
-                if blocking:
+            if not blocking:
+                if seconds[row] > 0.0:
+                    begin = max(begin, core_free[first_core[place] + held[goal] - 1])
+            elif not computes[row] or seconds[row] > 0.0:
+                for _ in range(held[goal]):
+                    core = first_core[place]
                     for other in range(core + 1, first_core[place + 1]):
                         if core_free[other] < core_free[core]:
                             core = other
-                if core_free[core] < HELD:
-                    begin = max(begin, core_free[core])
-                core_of[goal] = core
-                core_free[core] = HELD  # until it has been executed
+                    if core_free[core] < HELD:
+                        begin = max(begin, core_free[core])
+                    holder[core] = goal
+                    core_free[core] = HELD  # until it has been executed
             taken_last[place] = begin
             clock[goal] = begin
         if computes[row]:
             start[row] = clock[goal]
             end[row] = start[row] + seconds[row]
             task_end[goal] = end[row]
-            first = core_of[goal]
-            if first >= 0:
-                hole, cores = 0, 1 if blocking else first_core[place + 1] - first
+            first, cores = first_core[place], first_core[place + 1] - first_core[place]
+            if blocking:
+                for core in range(first, first + cores):
+                    if holder[core] == goal:
+                        core_free[core] = end[row]
+            elif seconds[row] > 0.0 and rigid:
+                core, width = first, held[goal]
+                while core + width < first + cores and core_free[core + width] < end[row]:
+                    core_free[core] = core_free[core + width]
+                    core += 1
+                for each in range(core, core + width):
+                    core_free[each] = end[row]
+            elif seconds[row] > 0.0:
+                hole = 0
                 while 2 * hole + 1 < cores:
                     one = two = first + 2 * hole + 1
                     if two - first + 1 < cores:

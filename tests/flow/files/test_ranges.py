@@ -74,6 +74,8 @@ DOCUMENTS = {
         | {"network": {"machines": MACHINES, "rate": 2.0, **LINKS}},
         {"columns": {"durations": [[1.0, 2.0]] * 2, "source": [0], "target": [1], "size": [1.0]}}
         | {"network": {"machines": MACHINES, "rate": [[0.0, 1.0], [1.0, 0.0]]}},
+        {"tasks": [{"name": "a", "work": 2.0, "cores": 1}], "network": {"machines": MACHINES}},
+        {"columns": {"work": [1.0], "cores": [1]}, "network": {"machines": MACHINES}},
         {"columns": {"work": [1.0, 2.0], "release": [0.0, 1.0], "deadline": [4.0, 9.0]}}
         | {"network": {"machines": MACHINES, "topology": "mesh", "shape": [1, 2]}},
     ],

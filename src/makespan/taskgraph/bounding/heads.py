@@ -10,7 +10,11 @@ from makespan.core.numeric.arrays import Integers
 
 
 def heads(
-    order: Sequence[int], before: Sequence[Sequence[int]], least: Integers, cores: int
+    order: Sequence[int],
+    before: Sequence[Sequence[int]],
+    least: Integers,
+    cores: int,
+    area: Integers | None = None,
 ) -> tuple[Integers, list[int]]:
     """Return the earliest start of each task, and the tasks before it as bits of one integer.
 
@@ -26,6 +30,8 @@ def heads(
         The direct predecessors of each task.
     least
         The least duration of each task, in whole units.
+    area
+        What it takes of all cores; None: its least duration on one.
 
     Source: the relaxation to parallel machines of Carlier 1987, "Scheduling jobs with release
     dates and tails on identical machines to minimize makespan", proposition 1, applied to the
@@ -34,6 +40,7 @@ def heads(
     >>> heads([0, 1, 2, 3], [[], [], [], [0, 1, 2]], np.array([2, 3, 4, 1]), 2)[0].tolist()
     [0, 0, 0, 5]
     """
+    area = least if area is None else area
     found = np.zeros(len(least), dtype=np.int64)
     ancestors = np.zeros((len(least), len(least)), dtype=bool)
     for task in order:
@@ -43,7 +50,7 @@ def heads(
         earlier = np.flatnonzero(ancestors[task])
         if len(earlier):
             latest = earlier[np.argsort(-found[earlier], kind="stable")]
-            work = np.cumsum(least[latest])
+            work = np.cumsum(area[latest])
             path = (found[earlier] + least[earlier]).max()
             found[task] = max(path, (found[latest] - -work // cores).max())
     packed = np.packbits(ancestors, axis=1)

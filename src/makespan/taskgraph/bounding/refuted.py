@@ -103,12 +103,13 @@ class _Facts:
         self.blocking = problem.is_blocking
         self.cores = float(problem.cores.max())
         self.machines = count
-        shares = np.unique(problem.durations / problem.cores, axis=1)
+        shares = np.unique(problem.durations * dag.cores[:, None] / problem.cores, axis=1)
         self.shares: list[list[float]] = shares.tolist()
-        part, fetching = least / float(problem.cores.sum()), 1.0 / float(problem.cores.sum())
+        cores = float(problem.cores.sum())
+        part, fetching = least * dag.cores / cores, 1.0 / cores
         if not len(dag.own) and len(np.unique(network.speed)) > 1:
             speeds = float((network.speed * problem.cores).sum())
-            part, fetching = dag.work / speeds, float(network.speed.min()) / speeds
+            part, fetching = dag.work * dag.cores / speeds, float(network.speed.min()) / speeds
         self.part: list[float] = part.tolist()
         self.fetching = fetching
         into: list[list[tuple[int, int]]] = [[] for _ in range(len(dag))]

@@ -8,7 +8,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
 from makespan.taskgraph.limits import worth
-from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED
+from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
 from makespan.taskgraph.placing.copy_board import SECONDS_THINNED, Copying
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end
@@ -23,7 +23,7 @@ MOST = 32
 @register(
     "taskgraph",
     name="duplication",
-    needs=(DUPLICATION,),
+    needs=(DUPLICATION, SINGLE_CORES),
     reach=(QUICKLY_COPIED,),
     complexity="O(n m k (c d + g)), k the copies tried for a task on a machine, up to 32, c the "
     "copies of a task, d its predecessors, g the gaps that are tried",

@@ -180,14 +180,14 @@ def improved(
     value = most + late if missing else scale
     by_price = float(problem.objective == "price")
     numbers = np.array([0.0, seed, value, value, most, scale, budget, rate, by_price])
-    charge = problem.durations * network.price if network.is_priced else np.zeros(0)
+    charge = problem.charges if network.is_priced else np.zeros(0)
     loop, column = improve.chosen(moves * large)
     inputs = [
         column(each)
         for each in (
             dag.first_in, dag.predecessors, sample.size[:, dag.in_edges].ravel(), dag.first_out,
             dag.successors, sample.seconds.ravel(), sample.fixed.ravel(), sample.per_unit.ravel(),
-            problem.first_core, dag.release, latest_ends(problem), charge.ravel(),
+            problem.first_core, dag.cores, dag.release, latest_ends(problem), charge.ravel(),
             network.start_price, np.zeros(len(network), dtype=bool),
             order, place, machine, np.zeros(count), np.full(count, -1), np.zeros(cores),
             np.full(cores, -1), np.zeros(count, dtype=np.int64), best_order, best_machine,

@@ -24,8 +24,9 @@ DURATION = Rule("a duration is 0 or more seconds")
 RELEASE = Rule("a release is 0 or more seconds")
 DEADLINE = Rule("a deadline is 0 or more seconds, or inf", infinite=True)
 INDEX = whole("an end of an edge is the index of a task,", 0, MAX_TASKS)
-TIMES = {"release": (RELEASE, 0.0), "deadline": (DEADLINE, inf)}
-"""The times of tasks: the rule, and what holds where none is given."""
+CORES = whole("the cores of a task are", 1, 2**20)
+PER_TASK = {"release": (RELEASE, 0.0), "deadline": (DEADLINE, inf), "cores": (CORES, 1)}
+"""What else tasks may have: the rule, and what holds where none is given."""
 SUGGESTED_FROM = 200
 
 
@@ -43,6 +44,8 @@ class Dag:
     release, deadline
         Seconds by name: no machine takes the task before its release, 0 if omitted, and it ends by
         its deadline, infinity if omitted.
+    cores
+        By name: how many cores of one machine the task holds, all at once; 1 if omitted.
     notes
         What a reader of graphs of others assumed, for the notes of results.
 
@@ -56,6 +59,8 @@ class Dag:
         One entry per edge, in the given order.
     release, deadline
         Seconds, one entry per task.
+    cores
+        Cores, one entry per task.
     own, durations
         The tasks with durations of their own, and their durations, shape (len(own), machines).
 
@@ -80,6 +85,7 @@ class Dag:
         *,
         release: Mapping[str, float] | None = None,
         deadline: Mapping[str, float] | None = None,
+        cores: Mapping[str, int] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         mistakes = Mistakes()
@@ -87,11 +93,9 @@ class Dag:
         names = tuple(name for name, _ in pairs)
         works = _works([value for _, value in pairs], mistakes)
         source, target, size, numbers = _edges(list(edges), names, mistakes)
-        times = (
-            _times("release", release, names, mistakes),
-            _times("deadline", deadline, names, mistakes),
-        )
-        self._set(names, _Columns(*works, source, target, size, *times), mistakes)
+        given = {"release": release, "deadline": deadline, "cores": cores}
+        others = [_by_name(word, each, names, mistakes) for word, each in given.items()]
+        self._set(names, _Columns(*works, source, target, size, *others), mistakes)
         self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
@@ -99,7 +103,12 @@ class Dag:
         self.names, self._mistakes = names, mistakes
         kept = _Columns._make(frozen(column.copy()) for column in columns)
         self.work, self.own, self.durations, self.source, self.target, self.size = kept[:6]
-        self.release, self.deadline = kept[6:]
+        self.release, self.deadline = kept[6:8]
+        before = len(mistakes.found)
+        mistakes.column("tasks[{}].cores".format, columns.cores, CORES)
+        sound = len(mistakes.found) == before
+        cores = columns.cores if sound else np.ones(len(columns.cores))
+        self.cores: Integers = frozen(cores.astype(np.int64))
         self._numbers = range(len(columns.source))
 
     @classmethod
@@ -114,6 +123,7 @@ class Dag:
         durations: ArrayLike | None = None,
         release: ArrayLike = 0.0,
         deadline: ArrayLike = inf,
+        cores: ArrayLike = 1,
     ) -> Dag:
         """Build a graph from columns.
 
@@ -130,8 +140,8 @@ class Dag:
         durations
             Seconds of each task on each machine, shape (tasks, machines), in place of
             work / speed.
-        release, deadline
-            Seconds of each task, or one number for all: as in :class:`Dag`.
+        release, deadline, cores
+            Of each task, or one number for all: as in :class:`Dag`.
 
         Examples
         --------
@@ -139,7 +149,8 @@ class Dag:
         'T2'
         """
         mistakes = Mistakes()
-        columns = _columns(work, durations, source, target, size, release, deadline, mistakes)
+        given = {"release": release, "deadline": deadline, "cores": cores}
+        columns = _columns(work, durations, source, target, size, given, mistakes)
         count = len(columns.work)
         if names is not None and len(names) != count:
             mistakes.add("names", f"there are {len(names)} names for {count} tasks")
@@ -201,7 +212,7 @@ class Dag:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dag):
             return NotImplemented
-        columns = ("work", "source", "target", "size", "own", "durations", *TIMES)
+        columns = ("work", "source", "target", "size", "own", "durations", *PER_TASK)
         return self.names == other.names and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
         )
@@ -291,7 +302,7 @@ class Dag:
             mistakes.add("tasks", "is empty; a task graph has at least one task")
         mistakes.column(lambda index: f"tasks[{index}].work", self.work, WORK, known=known)
         mistakes.column(lambda index: f"edges[{index}].size", self.size, SIZE, known=known)
-        for name, (rule, _) in TIMES.items():
+        for name, (rule, _) in PER_TASK.items():
             place = f"tasks[{{}}].{name}".format
             mistakes.column(place, getattr(self, name), rule, known=known)
         for row, task in enumerate(self.own.tolist()):
@@ -342,10 +353,11 @@ class _Columns(NamedTuple):
     size: Floats
     release: Floats
     deadline: Floats
+    cores: Floats
 
 
 def _columns(
-    work: Any, durations: Any, source: Any, target: Any, size: Any, release: Any, deadline: Any,
+    work: Any, durations: Any, source: Any, target: Any, size: Any, given: Mapping[str, Any],
     mistakes: Mistakes,
 ) -> _Columns:  # fmt: skip
     table = _array("durations", durations, float, mistakes) if durations is not None else None
@@ -372,15 +384,15 @@ def _columns(
     if sizes.ndim and len(sizes) != len(tails):
         mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
         sizes = np.array(0.0)
-    times = []
-    for (name, (_, default)), values in zip(TIMES.items(), (release, deadline), strict=True):
-        time = _array(name, values, float, mistakes)
-        if time.ndim and time.shape != amounts.shape:
-            mistakes.add(name, f"has {len(time)} entries for {len(amounts)} tasks")
-            time = np.array(default)
-        times.append(np.array(np.broadcast_to(time, amounts.shape)))
+    others = []
+    for name, values in given.items():
+        column = _array(name, values, float, mistakes)
+        if column.ndim and column.shape != amounts.shape:
+            mistakes.add(name, f"has {len(column)} entries for {len(amounts)} tasks")
+            column = np.array(float(PER_TASK[name][1]))
+        others.append(np.array(np.broadcast_to(column, amounts.shape)))
     own, every = np.arange(len(seconds)), np.array(np.broadcast_to(sizes, tails.shape))
-    return _Columns(amounts, own, seconds, tails, heads, every, *times)
+    return _Columns(amounts, own, seconds, tails, heads, every, *others)
 
 
 def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
@@ -444,22 +456,23 @@ def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Flo
     return work, np.array(own, dtype=np.int64), table
 
 
-def _times(word: str, given: Any, names: Sequence[Any], mistakes: Mistakes) -> Floats:
+def _by_name(word: str, given: Any, names: Sequence[Any], mistakes: Mistakes) -> Floats:
     """Return what is given by name, the default for other tasks."""
-    rule, default = TIMES[word]
-    times = np.full(len(names), default)
+    rule, default = PER_TASK[word]
+    column = np.full(len(names), float(default))
+    unit = "cores" if word == "cores" else "seconds"
     if given is not None and not isinstance(given, Mapping):
-        mistakes.add(word, f"{shown(given)} is not a table of seconds by task")
-        return times
+        mistakes.add(word, f"{shown(given)} is not a table of {unit} by task")
+        return column
     position = index_by_name(names) if given else {}
     for name, value in (given or {}).items():
         if name not in position:
             hint = did_you_mean(name, list(map(str, names[:SUGGESTED_FROM])))
             mistakes.add(f"{word}.{name}", f"there is no task {shown(name)}{hint}")
             continue
-        seconds = mistakes.number(f"tasks[{position[name]}].{word}", value, rule)
-        times[position[name]] = default if isnan(seconds) else seconds
-    return times
+        number = mistakes.number(f"tasks[{position[name]}].{word}", value, rule)
+        column[position[name]] = default if isnan(number) else number
+    return column
 
 
 def _edges(

@@ -17,7 +17,7 @@ from makespan.taskgraph.model.dag import Dag
 if TYPE_CHECKING:
     from makespan.taskgraph.problem import TaskGraph
 
-SUGGESTED_FROM = 200
+SUGGESTED_FROM, SHOWN = 200, 20
 
 
 class Given:
@@ -123,6 +123,17 @@ class Given:
             where = "sequence" if problem.assignment is None else "assignment"
             mistakes.add(where, f"lacks {few}; a given plan places every task")
         self._check_sequences_whole(seen, mistakes)
+        if not mistakes and self.machine_of is not None:
+            self._check_cores(self.machine_of, mistakes)
+
+    def _check_cores(self, machine_of: Integers, mistakes: Mistakes) -> None:
+        """Note tasks on machines with fewer cores than they need."""
+        needed, cores = self.problem.dag.cores, self.problem.network.cores[machine_of]
+        where = "sequence" if self.problem.assignment is None else "assignment"
+        for task in np.flatnonzero(needed > cores)[:SHOWN].tolist():
+            name = self.problem.network.names[int(machine_of[task])]
+            text = f"the task needs {needed[task]} cores, {name!r} has {cores[task]}"
+            mistakes.add(f"{where}.{self.problem.dag.names[task]}", text)
 
     def _check_sequences_whole(self, seen: Mapping[Any, str], mistakes: Mistakes) -> None:
         """Note tasks that the assignment puts on a machine whose sequence lacks them."""

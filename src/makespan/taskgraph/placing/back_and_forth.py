@@ -42,10 +42,11 @@ def replanned(problem: TaskGraph, control: Control, schedule: Schedule) -> Sched
     with control.reserving(SECONDS_A_STEP * (len(dag) + len(dag.source))):
         if control.expired():
             return best
-        own = problem.durations if len(dag.own) else None
+        own = problem.finite_durations if len(dag.own) else None
         reverse = Dag.from_arrays(
-            work=dag.work, durations=own, source=dag.target, target=dag.source, size=dag.size
-        )
+            work=dag.work, durations=own, source=dag.target, target=dag.source, size=dag.size,
+            cores=dag.cores,
+        )  # fmt: skip
         turned = TaskGraph(reverse, network)
         for turn in range(ROUNDS):
             share = SHARES[turn % len(SHARES)]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.numeric.arrays import Integers, Rows
 from makespan.core.schedule import Activity, Schedule
+from makespan.taskgraph.placing.gaps import FOREVER
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -129,14 +130,19 @@ class Board(Growing):
 
     def __init__(self, problem: TaskGraph) -> None:
         super().__init__(problem)
+        dag = problem.dag
         self.cores = [[0.0] * cores for cores in problem.cores.tolist()]
+        self._width: list[int] = dag.cores.tolist()
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}
 
-    def free_at(self, machine: int) -> float:
-        """Return when a core of ``machine`` is next free."""
-        return min(self.cores[machine])
+    def free_at(self, machine: int, task: int = -1) -> float:
+        """Return when ``machine`` next has the cores free that a task needs, or else any core."""
+        cores, width = self.cores[machine], 1 if task < 0 else self._width[task]
+        if width == 1:
+            return min(cores)
+        return sorted(cores)[width - 1] if width <= len(cores) else FOREVER
 
     def try_on(self, task: int, machine: int, not_before: float = 0.0) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -157,7 +163,8 @@ class Board(Growing):
         self.machine[task] = placement.machine
         self.start[task], self.end[task] = placement.start, placement.end
         if placement.end > placement.taken:
-            cores[cores.index(min(cores))] = placement.end
+            for _ in range(self._width[task]):
+                cores[cores.index(min(cores))] = placement.end
         return before
 
     def _placed(
@@ -167,7 +174,7 @@ class Board(Growing):
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), max(not_before, self._release[task])
         if self._blocking or seconds > 0:  # what takes no time needs no core
-            taken = max(taken, min(self.cores[machine]))
+            taken = max(taken, self.free_at(machine, task))
         waited = 0.0
         if self._blocking:
             for edge in edges:

@@ -20,20 +20,22 @@ COMPILE_FROM = 300_000
 
 
 def is_compiled(problem: TaskGraph) -> bool:
-    """Whether transfers wait for nothing, and there is enough to place for compiled loops."""
+    """Whether there is enough to place for compiled loops.
+
+    They are made for transfers that wait for nothing, and tasks on one core each.
+    """
     steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
-    return not problem.transfers_wait and pays(steps, COMPILE_FROM, LOADED_FROM)
+    made = not problem.transfers_wait and not problem.is_rigid
+    return made and pays(steps, COMPILE_FROM, LOADED_FROM)
 
 
 def columns(problem: TaskGraph) -> tuple[Any, ...]:
     """Return what compiled loops read of a problem, in the order of their arguments."""
     dag, network = problem.dag, problem.network
-    own_row = np.full(len(dag), -1, dtype=np.int64)
-    own_row[dag.own] = np.arange(len(dag.own))
     return readonly(
-        dag.work, dag.release, own_row, dag.durations, network.speed, network.task_setup,
-        problem.first_core, dag.first_in, dag.predecessors, dag.size[dag.in_edges],
-        network.routing.fixed_seconds, network.routing.seconds_per_unit,
+        dag.work, dag.release, problem.stated_row, problem.stated[1], network.speed,
+        network.task_setup, problem.first_core, dag.first_in, dag.predecessors,
+        dag.size[dag.in_edges], network.routing.fixed_seconds, network.routing.seconds_per_unit,
     )  # fmt: skip
 
 

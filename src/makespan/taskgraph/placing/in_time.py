@@ -43,12 +43,13 @@ def _end(schedule: Schedule) -> float:
 def on_one_machine(problem: TaskGraph) -> Schedule:
     """Return the plan that has everything on the machine on which that ends soonest."""
     dag, network = problem.dag, problem.network
-    total = dag.work.sum() / network.speed + len(dag) * network.task_setup
-    if len(dag.own):
-        plain = np.ones(len(dag), dtype=bool)
-        plain[dag.own] = False
-        total = dag.work[plain].sum() / network.speed + plain.sum() * network.task_setup
-        total = total + dag.durations.sum(axis=0)
+    plain = np.ones(len(dag), dtype=bool)
+    plain[problem.stated[0]] = False
+    work, count = (dag.work * dag.cores)[plain].sum(), dag.cores[plain].sum()
+    total = work / network.speed + count * network.task_setup
+    if not plain.all():
+        own, seconds = problem.stated
+        total = total + dag.cores[own] @ seconds
     machine = int(np.argmin(total / problem.cores))
     place = dag.position
     if problem.cores[machine] > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import Growing, Moved, Placement
-from makespan.taskgraph.placing.gaps import Gaps, Taken
+from makespan.taskgraph.placing.gaps import FOREVER, Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
 
 Undo = list[tuple[Gaps, Taken]]
@@ -36,13 +37,18 @@ class Insertion(Growing):
         self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
         self._plain = not problem.transfers_wait
+        self._width: list[int] = problem.dag.cores.tolist()
+
+    def has_cores(self, task: int, machine: int) -> bool:
+        """Whether a machine has the cores that a task needs."""
+        return self._width[task] <= len(self.cores[machine])
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
         if self._plain:
             ready = self._ready(task, machine)
             length = self._seconds(task, machine)
-            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, 0.0)
         undo: Undo = []
         placement = self._fitted(task, machine, undo, [])
@@ -57,8 +63,9 @@ class Insertion(Growing):
             placement = self.try_on(task, machine)
         else:
             placement = self._fitted(task, machine, undo, rows)
-        free = next(g for g in self.cores[machine] if g.fits(placement.taken, placement.end))
-        undo.append((free, free.take(placement.taken, placement.end)))
+        taken, end = placement.taken, placement.end
+        free = (gaps for gaps in self.cores[machine] if gaps.fits(taken, end))
+        undo += [(gaps, gaps.take(taken, end)) for gaps in islice(free, self._width[task])]
         self._rows += rows
         self.machine[task] = machine
         self.start[task], self.end[task] = placement.start, placement.end
@@ -70,6 +77,19 @@ class Insertion(Growing):
         self.machine[task] = -1
         while self._rows and self.problem.dag.target[self._rows[-1][0]] == task:
             self._rows.pop()
+
+    def _first_fit(self, task: int, machine: int, earliest: float, length: float) -> float:
+        """Return the first start at which the cores that a task needs are free for so long."""
+        cores, width = self.cores[machine], self._width[task]
+        if not self.has_cores(task, machine):
+            return FOREVER
+        if width == 1:
+            return min(gaps.first_fit(earliest, length) for gaps in cores)
+        while True:
+            start = sorted(gaps.first_fit(earliest, length) for gaps in cores)[width - 1]
+            if start == earliest:
+                return start
+            earliest = start
 
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
@@ -95,11 +115,10 @@ class Insertion(Growing):
                 begin = self.end[self._source[edge]]
                 arrival, wait = self._arrival(edge, machine, begin, undo, rows)
                 ready, waited = max(ready, arrival), waited + wait
-            start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, waited)
         ended = max([ready, *(self.end[self._source[edge]] for edge in edges)])
-        options = sorted({gap for gaps in self.cores[machine] for gap in gaps.after(ended)})
-        for taken, until in options:
+        for taken, until in self._options(task, machine, ended):
             kept, recorded = len(undo), len(rows)
             clock, waited = taken, 0.0
             for edge in edges:
@@ -109,7 +128,22 @@ class Insertion(Growing):
                 return Placement(machine, taken, clock, clock + length, waited)
             _give_back(undo[kept:])
             del undo[kept:], rows[recorded:]
+        if not self.has_cores(task, machine):
+            return Placement(machine, FOREVER, FOREVER, FOREVER, 0.0)
         raise AssertionError("the last gap of a machine has no end")
+
+    def _options(self, task: int, machine: int, earliest: float) -> list[tuple[float, float]]:
+        """Return from when, and until when, the cores that a task needs are free; rising."""
+        cores, width = self.cores[machine], self._width[task]
+        gaps = sorted({gap for core in cores for gap in core.after(earliest)})
+        if width == 1:
+            return gaps
+        found = []
+        for begin in dict.fromkeys(start for start, _ in gaps):
+            ends = sorted((core.free_until(begin) for core in cores), reverse=True)
+            if width <= len(ends) and ends[width - 1] > -FOREVER:
+                found.append((begin, ends[width - 1]))
+        return found
 
     def _arrival(
         self, edge: int, machine: int, earliest: float, undo: Undo, rows: list[Moved]
@@ -169,13 +203,13 @@ def in_order(
     start, end = np.zeros(count), np.zeros(count)
     in_sequence.run(count + len(dag.source) + routing.delay.size,
         (
-            sorted_by(key, dag.position), machine,
-            problem.durations_on(np.arange(count), machine), problem.first_core, dag.release,
+            sorted_by(key, dag.position), machine, problem.durations_on(np.arange(count), machine),
+            np.minimum(dag.cores, problem.cores[machine]), problem.first_core, dag.release,
             dag.first_in, dag.predecessors, dag.size[dag.in_edges],
             routing.fixed_seconds.ravel(), routing.seconds_per_unit.ravel(),
         ),
         (np.zeros(int(problem.cores.sum())), np.zeros(len(network)), start, end),
-        (len(network), in_turn),
+        (len(network), in_turn, problem.is_rigid),
     )  # fmt: skip
     return planned(problem, machine, start, end)
 
@@ -218,16 +252,17 @@ def planned(
 
 @graph_loop
 def in_sequence(  # type: ignore[no-untyped-def]
-    order, machine, seconds, first_core, release, first_in, predecessors, size, fixed, per_unit,
+    order, machine, seconds, held, first_core, release, first_in, predecessors, size, fixed,
+    per_unit,
     core_free, latest, start, end,
-    machines, in_turn,
+    machines, in_turn, rigid,
 ):  # fmt: skip
     """Write the starts and ends of tasks on their machines, one behind another in ``order``.
 
     What takes no time needs no core. With ``in_turn`` no task starts before the one that its
     machine took before it: ``latest`` holds when. ``core_free`` holds a heap of the times at which
-    the cores of a machine are free, for each machine. ``size`` is in the order of ``predecessors``;
-    tables are flat.
+    the cores of a machine are free, for each machine; these times in their order where ``rigid``
+    tasks hold several cores. ``size`` is in the order of ``predecessors``; tables are flat.
     """
     for index in range(len(order)):
         task = order[index]
@@ -235,7 +270,7 @@ def in_sequence(  # type: ignore[no-untyped-def]
         first, cores = first_core[place], first_core[place + 1] - first_core[place]
         begin = release[task]
         if seconds[task] > 0.0:
-            begin = max(begin, core_free[first])
+            begin = max(begin, core_free[first + held[task] - 1])
         for position in range(first_in[task], first_in[task + 1]):
             source = predecessors[position]
             arrival = end[source]
@@ -247,7 +282,14 @@ def in_sequence(  # type: ignore[no-untyped-def]
             begin = latest[place] = max(begin, latest[place])
         start[task] = begin
         end[task] = begin + seconds[task]
-        if seconds[task] > 0.0:
+        if seconds[task] > 0.0 and rigid:
+            core, width = first, held[task]
+            while core + width < first + cores and core_free[core + width] < end[task]:
+                core_free[core] = core_free[core + width]
+                core += 1
+            for each in range(core, core + width):
+                core_free[each] = end[task]
+        elif seconds[task] > 0.0:
             hole = 0
             while 2 * hole + 1 < cores:
                 one = two = first + 2 * hole + 1

@@ -25,7 +25,8 @@ def weights(
     Parameters
     ----------
     w1
-        Weight of a unit of work; None: a task counts its mean seconds over the machines.
+        Weight of a unit of work; None: a task counts its mean seconds over the machines that can
+        execute it.
     w2
         Weight of a unit of data; None: an edge counts its mean seconds over the pairs of
         different machines.
@@ -47,8 +48,9 @@ def weights(
             raise MethodError(f"{name}: {text}")
     if w1 is None:
         task = dag.work * float(np.mean(1.0 / network.speed)) + float(network.task_setup.mean())
-        if len(dag.own):
-            task[dag.own] = dag.durations.mean(axis=1)
+        own, seconds = problem.stated
+        if len(own):
+            task[own] = seconds.mean(axis=1, where=np.isfinite(seconds))
     else:
         task = w1 * dag.work
     if w2 is not None:
@@ -125,7 +127,8 @@ def tails(problem: TaskGraph) -> Floats | None:
     if not problem.has_deadlines:
         return None
     task, edge = weights(problem)
-    end = levels(problem.dag, task, edge).max() + task.sum() / problem.cores.sum()
+    work = (task * problem.dag.cores).sum() / problem.cores.sum()
+    end = levels(problem.dag, task, edge).max() + work
     return np.asarray(np.maximum(end - problem.due, 0.0))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from makespan.taskgraph.model.loops import graph_loop
 
 NEVER = float("inf")
-"""What a move counts that is given up."""
+"""What a move counts that is given up, and a task takes where it can't be."""
 
 
 @graph_loop
 def improve(  # type: ignore[no-untyped-def]
-    first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
+    first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core, held,
     release, due, charge, start_price, used,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,
     ends, kept, ranked, numbers,
@@ -20,6 +20,7 @@ def improve(  # type: ignore[no-untyped-def]
 
     A move puts a task on another machine, or elsewhere between its predecessors and successors
     in the order, or both; or it takes all its predecessors or successors along to the machine.
+    No task goes where it can't be. On its machine it takes as many cores as ``held`` says.
     Half of the tasks are drawn from the chain of causes that ends last. A plan is kept if it is
     no longer than the present one by more than a threshold (threshold accepting), which falls
     with the square of the moves that are left, from the share ``reach`` of the best to nothing.
@@ -84,6 +85,12 @@ def improve(  # type: ignore[no-untyped-def]
         tried += 1.0
         if new_place == old_place and new_machine == old_machine:
             continue
+        possible = seconds[task * machines + new_machine] < NEVER
+        for position in range(near_from, near_to):
+            other = predecessors[position] if kind == 3 else successors[position]
+            possible = possible and seconds[other * machines + new_machine] < NEVER
+        if not possible:
+            continue
         for position in range(near_from, near_to):
             other = predecessors[position] if kind == 3 else successors[position]
             moved[other] = machine[other]
@@ -117,11 +124,14 @@ def improve(  # type: ignore[no-untyped-def]
             for index in range(count):
                 each = order[index]
                 here = machine[each]
-                core = first_core[here]
-                for other in range(core + 1, first_core[here + 1]):
-                    if free[other] < free[core]:
-                        core = other
-                begin, because = free[core], core_last[core]
+                core, begin, because = 0, 0.0, -1
+                for _ in range(held[each]):
+                    core = first_core[here]
+                    for other in range(core + 1, first_core[here + 1]):
+                        if free[other] < free[core]:
+                            core = other
+                    begin, because = free[core], core_last[core]
+                    free[core] = NEVER
                 if release[each] > begin:
                     begin, because = release[each], -1
                 for position in range(first_in[each], first_in[each + 1]):
@@ -136,6 +146,11 @@ def improve(  # type: ignore[no-untyped-def]
                 cause[each] = because
                 free[core] = end[each]
                 core_last[core] = each
+                if held[each] > 1:
+                    for other in range(first_core[here], first_core[here + 1]):
+                        if free[other] == NEVER:
+                            free[other] = end[each]
+                            core_last[other] = each
                 total = max(total, end[each])
                 if judged == 0:
                     late = max(late, end[each] - due[each])

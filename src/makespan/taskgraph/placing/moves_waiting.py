@@ -14,6 +14,7 @@ from makespan.core.system.memory import claim
 from makespan.taskgraph.limits import latest_ends, violation
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import schedule_of
+from makespan.taskgraph.placing.moves import NEVER
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, occupied, retimed
 
@@ -75,7 +76,7 @@ def improved_waiting(
         column(each)
         for each in (
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.in_edges, dag.first_out,
-            dag.successors, problem.durations.ravel(), problem.first_core, dag.release,
+            dag.successors, problem.durations.ravel(), problem.first_core, dag.cores, dag.release,
             latest_ends(problem), *routes.columns, routing.delay.ravel(),
             *decisions, *decisions, *rooms,
         )
@@ -160,7 +161,7 @@ class _Routes:
 
 @graph_loop
 def improve_waiting(  # type: ignore[no-untyped-def]
-    first_in, source, size, edge, first_out, successors, seconds, first_core,
+    first_in, source, size, edge, first_out, successors, seconds, first_core, held,
     release, due, first_hop, rate, setup, sending, receiving, delay,
     order, place, machine, fetch, new_order, new_place, new_machine, new_fetch,
     begins, end, cause, free, core_last, last, spot, left, right, opens, closes, owner,
@@ -176,7 +177,8 @@ def improve_waiting(  # type: ignore[no-untyped-def]
     one after another.
 
     A move puts a task on another machine, or elsewhere in the order, or both; or it takes all its
-    predecessors or successors along; or it exchanges two of its fetches. Half of the tasks are
+    predecessors or successors along, where they can be there; or it exchanges two of its fetches.
+    On its machine it takes as many cores as ``held`` says. Half of the tasks are
     drawn from a chain of causes that ends last. A plan is kept if it is no longer than the present
     one by more than a threshold (threshold accepting), which falls with the square of the moves
     that are left, from the share ``reach`` of the best to nothing.
@@ -239,13 +241,16 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             if kind not in (1, 5) and machines > 1:
                 state = state * 48271 % 2147483647
                 to = (machine[task] + 1 + state % (machines - 1)) % machines
-                new_machine[task] = to
+                if seconds[task * machines + to] < NEVER:
+                    new_machine[task] = to
                 if kind == 3:
                     for position in range(from_in, to_in):
-                        new_machine[source[position]] = to
+                        if seconds[source[position] * machines + to] < NEVER:
+                            new_machine[source[position]] = to
                 elif kind == 4:
                     for position in range(first_out[task], first_out[task + 1]):
-                        new_machine[successors[position]] = to
+                        if seconds[successors[position] * machines + to] < NEVER:
+                            new_machine[successors[position]] = to
         tried += 1.0
         for core in range(len(free)):
             free[core] = 0.0
@@ -262,12 +267,14 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             lasts = seconds[task * machines + here]
             start, because, core = release[task], -1, -1
             if blocking or lasts > 0.0:  # what takes no time needs no core
-                core = first_core[here]
-                for other in range(core + 1, first_core[here + 1]):
-                    if free[other] < free[core]:
-                        core = other
-                if free[core] > start:
-                    start, because = free[core], core_last[core]
+                for _ in range(held[task]):
+                    core = first_core[here]
+                    for other in range(core + 1, first_core[here + 1]):
+                        if free[other] < free[core]:
+                            core = other
+                    if free[core] > start:
+                        start, because = free[core], core_last[core]
+                    free[core] = NEVER
             if blocking:
                 for position in range(first_in[task], first_in[task + 1]):
                     if end[source[position]] > start:
@@ -324,6 +331,11 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             if core >= 0:
                 free[core] = end[task]
                 core_last[core] = task
+                if held[task] > 1:
+                    for other in range(first_core[here], first_core[here + 1]):
+                        if free[other] == NEVER:
+                            free[other] = end[task]
+                            core_last[other] = task
             total = max(total, end[task])
             late = max(late, end[task] - due[task])
         if late > 0.0:

@@ -22,6 +22,8 @@ LEAST, GREATEST, SUFFERS = range(3)
 """Which ready task is next: that of the least best value, of the greatest, or the one that would
 lose most by its second-best machine."""
 
+NEVER = float("inf")
+"""The seconds of a task on a machine that can't execute it."""
 SLICE = 20_000_000
 """Looks at a ready task between two looks at the clock."""
 
@@ -50,7 +52,8 @@ class Rule:
     def key(self, task: int, values: Sequence[float]) -> tuple[float, float, int]:
         """Return what is least for the task that is next, given its value on each machine."""
         best, second = sorted(values)[:2] if len(values) > 1 else (values[0], values[0])
-        urgency = (best, -best, best - second)[self.chooses]
+        loss = best - second if second < NEVER else 0.0
+        urgency = (best, -best, loss)[self.chooses]
         return urgency, -float(self.level[task]), task
 
 
@@ -80,9 +83,9 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
             routing.seconds_per_unit.ravel(), problem.first_core, rule.bias, rule.level,
-            np.diff(dag.first_in), ready, np.repeat(dag.release, machines), np.full(count, np.inf),
-            np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
-            np.zeros(int(problem.cores.sum())), np.zeros(machines),
+            dag.cores, np.diff(dag.first_in), ready, np.repeat(dag.release, machines),
+            np.full(count, np.inf), np.zeros(count, dtype=np.int64),
+            np.zeros(count, dtype=np.int64), np.zeros(int(problem.cores.sum())),
             np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),
         )
     ]  # fmt: skip
@@ -138,8 +141,8 @@ def plainly_paired(problem: TaskGraph, control: Control, rule: Rule) -> Schedule
 @graph_loop
 def place_pairs(  # type: ignore[no-untyped-def]
     first_in, predecessors, size, first_out, successors, seconds, fixed, per_unit, first_core,
-    bias, level,
-    waiting, ready, arrival, urgency, best, second, core_free, free, machine, start, end,
+    bias, level, held,
+    waiting, ready, arrival, urgency, best, second, core_free, machine, start, end,
     count, chooses, counts_seconds, machines, most,
 ):  # fmt: skip
     """Place up to ``most`` tasks, the first of which are ``count`` ready ones; return how many are.
@@ -147,8 +150,9 @@ def place_pairs(  # type: ignore[no-untyped-def]
     A start on a machine only grows when a task is placed there, so that a task's best machine, and
     its second, remain until a task goes to one of them. ``arrival`` holds when the data of a ready
     task are on each machine, ``urgency`` what is least for the next one, infinite where it is to be
-    found anew; ``free`` when a core of each machine is free. Tables are flat, a row per task;
-    ``size`` is in the order of ``predecessors``.
+    found anew; ``core_free`` when the cores of each machine are free, in their order, of which a
+    task takes as many as ``held`` says. Tables are flat, a row per task; ``size`` is in the order
+    of ``predecessors``.
     """
     while count > 0 and most > 0:
         most -= 1
@@ -161,8 +165,10 @@ def place_pairs(  # type: ignore[no-untyped-def]
                 best[task] = second[task] = -1
                 for each in range(machines):
                     begin = arrival[row + each]
-                    if seconds[row + each] > 0.0:
-                        begin = max(begin, free[each])
+                    if seconds[row + each] == NEVER:
+                        begin = NEVER
+                    elif seconds[row + each] > 0.0:
+                        begin = max(begin, core_free[first_core[each] + held[task] - 1])
                     value = begin + bias[task]
                     if counts_seconds:
                         value = begin + seconds[row + each] + bias[task]
@@ -191,17 +197,15 @@ def place_pairs(  # type: ignore[no-untyped-def]
         machine[task] = where
         start[task] = arrival[here]
         if seconds[here] > 0.0:
-            start[task] = max(arrival[here], free[where])
+            start[task] = max(arrival[here], core_free[first_core[where] + held[task] - 1])
         end[task] = start[task] + seconds[here]
         if end[task] > start[task]:
-            first = core = first_core[where]
-            for each in range(first + 1, first_core[where + 1]):
-                if core_free[each] < core_free[core]:
-                    core = each
-            core_free[core] = end[task]
-            free[where] = core_free[first]
-            for each in range(first + 1, first_core[where + 1]):
-                free[where] = min(free[where], core_free[each])
+            core, behind = first_core[where], first_core[where + 1] - held[task]
+            while core < behind and core_free[core + held[task]] < end[task]:
+                core_free[core] = core_free[core + held[task]]
+                core += 1
+            for each in range(core, core + held[task]):
+                core_free[each] = end[task]
             for index in range(count):
                 other = ready[index]
                 if best[other] == where or (chooses == 2 and second[other] == where):

@@ -53,6 +53,10 @@ class Ready:
         """Take the first task from the queue."""
         return int(heapq.heappop(self._queue)[-1])
 
+    def put_back(self, task: int) -> None:
+        """Put a task that was taken into the queue again."""
+        heapq.heappush(self._queue, self._key[task])
+
     def run_until(self, task: int, end: float) -> None:
         """Note that ``task`` will end at ``end``."""
         heapq.heappush(self._events, (end, task))

@@ -80,6 +80,8 @@ class Rows:
         due = np.empty(len(schedule))
         rows = self.row
         due[rows] = self.problem.durations_on(schedule.item[rows], schedule.machine[rows])
+        impossible = rows[np.isinf(due[rows])]  # see cores
+        due[impossible] = schedule.end[impossible] - schedule.start[impossible]
         tail, head = schedule.machine[self.hops], schedule.peer[self.hops]
         with np.errstate(divide="ignore", invalid="ignore"):
             data = self.problem.dag.size[self.edge] / routing.rates[tail, head]
@@ -141,7 +143,9 @@ class Rows:
             )
         if budget is None:
             return
-        price = float((problem.durations_on(self.task, self.machine)) @ network.price[self.machine])
+        seconds = problem.durations_on(self.task, self.machine)
+        held = np.where(np.isfinite(seconds), seconds, 0.0) * problem.dag.cores[self.task]
+        price = float(held @ network.price[self.machine])
         price += float(network.start_price[np.unique(self.machine)].sum())
         if price > budget * (1 + PRICE_TOLERANCE):
             yield Violation(
@@ -151,7 +155,18 @@ class Rows:
             )
 
     def cores(self) -> Iterator[Violation]:
+        """Yield tasks that hold more cores than their machine has, alone or with others."""
         taken, cores = self.taken(), self.problem.network.cores
+        needed = self.problem.dag.cores[self.task]
+        for index in np.flatnonzero(needed > cores[self.machine]).tolist():
+            machine = int(self.machine[index])
+            yield Violation(
+                rule="cores",
+                message=f"{self._task(int(self.task[index]))} needs {needed[index]} cores, "
+                f"{self._node(machine)} has {cores[machine]}",
+                activities=(int(self.row[index]),),
+                excess=float(needed[index] - cores[machine]),
+            )
         single = np.flatnonzero(cores[self.machine] == 1)
         for one, other, excess in overlaps(
             self.machine[single], taken[single], self.end[single], self.tolerance
@@ -169,20 +184,24 @@ class Rows:
         for machine in np.flatnonzero(cores > 1).tolist():
             tasks = np.flatnonzero((self.machine == machine) & (self.end > taken))
             tasks = tasks[np.argsort(taken[tasks], kind="stable")]
-            ended = np.searchsorted(
-                np.sort(self.end[tasks]), taken[tasks] + self.tolerance, side="right"
-            )
-            running = np.arange(1, len(tasks) + 1) - ended
-            for index in np.flatnonzero(running > cores[machine]).tolist():
+            by_end = tasks[np.argsort(self.end[tasks], kind="stable")]
+            ended = np.searchsorted(self.end[by_end], taken[tasks] + self.tolerance, side="right")
+            released = np.concatenate([[0], np.cumsum(needed[by_end])])[ended]
+            held = np.cumsum(needed[tasks]) - released
+            for index in np.flatnonzero(held > cores[machine]).tolist():
                 task = int(tasks[index])
                 name = self._task(int(self.task[task]))
+                if needed[task] > cores[machine]:
+                    continue
+                running = index + 1 - int(ended[index])
+                on = "" if running == held[index] else f" on {int(held[index])} cores"
                 yield Violation(
                     rule="cores",
-                    message=f"{self._node(machine)} has {int(running[index])} tasks at the same "
+                    message=f"{self._node(machine)} has {running} tasks{on} at the same "
                     f"time when it takes {name}, but {int(cores[machine])} cores",
                     activities=(int(self.row[task]),),
                     times=(float(taken[task]),),
-                    excess=float(running[index] - cores[machine]),
+                    excess=float(held[index] - cores[machine]),
                 )
 
 

@@ -106,8 +106,9 @@ def changed(problem: TaskGraph, tasks: Floats, edges: Floats) -> TaskGraph:
     """Return the problem with other durations and sizes: factors that broadcast to them."""
     dag = problem.dag
     other = Dag.from_arrays(
-        durations=problem.durations * tasks, source=dag.source, target=dag.target,
+        durations=problem.finite_durations * tasks, source=dag.source, target=dag.target,
         size=dag.size * edges, names=dag.names, release=dag.release, deadline=dag.deadline,
+        cores=dag.cores,
     )  # fmt: skip
     return replace(problem, dag=other, options={})
 

@@ -202,6 +202,6 @@ def _latest_end(problem: TaskGraph) -> float:
     """Return an end that no plan without needless waiting exceeds, however bad it is."""
     seconds = problem.network.routing.seconds_of(problem.dag.size)
     slowest = seconds.max(axis=(1, 2), initial=0.0).sum()
-    work = problem.durations.max(axis=1).sum()
+    work = problem.finite_durations.max(axis=1).sum()
     end = float(problem.dag.release.max(initial=0.0) + work + slowest)
     return min(end, np.inf if problem.deadline is None else problem.deadline) * (1 + ALLOWED)

@@ -61,6 +61,7 @@ class OnMachines(Parts):
         if until > plan.makespan:
             self.horizon = max(self.horizon, int(np.ceil(until / scaling.unit)))
         self.seconds[problem.durations > until] = self.horizon + 1
+        self.area = self.seconds * dag.cores[:, None]
         self.transfer[times > until] = self.horizon + 1
         least = self.seconds.min(axis=1).astype(np.float64)
         none = np.zeros(len(dag.source))
@@ -92,8 +93,9 @@ class OnMachines(Parts):
         for task in order.tolist():
             machine = int(self.machine_of[task])
             lasts = int(self.seconds[task, machine])
-            core = free[machine].index(min(free[machine]))
-            begin = max(int(self.release[task]), free[machine][core] if lasts else 0)
+            cores, width = free[machine], int(dag.cores[task])
+            cores.sort()
+            begin = max(int(self.release[task]), cores[width - 1] if lasts else 0)
             for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
                 source = int(dag.source[edge])
                 origin = int(self.machine_of[source])
@@ -103,13 +105,14 @@ class OnMachines(Parts):
                 begin = max(begin, arrival)
             found[task] = begin
             if lasts:
-                free[machine][core] = begin + lasts
+                cores[:width] = [begin + lasts] * width
         return found
 
     def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:
         """Add tasks as optional intervals on every machine; a machine has so many at a time."""
         start, on = [], []
         intervals: list[list[Any]] = [[] for _ in self.machines]
+        held: list[list[int]] = [[] for _ in self.machines]
         for task in range(len(self.problem.dag)):
             self.look()
             earliest = int(self.earliest[task])
@@ -120,6 +123,7 @@ class OnMachines(Parts):
             model.add_exactly_one(row)
             for machine, interval in self.intervals(model, task, begin, row):
                 intervals[machine].append(interval)
+                held[machine].append(int(self.problem.dag.cores[task]))
             model.add(begin + self.duration(task, row) <= end)
             if due < self.horizon:
                 model.add(begin + self.duration(task, row) <= due)
@@ -130,7 +134,7 @@ class OnMachines(Parts):
             if cores == 1:
                 model.add_no_overlap(intervals[machine])
             else:
-                model.add_cumulative(intervals[machine], [1] * len(intervals[machine]), cores)
+                model.add_cumulative(intervals[machine], held[machine], cores)
         self._area(model, on, end)
         return start, on
 
@@ -162,7 +166,7 @@ class OnMachines(Parts):
         taken: list[list[list[Any]]] = [[[] for _ in tasks] for _ in range(2)]
         for machine, cores in enumerate(self.problem.cores.tolist()):
             terms = [row[machine] for row in on]
-            weights = self.seconds[:, machine].tolist()
+            weights = self.area[:, machine].tolist()
             if cores == 1:
                 empty = model.new_bool_var("")
                 for way, idle in enumerate((heads, tails)):
@@ -207,7 +211,7 @@ class OnMachines(Parts):
                 for machine, cores in enumerate(self.problem.cores.tolist()):
                     work = LinearExpr.weighted_sum(
                         [on[task][machine] for task in late.tolist()],
-                        self.seconds[late, machine].tolist(),
+                        self.area[late, machine].tolist(),
                     )
                     for task in late[head[late] == time].tolist():
                         model.add(
@@ -266,7 +270,7 @@ class OnMachines(Parts):
         by_price = self.problem.objective == "price"
         if not by_price and (budget is None or not network.is_priced):
             return end, self.scaling
-        charge = self.problem.durations * network.price
+        charge = np.where(np.isfinite(self.problem.charges), self.problem.charges, 0.0)
         most = charge.max(axis=1).sum() + network.start_price.sum()
         every = np.concatenate([charge.ravel(), network.start_price])
         scaling = scaling_of(every, total=float(most) or 1.0, largest_sum=FINE)

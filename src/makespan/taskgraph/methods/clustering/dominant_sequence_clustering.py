@@ -11,7 +11,7 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.dominant import Examined, Search
 from makespan.taskgraph.clustering.mapping import planned
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps, braced
@@ -21,7 +21,7 @@ from makespan.taskgraph.problem import TaskGraph
 @register(
     "taskgraph",
     name="dominant-sequence-clustering",
-    needs=(NO_GIVEN_PLAN,),
+    needs=(NO_GIVEN_PLAN, SINGLE_CORES),
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e) log n)",
     source="Yang and Gerasoulis 1994",

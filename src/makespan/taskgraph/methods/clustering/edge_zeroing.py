@@ -10,7 +10,7 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps, braced
@@ -22,7 +22,7 @@ NOT_GROWN = 1 + 1e-12
 @register(
     "taskgraph",
     name="edge-zeroing",
-    needs=(NO_GIVEN_PLAN,),
+    needs=(NO_GIVEN_PLAN, SINGLE_CORES),
     reach=(QUICKLY_TRIED,),
     complexity="O(e (n + e))",
     source="PB165, Shlukování; Sarkar 1989",

@@ -12,7 +12,7 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
+from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import in_time
 from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps
@@ -22,7 +22,7 @@ from makespan.taskgraph.problem import TaskGraph
 @register(
     "taskgraph",
     name="linear-clustering",
-    needs=(NO_GIVEN_PLAN,),
+    needs=(NO_GIVEN_PLAN, SINGLE_CORES),
     reach=(QUICKLY_TRIED,),
     complexity="O(c (n + e)), c the clusters",
     source="Kim and Browne 1988",

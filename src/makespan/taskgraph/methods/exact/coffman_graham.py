@@ -16,6 +16,7 @@ from makespan.taskgraph.needs import (
     NO_COMMUNICATION,
     NO_GIVEN_PLAN,
     NO_RELEASES,
+    SINGLE_CORES,
     TWO_PROCESSORS,
     few_steps,
 )
@@ -31,6 +32,7 @@ from makespan.taskgraph.problem import TaskGraph
         NO_GIVEN_PLAN,
         LEAST_MAKESPAN,
         NO_RELEASES,
+        SINGLE_CORES,
         EQUAL_DURATIONS,
         NO_COMMUNICATION,
         TWO_PROCESSORS,

@@ -9,6 +9,7 @@ from makespan.core.registry import CP_SAT, register
 from makespan.core.solution import Solution
 from makespan.taskgraph.methods.local_search import local_search
 from makespan.taskgraph.needs import (
+    FEW_CORES,
     NO_CONTENTION,
     NO_DUPLICATION,
     NO_GIVEN_PLAN,
@@ -39,7 +40,7 @@ FEW, QUICK = (
 @register(
     "taskgraph",
     name="cp-sat",
-    needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW),
+    needs=(CP_SAT, NO_GIVEN_PLAN, OVERLAP, NO_CONTENTION, NO_DUPLICATION, FEW_CORES, FEW),
     reach=(QUICK,),
     proves=PROVES,
     complexity="exponential",

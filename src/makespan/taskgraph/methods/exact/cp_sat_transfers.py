@@ -15,7 +15,13 @@ from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.methods.lists.heft import heft
-from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING, TRANSFERS_WAIT, few_steps
+from makespan.taskgraph.needs import (
+    FEW_CORES,
+    NO_GIVEN_PLAN,
+    NO_PRICE_OF_WAITING,
+    TRANSFERS_WAIT,
+    few_steps,
+)
 from makespan.taskgraph.placing.board import occupied, schedule_of
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import PROVES, proved
@@ -46,6 +52,7 @@ def _constraints(problem: TaskGraph) -> float:
         TRANSFERS_WAIT,
         NO_GIVEN_PLAN,
         NO_PRICE_OF_WAITING,
+        FEW_CORES,
         few_steps(MAX_CONSTRAINTS, "tasks on machines and hops between them", _constraints),
     ),
     reach=(few_steps(QUICKLY_BUILT, "tasks on machines and hops between them", _constraints),),

@@ -18,6 +18,7 @@ from makespan.taskgraph.bounding.heads import heads
 from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
+    FEW_CORES,
     LEAST_MAKESPAN,
     NO_BUDGET,
     NO_COMMUNICATION,
@@ -59,6 +60,7 @@ COMPARED = 1_000
         NO_CONTENTION,
         NO_DUPLICATION,
         NO_COMMUNICATION,
+        FEW_CORES,
         few_steps(MAX_TASKS, "tasks", lambda problem: len(problem.dag)),
     ),
     reach=(
@@ -78,15 +80,20 @@ def cumulative(problem: TaskGraph, control: Control) -> Solution:
 
     Which of these machines executes a task is chosen afterwards: each task gets the one that is
     free first. The search begins with the best plan known, or with that of ``heft``. Of two tasks
-    of equal durations the one with fewer tasks before it and more behind it starts no later: they
-    could change places.
+    of equal durations and cores the one with fewer tasks before it and more behind it starts no
+    later: they could change places.
     """
     start = control.known_or(lambda: heft(problem, control))
     return proved(problem, control, start, problem.durations.ravel(), _InGroups)
 
 
 def _groups(problem: TaskGraph) -> list[list[int]]:
-    """Return the machines in groups of those on which all tasks take equally long."""
+    """Return the machines in groups of those on which all tasks take equally long.
+
+    Where tasks need several cores of one machine, each machine is a group.
+    """
+    if problem.is_rigid:
+        return [[machine] for machine in range(len(problem.network))]
     if not len(problem.dag.own):
         network = problem.network
         columns = np.vstack([network.speed, network.task_setup])
@@ -128,9 +135,9 @@ class _InGroups(Parts):
         self.horizon = int((self.start + self.seconds[tasks, self.group]).max(initial=0))
         self.seconds[durations > until] = self.horizon + 1
         least, cores = self.seconds.min(axis=1), int(problem.cores.sum())
-        order = problem.dag.order.tolist()
-        self.heads, self.ancestors = heads(order, self.before, least, cores)
-        self.tails, self.descendants = heads(order[::-1], self.after, least, cores)
+        order, area = problem.dag.order.tolist(), least * problem.dag.cores
+        self.heads, self.ancestors = heads(order, self.before, least, cores, area)
+        self.tails, self.descendants = heads(order[::-1], self.after, least, cores, area)
         self.least = least
 
     def least_end(self, seconds: float) -> int:
@@ -148,12 +155,13 @@ class _InGroups(Parts):
         for task in item[
             np.lexsort((self.problem.dag.position[item], plan.start[computes]))
         ].tolist():
-            cores = free[self.group[task]]
+            cores, held = free[self.group[task]], range(self.problem.dag.cores[task])
             lasts = int(self.seconds[task, self.group[task]])
             begin = max([int(ends[each]) for each in self.before[task]], default=0)
             if lasts:
-                begin = max(begin, heappop(cores))
-                heappush(cores, begin + lasts)
+                begin = max(begin, *[heappop(cores) for _ in held])
+                for _ in held:
+                    heappush(cores, begin + lasts)
             found[task], ends[task] = begin, begin + lasts
         return found
 
@@ -161,6 +169,7 @@ class _InGroups(Parts):
         """Add an interval per task, or an optional one per group, and the cores of the groups."""
         start, on = [], []
         intervals: list[list[Any]] = [[] for _ in self.groups]
+        held: list[list[int]] = [[] for _ in self.groups]
         alone = len(self.groups) == 1
         for task, row in enumerate(self.seconds.tolist()):
             self.look()
@@ -182,10 +191,11 @@ class _InGroups(Parts):
                     )
                 )
                 intervals[place].append(interval)
+                held[place].append(int(self.problem.dag.cores[task]))
             model.add(begin + self._lasts(task, literals) + behind <= end)
             start.append(begin)
-        for group, each in zip(self.groups, intervals, strict=True):
-            model.add_cumulative(each, [1] * len(each), int(self.problem.cores[group].sum()))
+        for group, each, demands in zip(self.groups, intervals, held, strict=True):
+            model.add_cumulative(each, demands, int(self.problem.cores[group].sum()))
         return start, on
 
     def _lasts(self, task: int, literals: list[IntVar]) -> Any:
@@ -218,8 +228,9 @@ class _InGroups(Parts):
         soonest has all pairs right.
         """
         alike: dict[tuple[int, ...], list[int]] = {}
+        cores = self.problem.dag.cores.tolist()
         for task, row in enumerate(self.seconds.tolist()):
-            alike.setdefault(tuple(row), []).append(task)
+            alike.setdefault((cores[task], *row), []).append(task)
         before, behind = self.ancestors, self.descendants
         found = []
         for tasks in alike.values():

@@ -14,6 +14,7 @@ from makespan.taskgraph.needs import (
     NO_COMMUNICATION,
     NO_GIVEN_PLAN,
     NO_RELEASES,
+    SINGLE_CORES,
     few_steps,
 )
 from makespan.taskgraph.placing.levels import by_level, levels
@@ -24,7 +25,15 @@ from makespan.taskgraph.problem import TaskGraph
 @register(
     "taskgraph",
     name="hu",
-    needs=(NO_GIVEN_PLAN, LEAST_MAKESPAN, NO_RELEASES, EQUAL_DURATIONS, NO_COMMUNICATION, FOREST),
+    needs=(
+        NO_GIVEN_PLAN,
+        LEAST_MAKESPAN,
+        NO_RELEASES,
+        SINGLE_CORES,
+        EQUAL_DURATIONS,
+        NO_COMMUNICATION,
+        FOREST,
+    ),
     reach=(few_steps(1e6, "tasks", lambda problem: len(problem.dag)),),
     proves="highest level first is optimal for equal tasks in an in-forest (Hu 1961, theorem 1); "
     "an out-forest is one backwards in time",

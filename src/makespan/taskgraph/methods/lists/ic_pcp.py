@@ -16,6 +16,7 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     PRICES,
     QUICKLY_TRIED,
+    SINGLE_CORES,
 )
 from makespan.taskgraph.placing.gaps import Gaps
 from makespan.taskgraph.placing.in_order import inserted
@@ -32,7 +33,7 @@ DUE = Need(
 @register(
     "taskgraph",
     name="ic-pcp",
-    needs=(NO_GIVEN_PLAN, NO_DUPLICATION, OVERLAP, NO_CONTENTION, PRICES, DUE),
+    needs=(NO_GIVEN_PLAN, NO_DUPLICATION, SINGLE_CORES, OVERLAP, NO_CONTENTION, PRICES, DUE),
     reach=(QUICKLY_TRIED,),
     complexity="O(n (n + e) + n m g), g the gaps of a machine",
     source="Abrishami, Naghibzadeh and Epema 2013, with given machines in place of any number of "

@@ -36,7 +36,8 @@ Choice = str | Callable[[TaskGraph, int, dict[int, float]], int]
     reach=(QUICKLY_TRIED,),
     complexity="O((n + e) m + n log n)",
     source="PB165, Plánování seznamem, corrected: C_j is updated with M(j); time "
-    "passes to the next completion where the queue is empty or no machine is free",
+    "passes to the next completion where the queue is empty or no machine is free; tasks on "
+    "several cores: Garey and Graham 1975",
 )
 def list_scheduling(
     problem: TaskGraph,
@@ -48,6 +49,8 @@ def list_scheduling(
     w2: float | None = None,
 ) -> Solution:
     """The ready task of highest priority goes to the free machine that completes it first.
+
+    A task that needs more cores than any machine has free lets the next one pass.
 
     Parameters
     ----------
@@ -71,13 +74,12 @@ def list_scheduling(
     while True:
         if control.expired():
             return Solution(schedule=in_time(problem, control))
-        free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
+        queue = ready.tasks if steps.wanted else []
+        task, free = _next(board, ready, machines)
         if not free:
             if not ready.advance():
                 break
             continue
-        queue = ready.tasks if steps.wanted else []
-        task = ready.pop()
         options = {each: board.try_on(task, each, ready.time) for each in free}
         chosen = choose(problem, task, {each: option.end for each, option in options.items()})
         if chosen not in options:
@@ -88,6 +90,24 @@ def list_scheduling(
             _log(problem, steps, ready.time, queue, values, task, options, placed)
     details = {"levels": _by_name(problem, values), **steps.details()} if steps.wanted else {}
     return Solution(schedule=board.schedule(), details=details)
+
+
+def _next(board: Board, ready: Ready, machines: range) -> tuple[int, list[int]]:
+    """Take the first task of the queue that fits, and return the machines that have its cores.
+
+    There are none where nothing fits. What needs more cores than are free lets others pass.
+    """
+    free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
+    task, passed = -1, []
+    fits: list[int] = []
+    while free and ready and not fits:
+        task = ready.pop()
+        fits = [each for each in free if board.free_at(each, task) <= ready.time]
+        if not fits:
+            passed.append(task)
+    for each in passed:
+        ready.put_back(each)
+    return task, fits
 
 
 def priorities(

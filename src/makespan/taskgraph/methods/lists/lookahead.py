@@ -45,6 +45,8 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
             return Solution(schedule=in_time(problem, control))
         options = []
         for machine in machines:
+            if not plan.has_cores(task, machine):
+                continue
             placed, undo = plan.place(task, machine)
             latest, trial = placed.end, []
             for successor in ahead:
@@ -60,7 +62,8 @@ def lookahead(problem: TaskGraph, control: Control) -> Solution:
             options.append((latest, placed.end, machine))
         plan.place(task, min(options)[2])
         if following is not None:
-            following[task] = [latest - end for latest, end, _ in options]
+            for latest, end, machine in options:
+                following[task, machine] = latest - end
     schedule = plan.schedule()
     log_insertion(problem, control, schedule, order, rank, "rank", following, "with successors")
     return Solution(schedule=schedule)

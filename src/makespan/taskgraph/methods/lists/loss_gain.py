@@ -69,7 +69,7 @@ def plans_between(problem: TaskGraph, control: Control, *, saves: bool) -> Itera
     or leaving a machine costs. No task goes back to a machine.
     """
     count, durations = len(problem.dag), problem.durations
-    charge = durations * problem.network.price
+    charge = problem.charges
     order = by_level(problem.dag, ranks(problem))
     if saves:
         start = heft(problem, control).schedule
@@ -78,7 +78,7 @@ def plans_between(problem: TaskGraph, control: Control, *, saves: bool) -> Itera
         yield start
     else:
         machine = _cheapest(problem, charge)
-    tried = np.zeros(charge.shape, dtype=bool)
+    tried = ~np.isfinite(durations)
     step, pause = 0, max(1, count // (MOST_PLANS // 2))
     while True:
         tried[np.arange(count), machine] = True

@@ -54,11 +54,9 @@ def optimistic_costs(problem: TaskGraph, control: Control) -> Floats | None:
     dag, machines = problem.dag, len(problem.network)
     _, edge = weights(problem)
     steps = 2 * machines * (len(dag) + len(edge))
-    own_row = np.full(len(dag), -1, dtype=np.int64)
-    own_row[dag.own] = np.arange(len(dag.own))
     inputs = (
-        dag.order, dag.first_out, dag.successors, edge[dag.out_edges], dag.work, own_row,
-        dag.durations.ravel(), problem.network.speed, problem.network.task_setup,
+        dag.order, dag.first_out, dag.successors, edge[dag.out_edges], dag.work, problem.stated_row,
+        problem.stated[1].ravel(), problem.network.speed, problem.network.task_setup,
     )  # fmt: skip
     table, ahead = np.zeros(len(dag) * machines), np.zeros(len(dag) * machines)
     tables = (table, ahead, np.zeros(len(dag)))
