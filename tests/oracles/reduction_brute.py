@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan import Reduction
+from makespan import Interconnect, Reduction
 from makespan.reduction.model.whole_times import as_fraction
 
 
@@ -136,8 +136,11 @@ def _most_useful(problem: Reduction) -> int:
     return math.ceil((of_one - nearest) / least)
 
 
-def random_problem(rng: random.Random, missing: float = 0.0) -> Reduction:
-    """Return a small problem with all fields mixed; of links, so many of 1 are ``missing``."""
+def random_problem(rng: random.Random, missing: float = 0.0, *, network: bool = False) -> Reduction:
+    """Return a small problem with all fields mixed; of links, so many of 1 are ``missing``.
+
+    ``network``: with a network in place of latencies and transfers.
+    """
     collective = rng.choice(
         ["reduce", "reduce", "broadcast", "all-reduce", "all-gather", "reduce-scatter", "gather",
          "scatter", "all-to-all", "custom"]
@@ -161,7 +164,7 @@ def random_problem(rng: random.Random, missing: float = 0.0) -> Reduction:
 
     fields: dict[str, Any] = {"machines": machines, "collective": collective, "latency": table()}
     counted = collective in ("reduce", "broadcast", "all-reduce")
-    if counted and rng.random() < 0.15 and machines <= 3:
+    if counted and not network and rng.random() < 0.15 and machines <= 3:
         fields |= {
             "segments": "auto",
             "bytes": rng.choice([1.0, 2.0, 4.0]),
@@ -201,7 +204,67 @@ def random_problem(rng: random.Random, missing: float = 0.0) -> Reduction:
                 rng.shuffle(row)
                 rows.append(row)
             fields["sequences"] = rows
+    if network:
+        del fields["machines"], fields["latency"], fields["transfer"]
+        fields["network"] = random_network(rng, machines)
     return Reduction(**fields)
+
+
+def network_ways(network: Interconnect) -> dict[tuple[int, int], Any]:
+    """Return latency, seconds per unit, and the links with the latency before each, of all ways.
+
+    Of the ways from a machine to another by routers alone: the first of fewest links, by the lowest
+    nodes. A link is a pair of nodes, of both directions where it carries one at a time; a bus is
+    one link.
+    """
+    count, nodes = len(network), len(network.nodes)
+    linked: dict[int, list[int]] = {
+        a: [b for b in range(nodes) if network.arcs[a, b] > 0] for a in range(nodes)
+    }
+    found = {}
+    for start in range(count):
+        ways: dict[int, list[int]] = {start: [start]}
+        queue = [start]
+        for node in queue:
+            for other in linked[node] if node == start or node >= count else ():
+                if other not in ways:
+                    ways[other] = [*ways[node], other]
+                    queue.append(other)
+        for goal in range(count):
+            if goal == start or goal not in ways:
+                continue
+            latency, slowest, links = Fraction(0), Fraction(0), []
+            for hop in pairwise(ways[goal]):
+                link: Any = hop if network.duplex else tuple(sorted(hop))
+                links.append(("bus" if network.topology == "bus" else link, latency))
+                latency += as_fraction(float(network.latencies[hop]))
+                slowest = max(slowest, 1 / Fraction(float(network.arcs[hop])))
+            found[start, goal] = latency, slowest, tuple(links)
+    return found
+
+
+def random_network(rng: random.Random, machines: int) -> Interconnect:
+    """Return a network of any topology, its links shared or not."""
+    fields: dict[str, Any] = {
+        "topology": rng.choice(["complete", "bus", "star", "ring", "tree", "links", "links"]),
+        "rate": rng.choice([1.0, 0.5, 2.0]),
+        "latency": rng.choice([0.0, 0.5, 1.0, 0.1]),
+        "duplex": rng.random() < 0.6,
+    }
+    names = [f"M{machine + 1}" for machine in range(machines)]
+    if machines in (2, 4) and rng.random() < 0.3:
+        fields |= {"topology": "nodes", "shape": [2, machines // 2]}
+        fields["links"] = [("card 1", "switch", rng.choice([0.5, 1.0]))]
+    elif fields["topology"] == "star" and rng.random() < 0.7:
+        fields["routers"] = ["switch"]
+    elif fields["topology"] == "links":
+        fields["routers"] = routers = ["A", "B"][: rng.randint(0, 2)]
+        pairs = list(combinations([*names, *routers], 2))
+        chosen = [pair for pair in pairs if rng.random() < 0.6]
+        links = [(*pair, rng.choice([1.0, 0.5]), rng.choice([0.0, 1.0])) for pair in chosen]
+        fields["links"] = [link for link in links if rng.random() < 0.7]
+        fields["one_way_links"] = [link for link in links if link not in fields["links"]]
+    return Interconnect(machines, **fields)
 
 
 class _Send(NamedTuple):
@@ -214,6 +277,7 @@ class _Send(NamedTuple):
     latency: Any
     transfer: Any
     reduce: Any
+    links: Any = ()  # on the way, each with the latency before it
 
 
 def _trees(machines: int) -> Iterator[tuple[int, ...]]:
@@ -276,6 +340,11 @@ def _least(problem: Reduction, least: Fraction | None) -> Fraction | None:
     """Return the least makespan, or ``least`` where there is nothing below."""
     combining = problem.combine or problem.collective in ("reduce", "all-reduce", "reduce-scatter")
     linked = np.isfinite(problem.latencies) & np.isfinite(problem.transfers)
+    if problem.network is not None:
+        ways = network_ways(problem.network)
+        linked = np.array(
+            [[(i, j) in ways for j in range(len(linked))] for i in range(len(linked))]
+        )
     choices = [
         [
             way
@@ -308,12 +377,14 @@ def _sends(problem: Reduction, chosen: Any) -> list[_Send]:
     def exact(value: Any) -> Fraction:
         return as_fraction(value) or Fraction(value)
 
+    ways = None if problem.network is None else network_ways(problem.network)
     return [
         _Send(
             i, j, k, final,
-            exact(float(problem.latencies[i, j])),
-            exact(float(problem.transfers[i, j])) * size,
+            exact(float(problem.latencies[i, j])) if ways is None else ways[i, j][0],
+            (exact(float(problem.transfers[i, j])) if ways is None else ways[i, j][1]) * size,
             Fraction(0) if final else exact(float(problem.reduces[j])) * size,
+            () if ways is None else ways[i, j][2],
         )
         for k, size in enumerate(map(exact, problem.sizes.tolist()))
         for i, j, final in chosen[k]
@@ -383,12 +454,14 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
     count = len(sends)
     if not count:
         return Fraction(0)
-    parts = math.lcm(*(time.denominator for send in sends for time in send[4:]))
+    parts = math.lcm(*(time.denominator for send in sends for time in send[4:7]))
+    parts = math.lcm(parts, *(ahead.denominator for send in sends for _, ahead in send.links))
     sends = [
         send._replace(
             latency=int(send.latency * parts),
             transfer=int(send.transfer * parts),
             reduce=int(send.reduce * parts),
+            links={link: int(ahead * parts) for link, ahead in send.links},
         )
         for send in sends
     ]
@@ -423,11 +496,14 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
             moved = False
             for a, b, why in orders:
                 one, two = sends[a], sends[b]
-                least_start = {
-                    "brings": combine[a] + one.reduce,
-                    "sends": start[a] + one.transfer,
-                    "takes": start[a] + one.latency + one.transfer - two.latency,
-                }[why]
+                if why in ("brings", "sends", "takes"):
+                    least_start = {
+                        "brings": combine[a] + one.reduce,
+                        "sends": start[a] + one.transfer,
+                        "takes": start[a] + one.latency + one.transfer - two.latency,
+                    }[why]
+                else:  # a link that both hold
+                    least_start = start[a] + one.links[why] + one.transfer - two.links[why]
                 least_combine = max(start[b], least_start) + two.latency + two.transfer
                 if why == "takes" and not one.final and not two.final:
                     least_combine = max(least_combine, combine[a] + one.reduce)
@@ -455,6 +531,12 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
                 search([*orders, (a, b, "sends")])
                 search([*orders, (b, a, "sends")])
                 return
+            for link in one.links.keys() & two.links.keys():
+                into, other = start[a] + one.links[link], start[b] + two.links[link]
+                if into + one.transfer > other and other + two.transfer > into:
+                    search([*orders, (a, b, link)])
+                    search([*orders, (b, a, link)])
+                    return
             if one.receiver == two.receiver:
                 units = not one.final and not two.final
 

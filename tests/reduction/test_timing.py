@@ -54,7 +54,9 @@ def test_what_sends_wait_for():
     sender, receiver, segment = rng.integers(0, 5, (3, 60))
     final, arrivals = rng.random(60) < 0.5, rng.permutation(60)
     sends = Sends(sender=sender, receiver=receiver, segment=segment, final=final)
-    before = timing._predecessors(sends, arrivals)
+    none = np.zeros((60, 0), dtype=np.int64)
+    costs = SendCosts(*np.zeros((3, 60)), none, none, None)
+    before = timing._predecessors(sends, costs, arrivals, none)
     turn = np.argsort(arrivals)
 
     def last(rows, key):
@@ -88,7 +90,9 @@ def test_nothing_waits_where_nothing_is_sent():
     """Without sends there is nothing to find."""
     empty = np.zeros(0, dtype=np.int64)
     sends = Sends(sender=empty, receiver=empty, segment=empty, final=empty.astype(bool))
-    assert all(len(column) == 0 for column in timing._predecessors(sends, empty))
+    links = np.empty((0, 0), dtype=np.int64)
+    costs = SendCosts(empty, empty, empty, links, links, None)
+    assert all(len(column) == 0 for column in timing._predecessors(sends, costs, empty, links))
 
 
 @pytest.mark.parametrize("times", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 1.0, 0.0)])
@@ -125,7 +129,8 @@ def test_rows_come_behind_those_they_wait_for():
                 column[row] = rng.choice(earlier)
     order = np.zeros(200, dtype=np.int64)
     path, met = np.zeros_like(order), np.zeros(200, dtype=np.int8)
-    timing.behind_the_waited_for.run(200, tuple(waits), (order, path, met))
+    links = np.column_stack(waits[4:])
+    timing.behind_the_waited_for.run(200, (*waits[:4], links), (order, path, met), (2,))
     assert sorted(order.tolist()) == list(range(200))
     turn = np.argsort(order)
     for column in waits:
@@ -140,8 +145,10 @@ def test_rows_that_wait_for_later_ones_settle_in_few_passes(monkeypatch):
     count = 50
     none, following = np.full(count, -1), np.append(np.arange(1, count), -1)
     ones = np.ones(count, dtype=np.int64)
-    costs = SendCosts(0 * ones, ones, 0 * ones, Fraction(1))
-    settled = timing._settle(timing.Before(following, none, none, none), costs)
+    links = np.zeros((count, 0), dtype=np.int64)
+    costs = SendCosts(0 * ones, ones, 0 * ones, links, links, Fraction(1))
+    before = timing.Before(following, none, none, none, links, links)
+    settled = timing._settle(before, costs)
     assert settled is not None
     assert settled[0].tolist() == list(range(count))[::-1]
 

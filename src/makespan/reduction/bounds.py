@@ -90,6 +90,8 @@ def grain(problem: Reduction) -> float | None:
     whole = [_whole(problem.latency, between, parts / unit)]
     for value in (problem.transfer, problem.reduce if problem.statement.combining else 0.0):
         whole.append(sizes * _whole(value, between, 1 / unit))
+    if problem.shared is not None:
+        whole.append(_whole(problem.shared.ahead.ravel(), ..., parts / unit))
     common = math.gcd(*whole)
     return float(common * unit / parts) if common else None
 

@@ -15,6 +15,8 @@ from makespan.core.inputs.forms import (
     schema_of,
     validated,
 )
+from makespan.core.network.forms import InterconnectForm, links_entry
+from makespan.core.network.interconnect import Interconnect
 from makespan.reduction.model.validation import (
     BYTES,
     MACHINES,
@@ -40,6 +42,7 @@ class ReductionForm(ProblemForm):
     combine: bool = False
     machines: Annotated[int, Value(MACHINES)] | list[str]
     segments: Annotated[int | str, Value(SEGMENTS)]
+    network: InterconnectForm | None = None
     latency: OfLinks = 0.0
     transfer: OfLinks | None = None
     reduce: OfMachines | None = None
@@ -63,7 +66,10 @@ def read(data: Mapping[str, Any]) -> Reduction:
         With every mistake found.
     """
     form = validated(ReductionForm, data)
-    return Reduction(**{name: getattr(form, name) for name in FIELDS})
+    fields = {name: getattr(form, name) for name in FIELDS}
+    if form.network is not None:
+        fields["network"] = form.network.network(form.machines)
+    return Reduction(**fields)
 
 
 def write(problem: Reduction) -> dict[str, Any]:
@@ -72,6 +78,8 @@ def write(problem: Reduction) -> dict[str, Any]:
     for name in FIELDS:
         value = getattr(problem, name)
         if value is None or (name in ("options", "combine") and not value):
+            continue
+        if problem.network is not None and name in ("latency", "transfer"):
             continue
         data[name] = _entry(value)
     numbered = tuple(f"M{i + 1}" for i in range(len(problem.machines)))
@@ -84,6 +92,8 @@ def write(problem: Reduction) -> dict[str, Any]:
 def _entry(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, Interconnect):
+        return links_entry(value)
     if isinstance(value, tuple):
         return [_entry(part) for part in value]
     if isinstance(value, Mapping):

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from makespan.core.network.interconnect import Interconnect
+from makespan.core.network.ways import Ways
 from makespan.core.numeric.arrays import Floats
 from makespan.core.problem import Pictured
 from makespan.reduction.model.links import links_of
@@ -44,13 +46,18 @@ class Reduction(Pictured):
     Parameters
     ----------
     machines
-        Their number, or their names; the first is the root.
+        Their number, or their names; the first is the root. Those of the ``network`` if omitted.
     segments
         The number of segments of every machine; ``"auto"`` leaves it open, with ``bytes``,
         ``message_overhead`` and the costs per byte in place of ``transfer`` and ``reduce``.
     latency, transfer
         Seconds per message and per segment: a number, or an n × n table (sender, receiver), in
         which infinity is a missing link. Machines on the way forward what they don't need.
+    network
+        In place of ``latency`` and ``transfer``: the links between the machines, for which a
+        segment of size 1 is a unit of data. Machines without a link, or a way over routers alone,
+        have none. A transfer holds every link on its way for as long as it holds the ports, from
+        when it gets there; a card or a wire that several share carries one transfer at a time.
     reduce
         Seconds per combination: a number, or one per machine.
     segment_sizes
@@ -99,6 +106,7 @@ class Reduction(Pictured):
 
     machines: Sequence[str]
     segments: int | Literal["auto"]
+    network: Interconnect | None
     latency: float | Floats
     transfer: float | Floats | None
     reduce: float | Floats | None
@@ -120,8 +128,9 @@ class Reduction(Pictured):
     def __init__(
         self,
         *,
-        machines: int | Sequence[str],
+        machines: int | Sequence[str] | None = None,
         segments: int | Literal["auto"],
+        network: Interconnect | None = None,
         latency: Any = 0.0,
         transfer: Any = None,
         reduce: Any = None,
@@ -165,7 +174,7 @@ class Reduction(Pictured):
     def times(self) -> Times | None:
         """The three times where they are the same for all machines and segments, else None."""
         if self.segments == "auto" or not np.isscalar(self.latency):
-            return None
+            return None  # as where links are shared
         if not np.isscalar(self.transfer) or not np.isscalar(self.reduce):
             return None
         if self.segment_sizes is not None:
@@ -209,6 +218,12 @@ class Reduction(Pictured):
         """Which machine (row) can send to which; None where every one can to every other."""
         return links_of(len(self.machines), self.latency, self.transfer)
 
+    @property
+    def shared(self) -> Ways | None:
+        """The ways of a network in which links are shared, else None."""
+        ways = None if self.network is None else self.network.ways
+        return ways if ways is not None and ways.names else None
+
     @cached_property
     def reduces(self) -> Floats:
         """The time that every machine takes to combine a segment of size 1."""
@@ -250,7 +265,10 @@ class Reduction(Pictured):
         tables = [np.asarray(table, dtype=float) for table in (self.latency, self.transfer)]
         count = max(len(table) if table.ndim else 1 for table in tables)
         apart = ~np.eye(count, dtype=bool) if self.links is None else self.links
-        return np.concatenate([table[apart] if table.ndim else table[None] for table in tables])
+        found = [table[apart] if table.ndim else table[None] for table in tables]
+        if self.shared is not None:
+            found.append(self.shared.ahead.ravel())
+        return np.concatenate(found)
 
     @property
     def _longest(self) -> float:

@@ -130,12 +130,15 @@ def float_tables_of(problem: Reduction) -> Tables:
 class SendCosts:
     """Latency, transfer and reduce time of every send, in whole units of time where there are any.
 
-    ``seconds`` turns such times into seconds.
+    ``shared`` are the links, then -1, that each send shares with others, a row for each, and
+    ``ahead`` the latency before it gets there. ``seconds`` turns such times into seconds.
     """
 
     latency: Whole
     transfer: Whole
     reduce: Whole
+    shared: Integers
+    ahead: Whole
     unit: Fraction | None
 
     def seconds(self, *columns: Whole) -> Floats:
@@ -145,6 +148,10 @@ class SendCosts:
             seconds *= float(self.unit.numerator)
             seconds /= self.unit.denominator
         return seconds
+
+    def entering(self, start: Floats) -> Whole:
+        """Return when each send enters its shared links, from starts in seconds."""
+        return np.asarray(self.units(start)[:, None] + self.ahead)
 
     def units(self, seconds: Floats) -> Floats:
         """Return seconds as the nearest whole units, or as they are."""
@@ -172,7 +179,23 @@ def costs_of(problem: Reduction, sends: Sends) -> SendCosts:
     )
     reduce = of(tables.reduce, sends.receiver) * size
     reduce[sends.final] = 0
-    return SendCosts(latency, transfer * size, reduce, tables.unit)
+    shared, ahead = (table[sends.sender, sends.receiver] for table in shared_links(problem, tables))
+    return SendCosts(latency, transfer * size, reduce, shared, ahead, tables.unit)
+
+
+def shared_links(problem: Reduction, tables: Tables) -> tuple[Any, Any]:
+    """Return the links that sends share, and the latencies before them, in the tables' unit.
+
+    Shape (machines, machines, most on a way); nothing is on the ways where none is shared.
+    """
+    count, ways = len(problem.machines), problem.shared
+    if ways is None:
+        empty = np.zeros((), dtype=np.int64), np.zeros((), dtype=tables.latency.dtype)
+        shared, ahead = (np.broadcast_to(each, (count, count, 0)) for each in empty)
+        return shared, ahead
+    if tables.unit is None:
+        return ways.shared, ways.ahead
+    return ways.shared, np.rint(ways.ahead / float(tables.unit)).astype(np.int64)
 
 
 def segment_count(problem: Reduction, schedule: Schedule) -> int:

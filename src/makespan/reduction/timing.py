@@ -102,7 +102,9 @@ class _Plan:
         costs = costs_of(problem, sends)
         matched = reductions_of(schedule, rows)
         arrivals = costs.order_of_arrival(schedule.start[rows], schedule.end[matched])
-        return cls(problem, sends, _predecessors(sends, arrivals), costs, rows, matched)
+        entering = costs.entering(schedule.start[rows])
+        before = _predecessors(sends, costs, arrivals, entering)
+        return cls(problem, sends, before, costs, rows, matched)
 
     def disturbed(self, factors: Floats) -> SendCosts:
         """Return the costs in seconds, those of each row times its factor."""
@@ -111,11 +113,18 @@ class _Plan:
             costs.seconds(costs.latency),
             costs.seconds(costs.transfer) * factors[self.send_rows],
             costs.seconds(costs.reduce) * factors[self.reduce_rows],
+            costs.shared,
+            costs.seconds(costs.ahead.ravel()).reshape(costs.ahead.shape),
             None,
         )
 
 
-def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None) -> Schedule | None:
+def in_order(
+    problem: Reduction,
+    sends: Sends,
+    arrivals: Integers | None = None,
+    entering: Whole | None = None,
+) -> Schedule | None:
     """Return the earliest schedule of sends, given in the order of their starts.
 
     Parameters
@@ -125,16 +134,21 @@ def in_order(problem: Reduction, sends: Sends, arrivals: Integers | None = None)
     arrivals
         The rows in the order in which receivers take them; None: in the order of the rows, which
         is also taken where no start times were found that keep to both orders.
+    entering
+        By when shared links, a column each, take every send before others, with ``arrivals``;
+        None: in the order of the rows.
 
     Returns None where a segment is sent on before it is there.
     """
     costs = costs_of(problem, sends)
     by_start = np.arange(len(sends))
+    in_turn = np.broadcast_to(by_start[:, None], costs.shared.shape)
     settled = None
     if arrivals is not None:
-        settled = _settle(_predecessors(sends, arrivals), costs)
+        by_link = in_turn if entering is None else entering
+        settled = _settle(_predecessors(sends, costs, arrivals, by_link), costs)
     if settled is None:  # what every send waits for is before it: one pass is enough
-        settled = _settle(_predecessors(sends, by_start), costs)
+        settled = _settle(_predecessors(sends, costs, by_start, in_turn), costs)
     if settled is None:
         return None
     return schedule_of(problem, sends, costs, *settled, earliest=True)
@@ -152,7 +166,8 @@ def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
     order = _behind_the_waited_for(plan.before)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    if any((place[other[other >= 0]] > place[other >= 0]).any() for other in plan.before):
+    waited_for = (*plan.before[:4], *plan.before.sharing.T)
+    if any((place[other[other >= 0]] > place[other >= 0]).any() for other in waited_for):
         starts = schedule.start[plan.send_rows], schedule.start[plan.reduce_rows]
         operations = executable(plan.sends, *starts)
         order = np.array([each for each in operations if each < len(order)], dtype=np.int64)
@@ -163,28 +178,46 @@ class Before(NamedTuple):
     """The send that each send waits for, -1 for none.
 
     On the port of its sender, on the port and on the reduction unit of its receiver, and the last
-    one that brought the segment to its sender.
+    one that brought the segment to its sender. On every shared link on its way, in columns; with
+    the column in which the one before has that link.
     """
 
     sending: Integers
     receiving: Integers
     combining: Integers
     bringing: Integers
+    sharing: Integers
+    column: Integers
 
 
-def _predecessors(sends: Sends, arrivals: Integers) -> Before:
+def _predecessors(sends: Sends, costs: SendCosts, arrivals: Integers, entering: Any) -> Before:
     count = len(sends)
     machines = int(max(sends.sender.max(initial=0), sends.receiver.max(initial=0))) + 1
     segments = int(sends.segment.max(initial=0)) + 1
     last = np.full((3, machines), -1), np.full((2, machines * segments), -1)
-    found = [np.full(count, -1) for _ in Before._fields]
+    found = tuple(np.full((4, count), -1))
     find_before.run(
         count,
         (sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8), arrivals),
         (*last, *found),
         (segments,),
     )
-    return Before(*found)
+    sharing, column = _before_on_links(costs, entering)
+    return Before(found[0], found[1], found[2], found[3], sharing, column)
+
+
+def _before_on_links(costs: SendCosts, entering: Any) -> tuple[Integers, Integers]:
+    """Return the send before each on its shared links, and in which column it has that link."""
+    sharing, column = np.full((2, *costs.shared.shape), -1)
+    row, place = np.nonzero(costs.shared >= 0)
+    if len(row):
+        link = costs.shared[row, place]
+        order = np.lexsort((row, costs.transfer[row], entering[row, place], link))
+        row, place, link = row[order], place[order], link[order]
+        one, two = np.flatnonzero(link[1:] == link[:-1]), np.flatnonzero(link[1:] == link[:-1]) + 1
+        sharing[row[two], place[two]] = row[one]
+        column[row[two], place[two]] = place[one]
+    return sharing, column
 
 
 @loop(pays_from=2_000)
@@ -225,20 +258,21 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
     """
     count = len(before.sending)
     order = np.arange(count)
-    columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce]
+    width = costs.shared.shape[1]
+    columns: list[Any] = [*before, costs.latency, costs.transfer, costs.reduce, costs.ahead]
     dtype: Any = np.asarray(costs.latency).dtype
     state: list[Any] = [np.zeros(count, dtype=dtype) for _ in range(3)]
     if not settle_once.pays(count):
         plain = [column.tolist() for column in state]
         given = [column.tolist() for column in columns]
         for _ in range(PLAIN_PASSES):
-            if not settle_once.plain(range(count), *given, *plain):
+            if not settle_once.plain(range(count), width, *given, *plain):
                 return np.asarray(plain[0], dtype=dtype), np.asarray(plain[2], dtype=dtype)
         state = [np.array(column, dtype=dtype) for column in plain]
     for turn in range(max(MIN_PASSES, min(2 * count + 2, ROWS_IN_ALL // max(1, count)))):
         if turn == PASSES_BY_ROW:
             order = _behind_the_waited_for(before)
-        if not settle_once.compiled(order, *columns, *state):
+        if not settle_once.compiled(order, width, *columns, *state):
             return state[0], state[2]
     return None
 
@@ -246,13 +280,14 @@ def _settle(before: Before, costs: SendCosts) -> tuple[Whole, Whole] | None:
 def _behind_the_waited_for(before: Before) -> Integers:
     count = len(before.sending)
     order, path, met = np.arange(count), np.zeros(count, dtype=np.int64), np.zeros(count, np.int8)
-    behind_the_waited_for.run(count, tuple(before), (order, path, met))
+    width = before.sharing.shape[1]
+    behind_the_waited_for.run(count, tuple(before[:5]), (order, path, met), (width,))
     return order
 
 
 @loop(pays_from=2_000)
 def behind_the_waited_for(  # type: ignore[no-untyped-def]
-    sending, receiving, combining, bringing, order, path, met
+    sending, receiving, combining, bringing, sharing, order, path, met, width
 ):
     """Write the rows into ``order``, each behind those it waits for unless they wait for it, too.
 
@@ -271,6 +306,10 @@ def behind_the_waited_for(  # type: ignore[no-untyped-def]
             for other in (sending[row], receiving[row], combining[row], bringing[row]):
                 if other >= 0 and met[other] == 0:
                     following = other
+            for place in range(width):
+                other = sharing[row][place]
+                if other >= 0 and met[other] == 0:
+                    following = other
             if following >= 0:
                 path[deep] = following
                 met[following] = 1
@@ -283,8 +322,8 @@ def behind_the_waited_for(  # type: ignore[no-untyped-def]
 
 @loop(pays_from=2_000)
 def settle_once(  # type: ignore[no-untyped-def]
-    order, sending, receiving, combining, bringing, latency, transfer, reduce,
-    start, arrived, combined,
+    order, width, sending, receiving, combining, bringing, sharing, column,
+    latency, transfer, reduce, ahead, start, arrived, combined,
 ):  # fmt: skip
     """Push every send behind those it waits for, in ``order``; return whether anything moved.
 
@@ -303,6 +342,11 @@ def settle_once(  # type: ignore[no-untyped-def]
         other = bringing[row]
         if other >= 0:
             begin = max(begin, combined[other])
+        for place in range(width):
+            other = sharing[row][place]
+            if other >= 0:
+                gone = start[other] + ahead[other][column[row][place]] + transfer[other]
+                begin = max(begin, gone - ahead[row][place])
         arrival = begin + latency[row] + transfer[row]
         done = arrival
         other = combining[row]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,9 @@ from makespan.core.names import Numbered, index_by_name
 from makespan.core.network.topology import cards, neighbours
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.system.memory import claim
+
+if TYPE_CHECKING:
+    from makespan.core.network.ways import Ways
 
 Link = tuple[Any, ...]
 
@@ -157,6 +160,13 @@ class Interconnect:
         if self.topology == "bus":
             return frozen(np.zeros_like(numbers))
         return frozen(numbers if self.duplex else np.minimum(numbers, numbers.T))
+
+    @cached_property
+    def ways(self) -> Ways:
+        """What direct exchanges take, and which links they share."""
+        from makespan.core.network.ways import ways_of
+
+        return ways_of(self)
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this network."""

@@ -17,7 +17,7 @@ from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.reversal import broadcast_of, schedule_from_copies
+from makespan.reduction.rules.reversal import broadcast_of, links_of_copies, schedule_from_copies
 from makespan.reduction.rules.routes import quickest_ways, without_idle
 from makespan.reduction.rules.spreading import IN_TIME, NEEDIEST, RELEASE_FIRST, spread
 from makespan.reduction.rules.steps import logged
@@ -47,7 +47,8 @@ class Spreader:
     def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
         claim_sends(problem)
         self.control = control
-        transfer, latency, prepare, size, self.unit = broadcast_of(problem)
+        tables = broadcast_of(problem)
+        transfer, latency, prepare, size, self.unit = tables
         holds, lacks = map(np.ascontiguousarray, problem.statement.copied)
         self.count = int(lacks.sum())
         dtype = latency.dtype
@@ -56,6 +57,7 @@ class Spreader:
         self.order = order = sorted_by(release)  # who has several releases them one after another
         self.holds, self.lacks = holds[:, order], lacks[:, order]
         self.costs = latency, transfer, prepare, size[order], release[order]
+        self.links = links_of_copies(problem, tables)
         may_forward = problem.links is not None and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
@@ -78,18 +80,9 @@ class Spreader:
             style &= ~IN_TIME
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
-            self.holds,
-            takers,
-            *self.costs,
-            seed,
-            style,
-            script,
-            copies,
-            times,
-            self.end,
-            goal,
-            self.growing,
-        )
+            self.holds, takers, *self.costs, *self.links, seed, style, script, copies, times,
+            self.end, goal, self.growing,
+        )  # fmt: skip
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)
         else:

@@ -127,7 +127,8 @@ def as_reduction(problem: Reduction) -> Reduction:
     """Return the reduction that a broadcast is in reversed time."""
     tables: list[Any] = [problem.latency, problem.transfer]
     latency, transfer = (table.T if np.ndim(table) else table for table in tables)
-    return replace(problem, collective="reduce", latency=latency, transfer=transfer, reduce=0.0)
+    costs = {"latency": latency, "transfer": transfer, "reduce": 0.0}
+    return replace(problem, collective="reduce", network=None, **costs)
 
 
 def as_method(

@@ -13,6 +13,7 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, ragged, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
+from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, frozen
 from makespan.reduction.model.links import links_of, unreachable
 from makespan.reduction.model.statement import Collective, statement_of
@@ -49,6 +50,7 @@ class Validation:
 
     def run(self) -> dict[str, Any]:
         fields, mistakes = self.fields, self.mistakes
+        self._network(fields["network"])
         fields["machines"] = self._machines(fields["machines"])
         fields["segments"] = self._segments(fields["segments"])
         for name, allowed in (("order", ORDERS), ("collective", COLLECTIVES)):
@@ -71,6 +73,39 @@ class Validation:
         self._missing_links()
         mistakes.raise_if_any()
         return fields
+
+    def _network(self, network: Any) -> None:
+        """Put what follows from a network in place of latencies and transfers."""
+        fields, mistakes = self.fields, self.mistakes
+        if network is None:
+            if fields["machines"] is None:
+                mistakes.add("machines", "is missing; their number, or their names")
+                mistakes.raise_if_any()
+            return
+        if not isinstance(network, Interconnect):
+            mistakes.add("network", f"{shown(network)} is not a makespan.Interconnect")
+            mistakes.raise_if_any()
+        names = self._machines(network.names if fields["machines"] is None else fields["machines"])
+        if tuple(names) != tuple(network.names):
+            mistakes.add("network", f"connects other machines: {shown(tuple(network.names))}")
+        network.collect_mistakes(mistakes)
+        if fields["segments"] == "auto":
+            mistakes.add("network", "can't be given with segments = 'auto'")
+        mistakes.raise_if_any()
+        fields["machines"], ways = names, network.ways
+        if ways.names and fields["order"] != "free":
+            what = f"{fields['order']!r} is a rule for links that are not shared"
+            mistakes.add("order", f"{what}, and the network has {ways.names[0]}")
+        apart = ~np.eye(len(names), dtype=bool)
+        for name, table in (("latency", ways.latency), ("transfer", ways.seconds)):
+            given = fields[name]
+            values = np.unique(table[apart])
+            alike = not ways.names and len(values) < 2 and bool(np.isfinite(values).all())
+            found = float(values.max(initial=0.0)) if alike else table
+            usual = given is None or (name == "latency" and not np.any(given))
+            if not usual and not np.array_equal(given, found):
+                mistakes.add(name, "can't be given beside a network")
+            fields[name] = found
 
     def _machines(self, machines: Any) -> Sequence[str]:
         if isinstance(machines, Sequence) and not isinstance(machines, str):
@@ -216,6 +251,7 @@ class Validation:
         ends = (fields[name] for name in ("before", "after", "combine"))
         statement = statement_of(fields["collective"], len(names), segments, *ends)
         place = "latency" if fields["transfer"] is None else "transfer"
+        place = place if fields["network"] is None else "network.links"
         for segment, what in unreachable(statement, links, names):
             self.mistakes.add(place, f"over the links that there are, S{segment + 1} has {what}")
         given: list[tuple[str, int, int]] = []

@@ -19,6 +19,35 @@ def ports(plan: Plan) -> Iterator[Violation]:
         plan, sends, schedule.machine[sends], schedule.start[sends], schedule.end[sends], "sends"
     )
     yield from overlaps(plan, sends, schedule.peer[sends], plan.began, plan.arrival, "receives")
+    yield from _shared_links(plan)
+
+
+def _shared_links(plan: Plan) -> Iterator[Violation]:
+    """One transfer at a time on a link that several ways share, from when it gets there."""
+    ways = plan.problem.shared
+    if ways is None:
+        return
+    schedule, sends = plan.schedule, plan.sends
+    pairs = schedule.machine[sends], schedule.peer[sends]
+    index, place = np.nonzero(ways.shared[pairs] >= 0)
+    link = ways.shared[pairs][index, place]
+    start, end = (
+        times[sends][index] + ways.ahead[pairs][index, place]
+        for times in (schedule.start, schedule.end)
+    )
+    for one, two, excess in _clashes(plan, link, start, end):
+        first, second = int(sends[index[one]]), int(sends[index[two]])
+        yield Violation(
+            rule="shared-link",
+            message=(
+                f"{ways.names[int(link[two])]} carries {plan.segment_of(second)} from "
+                f"{float(start[two])!r} on, but is busy with {plan.segment_of(first)} until "
+                f"{float(end[one])!r}"
+            ),
+            activities=(first, second),
+            times=(float(start[two]), float(end[one])),
+            excess=excess,
+        )
 
 
 def overlaps(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import Sends, Tables, tables_of
+from makespan.reduction.sends import Sends, Tables, shared_links, tables_of
 from makespan.reduction.timing import in_order
 
 
@@ -26,6 +28,22 @@ def broadcast_of(problem: Reduction) -> Tables:
         transfer, latency = transfer.T, latency.T
     transfer, latency, prepare = map(np.ascontiguousarray, (transfer, latency, prepare))
     return Tables(transfer, latency, prepare, tables.size, tables.unit)
+
+
+def links_of_copies(problem: Reduction, tables: Tables) -> tuple[Any, Any, int]:
+    """Return the shared links of copies, the latency before each, and how many there are.
+
+    ``tables`` are those of :func:`broadcast_of`. In reversed time, a transfer enters a link as
+    long before it arrives as it has left it.
+    """
+    ways = problem.shared
+    if ways is None:
+        return None, None, 0
+    shared, ahead = shared_links(problem, tables)
+    if problem.statement.combining:
+        shared, ahead = shared.transpose(1, 0, 2), ahead.transpose(1, 0, 2)
+        ahead = np.where(shared >= 0, tables.latency[:, :, None] - ahead, 0)
+    return np.ascontiguousarray(shared), np.ascontiguousarray(ahead), len(ways.names)
 
 
 def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:

@@ -19,8 +19,8 @@ IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what 
 
 @loop(pays_from=400)
 def spread(  # type: ignore[no-untyped-def]
-    holds, lacks, latency, transfer, prepare, size, release, seed, style, script, copies, times,
-    allowed, goal, growing, stop,
+    holds, lacks, latency, transfer, prepare, size, release, shared, ahead, links, seed, style,
+    script, copies, times, allowed, goal, growing, stop,
 ):  # fmt: skip
     """Send all segments to all machines that lack them; return the time of the last arrival.
 
@@ -32,10 +32,12 @@ def spread(  # type: ignore[no-untyped-def]
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
     everywhere, and a missing link takes less than 0; ``prepare`` has an entry per sender, or one.
-    ``holds`` and ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets
-    it. ``script`` rows (sender, receiver, segment) are sent first, in order. ``copies`` gets all
-    rows, ``times`` their starts and arrivals. Stops early, with -1, when the end can't be below
-    ``allowed``, or as soon as ``stop`` says so.
+    ``shared`` are the links, then -1, that each pair shares with others, and ``ahead`` the latency
+    before them, None where none is shared; ``links`` is how many there are. ``holds`` and
+    ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets it. ``script``
+    rows (sender, receiver, segment) are sent first, in order. ``copies`` gets all rows, ``times``
+    their starts and arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as
+    soon as ``stop`` says so.
     """
     machines, segments = holds.shape
     spread_pairs = 1 if latency.shape[0] > 1 else 0
@@ -44,6 +46,7 @@ def spread(  # type: ignore[no-untyped-def]
     unit = np.zeros(machines, latency.dtype)
     out_port = np.zeros(machines, latency.dtype)
     in_port = np.zeros(machines, latency.dtype)
+    link = np.zeros(links, latency.dtype)
     owned = np.zeros(machines, np.int64)
     idle = np.ones(machines, np.bool_)
     holders = np.zeros(segments, np.int64)
@@ -169,6 +172,13 @@ def spread(  # type: ignore[no-untyped-def]
                         lag = latency[sender * spread_pairs, machine * spread_pairs]
                         if in_port[machine] - lag <= now:
                             waits = False
+                            if shared is not None:
+                                for way in range(shared.shape[2]):
+                                    on = shared[sender, machine, way]
+                                    if on >= 0 and link[on] - ahead[sender, machine, way] > now:
+                                        waits = True
+                                if waits:
+                                    continue
                             break
                     if not able:
                         continue
@@ -195,6 +205,11 @@ def spread(  # type: ignore[no-untyped-def]
                 if transfer[sender * spread_pairs, other * spread_pairs] < 0:
                     continue
                 at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
+                if shared is not None:
+                    for way in range(shared.shape[2]):
+                        on = shared[sender, other, way]
+                        if on >= 0:
+                            at = max(at, link[on] - ahead[sender, other, way])
                 at += (
                     transfer[sender * spread_pairs, other * spread_pairs]
                     + latency[sender * spread_pairs, other * spread_pairs]
@@ -214,6 +229,15 @@ def spread(  # type: ignore[no-untyped-def]
         lasts = transfer[sender * spread_pairs, receiver * spread_pairs] * size[segment]
         begin = max(hold[sender, segment], unit[sender]) + work
         start = max(begin, out_port[sender], in_port[receiver] - lag)
+        if shared is not None:
+            for way in range(shared.shape[2]):
+                on = shared[sender, receiver, way]
+                if on >= 0:
+                    start = max(start, link[on] - ahead[sender, receiver, way])
+            for way in range(shared.shape[2]):
+                on = shared[sender, receiver, way]
+                if on >= 0:
+                    link[on] = start + ahead[sender, receiver, way] + lasts
         arrival = start + lag + lasts
         unit[sender] = begin
         out_port[sender] = start + lasts

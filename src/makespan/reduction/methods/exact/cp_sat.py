@@ -21,7 +21,7 @@ from makespan.reduction.needs import (
     at_most,
 )
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.reversal import broadcast_of
+from makespan.reduction.rules.reversal import broadcast_of, links_of_copies
 from makespan.reduction.sends import Sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
@@ -152,6 +152,7 @@ class _Model:
         self.machines, self.segments = len(problem.machines), problem.items
         tables = broadcast_of(problem).over(self.machines)
         self.transfer, self.latency, self.prepare, self.size, _ = tables
+        self.shared, self.ahead, self.links = links_of_copies(problem, tables)
         self.unit = float(problem.unit or 1)
         self.most = round(incumbent.makespan / self.unit)
         self.model = model = library().CpModel()
@@ -215,11 +216,14 @@ class _Model:
             final=np.full(len(chosen), forward),
         )
         # what takes no time is before what begins at the same moment
-        lasts = costs_of(self.problem, sends).transfer
+        costs = costs_of(self.problem, sends)
+        lasts = costs.transfer
+        begins = start if forward else -held
         gives = np.lexsort((begun, lasts, start))
         takes = np.lexsort((turn, lasts, held - lasts))
         order, arrivals = (gives, takes) if forward else (takes[::-1], gives[::-1])
-        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[arrivals])
+        entering = (begins[:, None] + costs.ahead)[order]
+        schedule = in_order(self.problem, sends.take(order), np.argsort(order)[arrivals], entering)
         assert schedule is not None
         return schedule
 
@@ -246,6 +250,7 @@ class _Model:
         taking: list[list[Any]] = [[] for _ in range(self.machines)]
         preparing: list[list[Any]] = [[] for _ in range(self.machines)]
         copies: list[list[_Copy]] = [[] for _ in range(self.machines)]
+        links: list[list[Any]] = [[] for _ in range(self.links)]
         queues = [self._queues(giver) for giver in range(self.machines)]
         at_once: list[tuple[int, int, int]] = []
         for (i, k, j), chosen in self.given.items():
@@ -256,6 +261,11 @@ class _Model:
             model.add(held == start + int(self.latency[j, i]) + lasts).only_enforce_if(chosen)
             sending[j].append(model.new_optional_fixed_size_interval_var(start, lasts, chosen, ""))
             taking[i].append(model.new_optional_interval_var(held - lasts, lasts, held, chosen, ""))
+            for link, ahead in self._shared(j, i):
+                enters = start + ahead
+                links[link].append(
+                    model.new_optional_fixed_size_interval_var(enters, lasts, chosen, "")
+                )
             begin: Any = start - work
             if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
@@ -269,13 +279,22 @@ class _Model:
             model.add(begin >= (0 if source else self.held[j, k])).only_enforce_if(chosen)
             if not source and int(self.latency[j, i]) + lasts + work == 0:
                 at_once.append((i, k, j))
-        for intervals in (*sending, *taking, *preparing):
+        for intervals in (*sending, *taking, *preparing, *links):
             if len(intervals) > 1:
                 model.add_no_overlap(intervals)
         self._no_circles(at_once)
         if self.problem.sequences is not None:
             self._given_sequences()
         return copies
+
+    def _shared(self, giver: int, taker: int) -> list[tuple[int, int]]:
+        """Return the shared links on a way, and the latency before each."""
+        if not self.links:
+            return []
+        pairs = zip(
+            self.shared[giver, taker].tolist(), self.ahead[giver, taker].tolist(), strict=True
+        )
+        return [(link, ahead) for link, ahead in pairs if link >= 0]
 
     def _no_circles(self, at_once: list[tuple[int, int, int]]) -> None:
         """Copies that take no time need a rank: times alone let machines give in a circle."""

@@ -1,0 +1,145 @@
+"""Networks of collectives: ways by routers, links that are shared, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan import Interconnect, ProblemError, Reduction
+from makespan.core.control import Control
+from makespan.reduction.bounds import bounds, grain
+from makespan.reduction.methods.rarest_first import Spreader
+from makespan.reduction.rules.reversal import schedule_from_copies
+from tests.oracles import reduction_brute as oracle
+from tests.reduction.test_claims import held
+
+CLOSE = 1e-9
+
+
+def made(seed: int) -> tuple[Reduction, float | None]:
+    """Return a problem with a network that can be done, and its optimum."""
+    rng = random.Random(seed)
+    while True:
+        try:
+            problem = oracle.random_problem(rng, network=True)
+        except ProblemError:
+            continue
+        if oracle.covers(problem):
+            return problem, oracle.best(problem)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
+    """Every method that applies, CP-SAT on some; every bound, and the grain."""
+    problem, best = made(seed)
+    for method in makespan.methods(problem):
+        if method.applies and (method.name != "cp-sat" or seed < 40):
+            options = {"restarts": 3} if method.name == "reduce-then-broadcast" else {}
+            result = makespan.solve(problem, method=method.name, time_limit=2.0, **options)
+            held(result, best)
+            if method.name == "cp-sat" and best is not None:
+                assert result.makespan == pytest.approx(best)
+    if best is None:
+        return
+    assert all(bound.value <= best + CLOSE * best for bound in bounds(problem))
+    unit = grain(problem)
+    if unit is not None:
+        assert best / unit == pytest.approx(round(best / unit), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ways_are_those_of_a_plain_search(seed: int) -> None:
+    """Latency and slowest link of every way; missing where there is none."""
+    rng = random.Random(seed)
+    network = oracle.random_network(rng, rng.randint(2, 6))
+    ways, expected = network.ways, oracle.network_ways(network)
+    for pair in np.ndindex(len(network), len(network)):
+        if pair[0] == pair[1]:
+            continue
+        latency, seconds, links = expected.get(pair, (np.inf, np.inf, ()))
+        assert (ways.latency[pair], ways.seconds[pair]) == (float(latency), float(seconds))
+        assert (ways.shared[pair] >= 0).sum() <= len(links)
+
+
+def two_nodes(**fields: Any) -> Reduction:
+    """Return a collective on two nodes of two machines behind a card each."""
+    network = Interconnect(4, topology="nodes", shape=[2, 2], rate=2.0, latency=0.5)
+    return Reduction(**{"network": network, "segments": 4, "reduce": 0.0, **fields})
+
+
+def test_cards_carry_one_transfer_at_a_time() -> None:
+    """The referee refuses two sends through one card at a time, and retiming puts them in turn."""
+    problem = two_nodes(collective="all-to-all", segments=4)
+    free = replace(problem, network=None)
+    result = makespan.solve(free, method="direct")
+    found = {violation.rule for violation in makespan.check(problem, result.schedule).violations}
+    assert found == {"shared-link"}
+    message = str(makespan.check(problem, result.schedule))
+    assert "the link card 1 → switch carries S" in message
+    repaired = makespan.solve(problem, method="direct")
+    assert makespan.check(repaired).ok
+    assert repaired.makespan > result.makespan
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("collective", ["broadcast", "reduce", "all-to-all", "reduce-scatter"])
+def test_rarest_first_keeps_to_cards_with_both_forms_of_its_loop(collective: Any) -> None:
+    """Its own times are those of the plan: links are taken in the order of its decisions."""
+    problem = two_nodes(collective=collective, reduce=0.25)
+    spreader = Spreader(problem, Control())
+    assert spreader.run(1, 0)
+    schedule = schedule_from_copies(problem, spreader.copies)
+    assert schedule.makespan <= float(spreader.end * spreader.unit)
+    assert makespan.check(problem, schedule).ok
+
+
+def test_uniform_networks_are_plain_problems() -> None:
+    """A switch, or links from each to each: the same times everywhere, and all methods for them."""
+    switch = Interconnect(8, topology="star", routers=["switch"], rate=4.0, latency=0.25)
+    problem = Reduction(network=switch, segments=8, reduce=0.5, collective="broadcast")
+    assert problem.times == (0.5, 0.25, 0.0)
+    same = Reduction(machines=8, segments=8, latency=0.5, transfer=0.25, collective="broadcast")
+    assert makespan.solve(problem).makespan == makespan.solve(same).makespan
+
+
+def test_files_state_networks(tmp_path: Path) -> None:
+    """Written and read again; a result can be read, too."""
+    network = Interconnect(
+        ["a", "b", "c"], topology="links", routers=["r"], duplex=False,
+        links=[("a", "r", 2.0, 0.5), ("r", "b", 1.0)],
+        one_way_links=[("r", "c", 3.0), ("c", "a", 1.0)],
+    )  # fmt: skip
+    problem = Reduction(network=network, segments=2, collective="broadcast")
+    for name in ("problem.toml", "problem.json"):
+        makespan.save(problem, tmp_path / name)
+        assert makespan.read_problem(tmp_path / name) == problem
+    makespan.save(makespan.solve(problem), tmp_path / "plan.json")
+    assert makespan.read_result(tmp_path / "plan.json").problem == problem
+
+
+def test_refusals() -> None:
+    """Fields that contradict a network, and what is wrong with the network itself."""
+    ring = Interconnect(4, topology="ring")
+    bus = Interconnect(4, topology="bus")
+    for fields, said in (
+        ({"network": ring, "transfer": 1.0}, "transfer: can't be given beside a network"),
+        ({"network": ring, "machines": 5}, "network: connects other machines"),
+        ({"network": ring, "segments": "auto"}, "network: can't be given with segments = 'auto'"),
+        ({"network": "ring"}, "'ring' is not a makespan.Interconnect"),
+        ({"network": bus, "order": "greedy"}, "a rule for links that are not shared"),
+        ({"network": Interconnect(4, topology="mesh")}, "network.shape: is missing"),
+        ({"network": Interconnect(4, latency=-1.0)}, "network.latency: -1.0 is negative"),
+        (
+            {"network": Interconnect(2, topology="links")},
+            "network.links: over the links that there are, S1 has no way from M2 to M1",
+        ),
+        ({}, "machines: is missing"),
+    ):
+        with pytest.raises(ProblemError, match=said):
+            Reduction(**{"segments": 2, **fields})
