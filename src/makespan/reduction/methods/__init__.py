@@ -7,6 +7,7 @@ AUTO = (
     "segment-count",
     "reduce-then-broadcast",
     "reduce-scatter-all-gather",
+    "earliest-due-date",
     "single-segment",
     "chain",
     "circulant",

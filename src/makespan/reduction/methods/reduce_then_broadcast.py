@@ -94,11 +94,12 @@ def _merged_parts(
     problem: Reduction, control: Control, pair: Parts, restarts: int | None
 ) -> Solution:
     claim_sends(problem)
-    left = None if control.incumbent is not None or control.remaining is None else control.remaining
+    first, left = control.incumbent is None, control.remaining
+    others = pair is ON_ROOT if first else problem.collective == "all-reduce"  # are still to come
     with (
         control.reserving(SECONDS_MERGED * sends_in(problem)),
         control.aside(),
-        control.limited(None if left is None or pair is DEALT else left / 2),
+        control.limited(left / 4 if others and left is not None else None),
     ):
         found = _planned(problem, control, pair, restarts)
     return logged(problem, control, found)

@@ -1,0 +1,290 @@
+"""All-reduce by due dates: what is late for the rest of its segment is sent first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.watched import stoppable
+from makespan.core.registry import find_method, register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods.rarest_first import RUNNING, STYLES, WATCHED_FROM, Spreader
+from makespan.reduction.model.growth import arrivals
+from makespan.reduction.needs import AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, at_most
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.due_dates import combine_and_copy
+from makespan.reduction.rules.spreading import spread
+from makespan.reduction.rules.steps import logged
+from makespan.reduction.sends import (
+    Sends,
+    Tables,
+    claim_sends,
+    costs_of,
+    sends_in,
+    sends_of,
+    tables_of,
+)
+from makespan.reduction.timing import in_order
+
+STEPS_IN_ALL = 400_000_000
+RUNS_A_SEND = 100
+LOOKS_IN_REACH = 200_000_000
+TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
+ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
+
+
+class Trees(NamedTuple):
+    """Where a machine (row) sends its part of a segment (column), -1 for where the plan leads.
+
+    ``children`` is how many others it waits for, ``dues`` when its part is due.
+    """
+
+    parents: Integers
+    children: Integers
+    dues: Any
+
+
+class Plan(NamedTuple):
+    """Sends in their order: sender, receiver, segment, whether a copy; and starts and arrivals."""
+
+    rows: Integers
+    times: Any
+
+    def mirrored(self) -> Plan:
+        """Return the plan in reversed time, in which what was copied is combined."""
+        sender, receiver, segment, copied = self.rows[::-1].T
+        rows = np.column_stack([receiver, sender, segment, 1 - copied])
+        return Plan(rows, self.times.max(initial=0) - self.times[::-1, ::-1])
+
+    def trees(self, machines: int) -> Trees:
+        """Return the trees of the parts, and when they are sent."""
+        parts = self.rows[:, 3] == 0
+        sender, receiver, segment, _ = self.rows[parts].T
+        shape = (machines, int(self.rows[:, 2].max(initial=0)) + 1)
+        return grown(shape, sender, receiver, segment, self.times[parts, 0])
+
+
+def grown(shape: tuple[int, int], sender: Any, receiver: Any, segment: Any, dues: Any) -> Trees:
+    """Return the trees of parts that are sent."""
+    trees = Trees(
+        np.full(shape, -1), np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=dues.dtype)
+    )
+    trees.parents[sender, segment] = receiver
+    np.add.at(trees.children, (receiver, segment), 1)
+    trees.dues[sender, segment] = dues
+    trees.children[trees.parents < 0] = shape[0]  # there it is complete, and never a part
+    return trees
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Between which parts of the time that there is segments are to be complete, and the rest.
+
+    ``spread`` moves due dates by so many transfers at random; of the time between bound and best
+    plan, ``goal`` is where copies are due.
+    """
+
+    first: float
+    last: float
+    spread: float
+    goal: float
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator) -> Settings:
+        spread = rng.choice([0.0, 0.0, 0.5, 1.0, 3.0])
+        return cls(rng.random() / 2, rng.random() * 0.6 + 0.5, spread, rng.random())
+
+    def moved(self, rng: np.random.Generator) -> Settings:
+        """Return the same with one of them changed a little, or none."""
+        step = rng.normal()
+        match int(rng.integers(4)):
+            case 0:
+                return replace(self, first=self.first + step / 10)
+            case 1:
+                return replace(self, last=self.last + step / 10)
+            case 2:
+                return replace(self, spread=abs(self.spread + step / 2))
+        return self
+
+
+@register(
+    "reduction",
+    name="earliest-due-date",
+    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    reach=(
+        at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),
+    ),
+    complexity="O(n m (n + m)) a run",
+    source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
+    "in turn as in Valls, Ballestín and Quintanilla 2005",
+)
+def earliest_due_date(
+    problem: Reduction, control: Control, *, restarts: int | None = None
+) -> Solution:
+    """Let segments be complete one after another, and make the send first that is due first.
+
+    Parts go along trees that a reversed broadcast has grown, or wherever a port is free; then,
+    forwards and backwards in turn, along those of the best plan known, and copies anew.
+    """
+    claim_sends(problem)
+    parts = find_method("reduction", "reduce-then-broadcast").run
+    with control.aside():
+        known = control.known_or(lambda: parts(problem, control, restarts=1))
+    lower_bound = best_bound(problem)
+    search = _Search(problem, control, known, lower_bound)
+    runs = (
+        min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + search.sends**2 * problem.items)) * search.sends
+    )
+    for _ in range(runs if restarts is None else restarts):
+        if search.best <= search.least or control.expired():
+            break
+        search.run()
+    best = search.schedule()
+    met = best.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
+    return logged(problem, control, found)
+
+
+class _Search:
+    """The best plan so far, and the settings that led to it; times in units of the rules' tables.
+
+    ``backward``: whether it is one of reversed time. ``known`` is the plan that it began with, as
+    long as there is no better one.
+    """
+
+    def __init__(
+        self, problem: Reduction, control: Control, known: Schedule, lower_bound: float
+    ) -> None:
+        self.problem, self.control = problem, control
+        self.known: Schedule | None = known
+        self.machines, self.sends = len(problem.machines), sends_in(problem)
+        tables = tables_of(problem)
+        if problem.times is None:
+            tables = tables.over(self.machines)
+        self.whole, self.unit = tables.unit is not None, float(tables.unit or 1)
+        self.dtype: Any = tables.latency.dtype
+        transfer, latency, reduce, size = (
+            np.ascontiguousarray(each, dtype=self.dtype) for each in tables[:4]
+        )
+        there, back = (self._growth(tables, work) for work in (reduce, 0 * reduce))
+        turned = (np.ascontiguousarray(each.T) for each in (latency, transfer))
+        self.costs = (
+            (latency, transfer, reduce, 0 * reduce, size),
+            (*turned, 0 * reduce, reduce, size),
+        )
+        self.growths = (there, back), (back, there)
+        self.huge = self.dtype.type(2**61)
+        self.least = self._units(lower_bound * (1 + 1e-12)) + 0
+        self.best = self._units(known.makespan) + 0
+        shape = (self.machines, problem.items)
+        nothing = np.zeros(shape, dtype=np.int64)
+        self.open = Trees(nothing - 1, nothing, nothing.astype(self.dtype))
+        self.plan, self.backward = self._plan_of(known), False
+        self.settings = Settings.drawn(control.rng)
+        self.turn = 0
+        self.won = [0, 0]  # the last better plans with open and with given trees
+        self.part = replace(problem, collective="reduce-scatter")
+
+    def _units(self, seconds: Any) -> Any:
+        units = seconds / self.unit
+        return self.dtype.type(round(units) if self.whole else units)
+
+    def _growth(self, tables: Tables, reduce: Any) -> Any:
+        """Return when one holder has made others, with the mean of the times between machines."""
+        linked = tables.transfer >= 0
+        latency, transfer, work, size = (
+            float(np.mean(each, dtype=float))
+            for each in (tables.latency[linked], tables.transfer[linked], reduce, tables.size)
+        )
+        length, period = latency + (transfer + work) * size, max(transfer, work) * size
+        if self.whole:
+            length, period = round(length), round(period)
+        return np.array(arrivals(self.machines, length, period, length), dtype=self.dtype)
+
+    def _plan_of(self, schedule: Schedule) -> Plan:
+        sends, rows = sends_of(self.problem, schedule)
+        columns = sends.sender, sends.receiver, sends.segment, sends.final
+        costs = costs_of(self.problem, sends)
+        start = costs.units(schedule.start[rows]).astype(self.dtype)
+        times = np.column_stack([start, start + costs.latency + costs.transfer])
+        return Plan(np.column_stack(columns).astype(np.int64), times.astype(self.dtype))
+
+    def run(self) -> None:
+        """Run once, with settings drawn anew or near those of the best plan."""
+        rng = self.control.rng
+        backward, given = bool(rng.integers(2)), self._given(rng)
+        settings = Settings.drawn(rng) if rng.random() < ANEW else self.settings.moved(rng)
+        script, trees = self.plan.rows[:0], self.open
+        draw = rng.random()
+        end = self.least + (min(self.best, 1.3 * self.least) - self.least) * settings.goal
+        complete = self._complete(settings, float(end), backward)
+        if given and draw < GROWN and not backward:
+            trees = self._grown(complete, rng)
+        elif given or draw < REBUILT:
+            plan = self.plan if backward == self.backward else self.plan.mirrored()
+            trees = plan.trees(self.machines) if given else self.open
+            if draw < REBUILT:
+                script = plan.rows[: int(rng.integers(len(plan.rows) + 1))]
+        rows = np.empty((self.sends, 4), dtype=np.int64)
+        times = np.empty((self.sends, 2), dtype=self.dtype)
+        lasts = float(np.max(self.costs[0][1])) * float(np.max(self.costs[0][4]))
+        equal = self.best + 1 if self.whole else self.best * (1 + 1e-12)
+        arguments = (
+            *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
+            float(end), settings.spread * lasts, int(rng.integers(2**31)), equal, self.huge,
+        )  # fmt: skip
+        self.turn += 1
+        loop = combine_and_copy.at(self.sends * self.turn)
+        if self.sends >= WATCHED_FROM:
+            reached = stoppable(self.control, loop, *arguments)
+        else:
+            reached = loop(*arguments, RUNNING)
+        if reached < 0:
+            return
+        if reached < self.best:
+            self.won[given], self.known = self.turn, None
+        self.best, self.plan, self.backward, self.settings = (
+            min(self.best, reached), Plan(rows, times), backward, settings,
+        )  # fmt: skip
+
+    def _given(self, rng: np.random.Generator) -> bool:
+        """Whether to take given trees: mostly, if they led to the best plan."""
+        if self.turn < TRIED_FIRST or not any(self.won):
+            return self.turn % 2 == 1
+        better = self.won[1] > self.won[0]
+        return better != (rng.random() < OTHERWISE)
+
+    def _complete(self, settings: Settings, end: float, backward: bool) -> Any:
+        """Return when segments are to be complete, one after another."""
+        there, back = (float(growth[-1]) for growth in self.growths[backward])
+        steps = np.linspace(settings.first, settings.last, self.problem.items)
+        return there + (max(end - back, there) - there) * steps
+
+    def _grown(self, complete: Any, rng: np.random.Generator) -> Trees:
+        """Return trees of a reversed broadcast that gets a segment when it is to be complete."""
+        until = float(complete.max())
+        spreader = Spreader(self.part, self.control, (until - complete) * self.unit)
+        if spread.pays(spreader.count * self.turn):
+            spreader.loop = spread.compiled
+        if not spreader.run(int(rng.integers(2**31)), STYLES[int(rng.integers(len(STYLES)))]):
+            return self.open
+        giver, taker, segment = spreader.copies.T
+        dues = (until - spreader.times[:, 1]).astype(self.dtype)
+        return grown((self.machines, self.problem.items), taker, giver, segment, dues)
+
+    def schedule(self) -> Schedule:
+        """Return the best plan."""
+        if self.known is not None:
+            return self.known
+        plan = self.plan.mirrored() if self.backward else self.plan
+        sender, receiver, segment, copied = plan.rows.T
+        sends = Sends(sender=sender, receiver=receiver, segment=segment, final=copied > 0)
+        schedule = in_order(self.problem, sends)
+        assert schedule is not None
+        return schedule
