@@ -39,6 +39,7 @@ LARGEST_SUM = 2**50
 SLACK = 1e-9  # share of a bound in seconds that may be rounding
 MAX_DECIMALS = 22  # 10^22 is the greatest power of ten that a float holds exactly
 FINEST_EXPONENT = -1074  # all floats are multiples of two to this power
+Settings = Mapping[str, bool | int | tuple[str, ...]]
 WORKERS = 2
 MAX_MEGABYTES = 1_500  # of the process; the search stops there
 
@@ -223,7 +224,8 @@ def search(
     in_seconds: Callable[[float], float] | None = None,
     workers: int = WORKERS,
     presolve: bool = True,
-    settings: Mapping[str, bool | int] | None = None,
+    settings: Settings | None = None,
+    enough: Callable[[float, float], bool] | None = None,
 ) -> Found:
     """Search ``model`` until it is solved or ``control`` has expired.
 
@@ -241,7 +243,9 @@ def search(
         Whether the model is simplified first. With intervals, the presolve of CP-SAT 9.15 has
         been seen to find feasible models infeasible from sums of about 2^31 on.
     settings
-        Further parameters of CP-SAT, by their names.
+        Further parameters of CP-SAT, by their names; values of repeated ones are tuples.
+    enough
+        Asked with the incumbent and the bound: whether to stop sooner.
 
     The search runs in a thread of its own while this one polls: Python delivers Ctrl-C only to
     the main thread, between its own steps.
@@ -254,12 +258,15 @@ def search(
     solver.parameters.max_memory_in_mb = MAX_MEGABYTES
     solver.parameters.cp_model_presolve = presolve
     for name, value in (settings or {}).items():
-        setattr(solver.parameters, name, value)
+        if isinstance(value, tuple):
+            getattr(solver.parameters, name).extend(value)
+        else:
+            setattr(solver.parameters, name, value)
     solver.parameters.random_seed = _seed(control)
     solver.parameters.catch_sigint_signal = False  # Ctrl-C is the control's
     if control.remaining is not None and math.isfinite(control.remaining):
         solver.parameters.max_time_in_seconds = control.remaining
-    status, last_bound = _watched(solver, model, control, in_seconds)
+    status, last_bound = _watched(solver, model, control, in_seconds, enough)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()}")
     outcome = {
@@ -298,6 +305,7 @@ def _watched(
     model: CpModel,
     control: Control,
     in_seconds: Callable[[float], float] | None,
+    enough: Callable[[float, float], bool] | None,
 ) -> tuple[Any, float | None]:
     """Solve in another thread; poll the clock and report progress in this one.
 
@@ -321,7 +329,8 @@ def _watched(
             reported.update(latest)
             values = (reported.get("incumbent"), reported.get("bound"))
             control.report(*(None if v is None else in_seconds(v) for v in values))
-        if control.expired():
+        known = len(latest) == 2
+        if control.expired() or (enough and known and enough(latest["incumbent"], latest["bound"])):
             solver.stop_search()
 
     status = watched(lambda: solver.solve(model, Note()), look, solver.stop_search)

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, TaskGraph, check, methods, solve
+from makespan.backends.cp_sat import library, scaling_of
+from makespan.core.control import Control
 from makespan.taskgraph import formats
 from makespan.taskgraph.bounding.heads import heads
+from makespan.taskgraph.methods.exact.cumulative import _InGroups
+from makespan.taskgraph.search.complete import _decided
 from tests.oracles.taskgraph_enumeration import best as optimum
 
 
@@ -113,3 +117,37 @@ def test_why_it_does_not_apply() -> None:
     dag = Dag(dict.fromkeys("ab", 1.0), [("a", "b", 2.0)])
     verdicts = {each.name: each for each in methods(TaskGraph(dag, Network([1.0] * 3)))}
     assert "edges[0].size is 2" in str(verdicts["cumulative"])
+
+
+def test_asking_for_each_end_in_turn() -> None:
+    """A bound rises to the optimum, where there is a plan, or to the best plan known."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        pairs = [(a, b) for b in range(6) for a in range(b) if rng.random() < 0.3]
+        dag = Dag.from_arrays(
+            work=rng.integers(1, 5, 6).astype(float),
+            source=[a for a, _ in pairs],
+            target=[b for _, b in pairs],
+        )
+        problem = TaskGraph(dag, Network([1.0, 1.0]))
+        least, control = optimum(problem), Control()
+        assert least is not None
+        alone = solve(problem, method="single-machine").schedule
+        scaling = scaling_of(problem.durations, total=alone.makespan)
+        parts = _InGroups(problem, control, scaling, alone, alone.makespan)
+        model = library().CpModel()
+        end = model.new_int_var(0, parts.horizon, "makespan")
+        start, on = parts.tasks(model, end)
+        parts.rules(model, start, on, end)
+        model.minimize(end)
+        units, below = round(least / scaling.seconds(1)), int(rng.integers(0, 3))
+        bound, found = _decided(
+            model, end, parts, control, True, max(0, units - below), parts.horizon
+        )
+        assert bound == units
+        if found is None:
+            assert bound == parts.horizon
+        else:
+            assert parts.schedule(found.value, start, on).makespan == least
+        nothing = _decided(model, end, parts, control, True, max(0, units - below - 1), units)
+        assert nothing == (units, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,12 +20,16 @@ from makespan.taskgraph.timing import retimed
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, IntVar
 
-    from makespan.backends.cp_sat import Scaling
+    from makespan.backends.cp_sat import Found, Scaling, Settings
 
 NO_PLAN = "no plan keeps the limits: CP-SAT's complete search, with and without presolve"
 COARSE, FINE = 2**30, 2**40
 """The longest makespan in units: first few, then, for times that are rounded, without presolve."""
 WORKERS = 8  # their variety proves more, even on two cores
+FEW = 3
+"""Units between bound and plan from which it is asked, for each, whether a plan ends by then."""
+FROM, TURN = 0.6, 0.2
+"""The share of the time left for that, and of it that of each turn but the last."""
 PROVES = (
     "CP-SAT's complete search over times that are exact or rounded down: where it rules out "
     "whatever is shorter than the plan, timed in seconds"
@@ -54,6 +58,8 @@ class Parts(ABC):
     ----------
     settings
         Parameters of CP-SAT that suit the model.
+    deciding
+        Such as suit the question whether a plan ends by a time, in the order of their turns.
     horizon
         The latest end, in units.
 
@@ -63,7 +69,8 @@ class Parts(ABC):
         If the time is up.
     """
 
-    settings: ClassVar[Mapping[str, bool | int]] = {}
+    settings: ClassVar[Settings] = {}
+    deciding: ClassVar[tuple[Settings, ...]] = ()
     horizon: int
 
     def __init__(
@@ -178,7 +185,12 @@ def _searched(
     except LateError:
         return plan, None, (), True
     model.minimize(sought)
-    presolve = largest == COARSE
+    presolve, left = largest == COARSE, control.remaining
+    later = (left or 0.0) * FROM if made.deciding else 0.0
+
+    def near(best: float, bound: float) -> bool:
+        return best - bound <= FEW and 0.0 < (control.remaining or 0.0) <= later
+
     found = search(
         model,
         control,
@@ -186,12 +198,53 @@ def _searched(
         workers=WORKERS,
         presolve=presolve,
         settings=made.settings,
+        enough=near,
     )
+    bound, stopped = found.bound, found.stopped
     if found.solved:
         plan = _better(problem, plan, made.schedule(found.value, start, on))
-    bound = None if found.bound is None else unit.bound(found.bound)
+        if stopped and bound is not None and near(found.objective or 0, bound):
+            decided = _decided(model, end, made, control, presolve, bound, found.objective or 0)
+            bound, shorter = decided
+            stopped = shorter is None and bound < (found.objective or 0)
+            if shorter is not None:
+                plan = _better(problem, plan, made.schedule(shorter.value, start, on))
+    seconds = None if bound is None else unit.bound(bound)
     note = scaling.note(len(problem.dag) + len(problem.dag.source))
-    return plan, bound, note, found.stopped
+    return plan, seconds, note, stopped
+
+
+def _decided(
+    model: CpModel,
+    end: IntVar,
+    made: Parts,
+    control: Control,
+    presolve: bool,
+    bound: int,
+    best: int,
+) -> tuple[int, Found | None]:
+    """Ask for a plan that ends by the bound, which rises where there is none.
+
+    With the end given, what propagates is stronger, and one search a core gets further than many.
+    Source: destructive improvement, Klein and Scholl 1999.
+    """
+    from makespan.backends.cp_sat import search
+
+    for turn, settings in enumerate(made.deciding, start=1):
+        while bound < best and not control.expired():
+            asked = model.clone()
+            asked.clear_objective()
+            asked.clear_hints()
+            asked.add(end <= bound)
+            last = turn == len(made.deciding) or control.remaining is None
+            with control.limited(None if last else (control.remaining or 0.0) * TURN):
+                found = search(asked, control, presolve=presolve, settings=settings)
+            if found.solved:
+                return bound, found
+            if found.stopped:
+                break
+            bound += 1
+    return bound, None
 
 
 def _better(problem: TaskGraph, one: Schedule, other: Schedule) -> Schedule:

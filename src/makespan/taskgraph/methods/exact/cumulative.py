@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,7 +38,7 @@ from makespan.taskgraph.timing import machine_of_tasks
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, IntVar
 
-    from makespan.backends.cp_sat import Scaling
+    from makespan.backends.cp_sat import Scaling, Settings
 
 MAX_TASKS = 5_000
 QUICKLY_BUILT = 100_000
@@ -106,10 +106,12 @@ def _groups(problem: TaskGraph) -> list[list[int]]:
 class _InGroups(Parts):
     """Tasks in groups of machines; ``on`` is empty where there is one."""
 
-    settings: ClassVar[Mapping[str, bool | int]] = {
+    settings: ClassVar[Settings] = {
         "use_timetable_edge_finding_in_cumulative": True,
         "use_overload_checker_in_cumulative": True,
     }
+    two: ClassVar[Settings] = {"subsolvers": ("default_lp", "quick_restart")}
+    deciding: ClassVar[tuple[Settings, ...]] = (two, {**two, **settings})
 
     def __init__(
         self, problem: TaskGraph, control: Control, scaling: Scaling, plan: Schedule, until: float
