@@ -80,15 +80,15 @@ class Replay:
                 Actor.create(f"e{edge}", self.host[data["path"][0]], self.alone, edge)
 
     def machine(self, node, order):
-        """Take the tasks in their order, each when a core is free and its data are there."""
+        """Take the tasks in their order, each when its cores are free and its data are there."""
         for task in order:
             stated = self.plan["tasks"][task]
             this_actor.sleep_until(stated["release"])
             for edge in stated["incoming"]:
                 waits = self.ended if self.plan["blocking"] else self.arrived
                 waits[edge].acquire()
-            needs = stated["seconds"] > 0 or bool(stated["fetches"])
-            if needs:
+            needs = stated["cores"] if stated["seconds"] > 0 or stated["fetches"] else 0
+            for _ in range(needs):
                 self.free[node].acquire()
             Actor.create(f"t{task}", self.host[node], self.execute, node, task, needs)
 
@@ -98,7 +98,7 @@ class Replay:
             self.carry(edge)
         this_actor.execute(stated["seconds"] * SCALE)
         self.ends[task] = Engine.clock
-        if needs:
+        for _ in range(needs):
             self.free[node].release()
         for edge in stated["outgoing"]:
             path = self.plan["edges"][edge]["path"]
