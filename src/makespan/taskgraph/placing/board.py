@@ -132,14 +132,14 @@ class Board(Growing):
         super().__init__(problem)
         dag = problem.dag
         self.cores = [[0.0] * cores for cores in problem.cores.tolist()]
-        self._width: list[int] = dag.cores.tolist()
+        self.width: list[int] = dag.cores.tolist()
         self._blocking = problem.is_blocking
         self._contention = problem.contention
         self._free: dict[int, float] = {}
 
-    def free_at(self, machine: int, task: int = -1) -> float:
-        """Return when ``machine`` next has the cores free that a task needs, or else any core."""
-        cores, width = self.cores[machine], 1 if task < 0 else self._width[task]
+    def free_at(self, machine: int, width: int = 1) -> float:
+        """Return when so many cores of ``machine`` are next free; inf where it has fewer."""
+        cores = self.cores[machine]
         if width == 1:
             return min(cores)
         return sorted(cores)[width - 1] if width <= len(cores) else FOREVER
@@ -163,7 +163,7 @@ class Board(Growing):
         self.machine[task] = placement.machine
         self.start[task], self.end[task] = placement.start, placement.end
         if placement.end > placement.taken:
-            for _ in range(self._width[task]):
+            for _ in range(self.width[task]):
                 cores[cores.index(min(cores))] = placement.end
         return before
 
@@ -174,7 +174,8 @@ class Board(Growing):
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), max(not_before, self._release[task])
         if self._blocking or seconds > 0:  # what takes no time needs no core
-            taken = max(taken, self.free_at(machine, task))
+            width, cores = self.width[task], self.cores[machine]
+            taken = max(taken, min(cores) if width == 1 else self.free_at(machine, width))
         waited = 0.0
         if self._blocking:
             for edge in edges:

@@ -48,7 +48,10 @@ class Insertion(Growing):
         if self._plain:
             ready = self._ready(task, machine)
             length = self._seconds(task, machine)
-            start = self._first_fit(task, machine, ready, length)
+            if self._width[task] == 1:
+                start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
+            else:
+                start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, 0.0)
         undo: Undo = []
         placement = self._fitted(task, machine, undo, [])

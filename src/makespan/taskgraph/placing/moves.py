@@ -124,14 +124,17 @@ def improve(  # type: ignore[no-untyped-def]
             for index in range(count):
                 each = order[index]
                 here = machine[each]
-                core, begin, because = 0, 0.0, -1
-                for _ in range(held[each]):
-                    core = first_core[here]
-                    for other in range(core + 1, first_core[here + 1]):
+                core = first_core[here]
+                for other in range(core + 1, first_core[here + 1]):
+                    if free[other] < free[core]:
+                        core = other
+                width = held[each]
+                for _ in range(1, width):
+                    free[core] = NEVER
+                    for other in range(first_core[here], first_core[here + 1]):
                         if free[other] < free[core]:
                             core = other
-                    begin, because = free[core], core_last[core]
-                    free[core] = NEVER
+                begin, because = free[core], core_last[core]
                 if release[each] > begin:
                     begin, because = release[each], -1
                 for position in range(first_in[each], first_in[each + 1]):
@@ -146,7 +149,7 @@ def improve(  # type: ignore[no-untyped-def]
                 cause[each] = because
                 free[core] = end[each]
                 core_last[core] = each
-                if held[each] > 1:
+                if width > 1:
                     for other in range(first_core[here], first_core[here + 1]):
                         if free[other] == NEVER:
                             free[other] = end[each]

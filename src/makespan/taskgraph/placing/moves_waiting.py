@@ -267,14 +267,17 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             lasts = seconds[task * machines + here]
             start, because, core = release[task], -1, -1
             if blocking or lasts > 0.0:  # what takes no time needs no core
-                for _ in range(held[task]):
-                    core = first_core[here]
-                    for other in range(core + 1, first_core[here + 1]):
+                core = first_core[here]
+                for other in range(core + 1, first_core[here + 1]):
+                    if free[other] < free[core]:
+                        core = other
+                for _ in range(1, held[task]):
+                    free[core] = NEVER
+                    for other in range(first_core[here], first_core[here + 1]):
                         if free[other] < free[core]:
                             core = other
-                    if free[core] > start:
-                        start, because = free[core], core_last[core]
-                    free[core] = NEVER
+                if free[core] > start:
+                    start, because = free[core], core_last[core]
             if blocking:
                 for position in range(first_in[task], first_in[task + 1]):
                     if end[source[position]] > start:

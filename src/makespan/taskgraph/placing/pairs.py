@@ -83,9 +83,10 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
             dag.first_in, dag.predecessors, dag.size[dag.in_edges], dag.first_out, dag.successors,
             problem.durations.ravel(), routing.fixed_seconds.ravel(),
             routing.seconds_per_unit.ravel(), problem.first_core, rule.bias, rule.level,
-            dag.cores, np.diff(dag.first_in), ready, np.repeat(dag.release, machines),
+            dag.cores, np.diff(dag.first_in), ready,
+            np.where(problem.durations < NEVER, dag.release[:, None], NEVER).ravel(),
             np.full(count, np.inf), np.zeros(count, dtype=np.int64),
-            np.zeros(count, dtype=np.int64), np.zeros(int(problem.cores.sum())),
+            np.zeros(count, dtype=np.int64), np.zeros(int(problem.cores.sum() + dag.cores.max())),
             np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count),
         )
     ]  # fmt: skip
@@ -151,8 +152,8 @@ def place_pairs(  # type: ignore[no-untyped-def]
     its second, remain until a task goes to one of them. ``arrival`` holds when the data of a ready
     task are on each machine, ``urgency`` what is least for the next one, infinite where it is to be
     found anew; ``core_free`` when the cores of each machine are free, in their order, of which a
-    task takes as many as ``held`` says. Tables are flat, a row per task; ``size`` is in the order
-    of ``predecessors``.
+    task takes as many as ``held`` says, and room behind, for what is read where a task can't be.
+    Tables are flat, a row per task; ``size`` is in the order of ``predecessors``.
     """
     while count > 0 and most > 0:
         most -= 1
@@ -162,13 +163,12 @@ def place_pairs(  # type: ignore[no-untyped-def]
             row = task * machines
             if urgency[task] == np.inf:
                 low = lower = np.inf
+                others = held[task] - 1
                 best[task] = second[task] = -1
                 for each in range(machines):
                     begin = arrival[row + each]
-                    if seconds[row + each] == NEVER:
-                        begin = NEVER
-                    elif seconds[row + each] > 0.0:
-                        begin = max(begin, core_free[first_core[each] + held[task] - 1])
+                    if seconds[row + each] > 0.0:
+                        begin = max(begin, core_free[first_core[each] + others])
                     value = begin + bias[task]
                     if counts_seconds:
                         value = begin + seconds[row + each] + bias[task]

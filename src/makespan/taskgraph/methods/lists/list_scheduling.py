@@ -97,14 +97,15 @@ def _next(board: Board, ready: Ready, machines: range) -> tuple[int, list[int]]:
 
     There are none where nothing fits. What needs more cores than are free lets others pass.
     """
-    free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
     task, passed = -1, []
     fits: list[int] = []
+    free = [each for each in machines if board.free_at(each) <= ready.time] if ready else []
     while free and ready and not fits:
         task = ready.pop()
-        fits = [each for each in free if board.free_at(each, task) <= ready.time]
-        if not fits:
-            passed.append(task)
+        width, fits = board.width[task], free
+        if width > 1:
+            fits = [each for each in free if board.free_at(each, width) <= ready.time]
+            passed += [] if fits else [task]
     for each in passed:
         ready.put_back(each)
     return task, fits
