@@ -136,18 +136,32 @@ def _most_useful(problem: Reduction) -> int:
     return math.ceil((of_one - nearest) / least)
 
 
-def random_problem(rng: random.Random, missing: float = 0.0, *, network: bool = False) -> Reduction:
+SHAPES = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]
+WIDE = [(n, m) for n in range(1, 5) for m in range(1, 4)]
+FEW = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 1)]
+WIDE_OF = {
+    "all-reduce": [(1, 3), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)],
+    "all-to-all": [(1, 3), (2, 2), (2, 3), (3, 1)],
+    "custom": [shape for shape in WIDE if shape != (4, 3)],
+}
+"""Numbers of machines and segments; of wide problems, where all can be tried in seconds."""
+
+
+def random_problem(
+    rng: random.Random, missing: float = 0.0, *, network: bool = False, wide: bool = False
+) -> Reduction:
     """Return a small problem with all fields mixed; of links, so many of 1 are ``missing``.
 
-    ``network``: with a network in place of latencies and transfers.
+    ``network``: with a network in place of latencies and transfers. ``wide`` problems have up to
+    4 machines and 3 segments.
     """
     collective = rng.choice(
         ["reduce", "reduce", "broadcast", "all-reduce", "all-gather", "reduce-scatter", "gather",
          "scatter", "all-to-all", "custom"]
     )  # fmt: skip
-    shapes = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]
-    if collective in ("all-reduce", "all-to-all"):
-        shapes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 1)]
+    shapes = FEW if collective in ("all-reduce", "all-to-all") else SHAPES
+    if wide:
+        shapes = WIDE_OF.get(collective, WIDE)
     machines, segments = rng.choice(shapes)
     step = Fraction(1, rng.choice([1, 1, 10, 4, 3]))
 

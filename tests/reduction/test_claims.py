@@ -28,6 +28,22 @@ def made(seed: int) -> tuple[Reduction, float | None]:
     return problem, oracle.best(problem)
 
 
+def made_wide(seed: int) -> tuple[Reduction, float | None]:
+    """Return a problem of up to 4 machines and 3 segments, and its optimum.
+
+    Of ten, four have missing links, and one a network.
+    """
+    rng = random.Random(seed)
+    while True:
+        try:
+            missing, network = 0.2 * (seed % 5 > 2), seed % 10 == 0
+            problem = oracle.random_problem(rng, missing, network=network, wide=True)
+        except makespan.ProblemError:
+            continue
+        if problem.segments != "auto" or oracle.covers(problem):
+            return problem, oracle.best(problem)
+
+
 def held(result: Any, best: float | None) -> None:
     """No plan beats the oracle, no claim and no bound contradicts it."""
     if best is None or result.status == "infeasible":
@@ -43,12 +59,34 @@ def held(result: Any, best: float | None) -> None:
 @pytest.mark.parametrize("seed", range(300))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, but CP-SAT, which starts slowly; and every bound."""
-    problem, best = made(seed)
+    all_are_true(*made(seed), without=("cp-sat",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2000, 3000))
+def test_a_thousand_problems_are_claimed_only_what_is_true(seed: int) -> None:
+    """Every method, the proving ones among them, and every bound, on more machines and segments."""
+    problem, best = made_wide(seed)
+    all_are_true(problem, best)
+    held(makespan.solve(problem, time_limit=2.0), best)
+
+
+@pytest.mark.parametrize("seed", range(3015, 3045))
+def test_wide_problems_are_claimed_only_what_is_true(seed: int) -> None:
+    """Some more of these, by the methods that start at once."""
+    all_are_true(*made_wide(seed), without=("cp-sat",), time_limit=0.2)
+
+
+def all_are_true(
+    problem: Reduction, best: float | None, without: tuple[str, ...] = (), time_limit: float = 1.0
+) -> None:
+    """Hold every method that applies, and every bound, against the optimum."""
     for method in makespan.methods(problem):
-        if method.applies and method.name != "cp-sat":
+        if method.applies and method.name not in without:
             short = ("reduce-then-broadcast", "earliest-due-date")
             options = {"restarts": 3} if method.name in short else {}
-            held(makespan.solve(problem, method=method.name, time_limit=1.0, **options), best)
+            given: Any = {"method": method.name, "time_limit": time_limit, **options}
+            held(makespan.solve(problem, **given), best)
     if best is None:
         return
     assert all(bound.value <= best + CLOSE * best for bound in bounds(problem))
@@ -147,6 +185,15 @@ def test_bounds_know_the_rule_and_the_segments() -> None:
     assert makespan.lower_bound(Reduction(**given, order="greedy")).value == 10.0
     many = Reduction(machines=12, segments=64, latency=10, transfer=1, reduce=0.5)
     assert makespan.lower_bound(many).value == 89.5
+
+
+def test_an_all_reduce_does_not_wait_for_a_root_that_is_far() -> None:
+    """Machine 1 is farther from the others than they from each other: it need not combine."""
+    problem = Reduction(
+        machines=3, segments=1, collective="all-reduce", transfer=1,
+        latency=[[0, 0, 2], [3, 0, 1], [9, 0, 0]],
+    )  # fmt: skip
+    assert max(bound.value for bound in bounds(problem)) <= oracle.best(problem) == 6.0
 
 
 def test_an_all_reduce_is_never_worse_than_its_parts() -> None:

@@ -106,7 +106,7 @@ def _whole(value: Any, between: Any, scale: Fraction) -> int:
 def _both_ways(problem: Reduction) -> dict[str, float]:
     """Return the bounds on an all-reduce, whose segments are combined on any machine."""
     least, machines = np.array([problem.sizes.min()]), len(problem.machines)
-    grown = [_one_way(problem, least, part)["growth"] for part in ("reduce", "broadcast")]
+    grown = [_from_any(problem, least, part) for part in ("reduce", "broadcast")]
     values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
     latency, transfer = (_least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
@@ -136,6 +136,13 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     known = max(values.values())
     values["completions"] = least_seconds(machines, problem.items, times, known) * (1 - ROUNDING)
     return values
+
+
+def _from_any(problem: Reduction, sizes: Floats, part: Collective) -> float:
+    """Return how long a segment takes at least to or from all, whatever machine is the root."""
+    costs = _Least.of(problem, sizes, part)
+    length, period, _, _, _, unit = costs.in_units()
+    return float(arrivals(len(problem.machines), length, period, length)[-1] * unit)
 
 
 def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str, float]:

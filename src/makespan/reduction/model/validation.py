@@ -237,15 +237,20 @@ class Validation:
     def _missing_links(self) -> None:
         """Refuse what has no way to where it belongs, and given plans over missing links.
 
-        A link that is missing from one table is missing from both.
+        A link that is missing from one table is missing from both. Nobody sends to itself: what a
+        table says of that is 0 where it would be no link.
         """
         fields, names = self.fields, self.fields["machines"]
+        own = np.eye(len(names), dtype=bool)
+        for name in ("latency", "transfer"):
+            if np.ndim(fields[name]) and np.isinf(fields[name][own]).any():
+                fields[name] = frozen(np.where(own & np.isinf(fields[name]), 0.0, fields[name]))
         links = links_of(len(names), fields["latency"], fields["transfer"])
         if links is None:
             return
         for name in ("latency", "transfer"):
             if np.ndim(fields[name]):
-                missing = ~links & ~np.eye(len(names), dtype=bool)
+                missing = ~links & ~own
                 fields[name] = frozen(np.where(missing, np.inf, fields[name]))
         segments = 1 if fields["segments"] == "auto" else fields["segments"]
         ends = (fields[name] for name in ("before", "after", "combine"))
