@@ -60,6 +60,9 @@ def chained(problem: DivisibleLoad, sequence: Integers) -> Sized | None:
     if not is_sound(problem.load, found) or not found.is_plan:
         return None
     plan = Plan.of(sequence, found.amounts, master=found.master)
+    if not abs(plan.total - problem.load) <= WITHIN * problem.load:
+        return None  # long sequences of shrinking chunks lose their digits
+    plan = plan.fitted(problem.load)
     optimal = is_optimal(sequence, costs, 1e-9)  # type: ignore[arg-type]
     return Sized(plan=plan, makespan=float(found.makespan), optimal=optimal)
 

@@ -284,3 +284,14 @@ def test_more_rounds_than_a_machine_word_counts() -> None:
         for rounds in (10**30, 10**6)
     )
     assert many.makespan == pytest.approx(some.makespan, rel=0.01)
+
+
+def test_chunks_that_lose_their_digits_are_no_plan() -> None:
+    """A fast master beside many shrinking chunks: what is planned adds up to the load."""
+    workers = [Worker(send=cost, compute=cost) for cost in (0.3, 1.0)]
+    workers.append(Worker(send=2.0, compute=3.0))
+    star = Star(workers, master=Master(compute=0.3))
+    for ports in (1, 2):
+        problem = DivisibleLoad(load=1.0, platform=star, rounds="auto", ports=ports)
+        result = solve(problem, method="multi-round")
+        assert sum(result.answer["loads"].values()) == pytest.approx(1.0, rel=1e-9)
