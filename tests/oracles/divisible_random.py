@@ -11,15 +11,15 @@ FIXED = (0, 0, 0, 0.5, 1, 3)
 PER_UNIT = (0, 0.3, 0.5, 1, 1, 2, 3, 5)
 
 
-def random_problem(rng: random.Random) -> DivisibleLoad:
+def random_problem(rng: random.Random, *, four: bool = False) -> DivisibleLoad:
     """Return a problem of up to three workers, five tree nodes, or six units.
 
-    Fields that contradict each other are drawn anew.
+    Fields that contradict each other are drawn anew. ``four``: of up to four workers, and several
+    rounds of three and four, too: more than can be enumerated.
     """
     while True:
-        draw = _tree if rng.random() < 0.1 else _star
         try:
-            return draw(rng)
+            return _tree(rng) if rng.random() < 0.1 else _star(rng, four)
         except ProblemError:
             continue
 
@@ -53,8 +53,8 @@ def _goal(rng: random.Random) -> dict[str, Any]:
     return fields
 
 
-def _star(rng: random.Random) -> DivisibleLoad:
-    count = rng.choice((0, 1, 2, 2, 2, 2, 3, 3, 3, 3))
+def _star(rng: random.Random, four: bool) -> DivisibleLoad:
+    count = rng.choice((1, 2, 2, 3, 3, 4, 4) if four else (0, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     rich = rng.choice((0, 0, 0.5, 1, 1.5))  # how much more than costs there is
     fixed, back = rng.random() < 0.6, rng.choice((0, 0, 0.5, 1))
     chooses = count > 0 and rng.random() < 0.1
@@ -75,7 +75,7 @@ def _star(rng: random.Random) -> DivisibleLoad:
         fields |= _given_loads(rng, names)
     else:
         fields |= _goal(rng)
-    fields |= _sequences(rng, names, workers, rich)
+    fields |= _sequences(rng, names, workers, rich, several=four or count < 3)
     for share, name, values in (
         (0.15, "use", ("all",)),
         (0.1, "front_end", (False,)),
@@ -116,7 +116,7 @@ def _given_loads(rng: random.Random, names: list[str]) -> dict[str, Any]:
 
 
 def _sequences(
-    rng: random.Random, names: list[str], workers: list[Worker], rich: float
+    rng: random.Random, names: list[str], workers: list[Worker], rich: float, *, several: bool
 ) -> dict[str, Any]:
     """Draw rounds, orders, an activation or transfers."""
     fields: dict[str, Any] = {}
@@ -129,7 +129,7 @@ def _sequences(
         fields["transfers"] = _transfers(rng, names, workers)
         return fields
     else:
-        fields["rounds"] = rng.choice((1, 1, 1, 2, "auto")) if len(names) < 3 else 1
+        fields["rounds"] = rng.choice((1, 1, 1, 2, "auto")) if several else 1
         if rng.random() < 0.2:
             fields["order"] = rng.sample(names, len(names))
         if rng.random() < 0.15 * rich:

@@ -203,6 +203,14 @@ class Programme:
         there = index >= 0
         self._block(there.sum(axis=1), index[there], value[there], low, high)
 
+    def dense(
+        self, matrix: Floats, *, low: ArrayLike = -math.inf, high: ArrayLike = math.inf
+    ) -> None:
+        """Add a constraint for each row of a matrix with a column for each variable so far."""
+        row, column = np.nonzero(matrix)
+        length = np.bincount(row, minlength=len(matrix))
+        self._block(length, column, matrix[row, column], low, high)
+
     def _block(
         self, length: ArrayLike, index: Integers, value: Floats, low: ArrayLike, high: ArrayLike
     ) -> None:

@@ -13,6 +13,7 @@ from makespan.divisible.rates.scale import seconds_scale, units_scale
 RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
 
 
+CHUNKS = "the mixed-integer programme of chunks as a linear one of sums (chunk-programme)"
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
 MAX_WORKERS_TO_RELAX = 16
 MAX_WORKERS_TO_START = 20_000
@@ -24,6 +25,8 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     known = max((bound.value for bound in found), default=0.0)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
+    elif found and _has_sums(problem):
+        found += _sums(problem)
     if _has_start_up(problem, known):
         from makespan.divisible.rates.start_up import start_up_bound
 
@@ -61,6 +64,30 @@ def _has_relaxation(problem: DivisibleLoad) -> bool:
         and problem.transfers is None
         and bool(problem.has_latencies or problem.budget or problem.star.release.any())
     )
+
+
+def _has_sums(problem: DivisibleLoad) -> bool:
+    """Whether the linear programme of sums states the problem and has more to say."""
+    if not problem.is_star or problem.chooses_master or problem.transfers is not None:
+        return False
+    star = problem.star
+    limited = problem.budget or problem.loads is not None or star.release.any()
+    limited = limited or np.isfinite(star.deadline).any() or problem.ports == "many"
+    return 0 < len(star) <= MAX_WORKERS_TO_RELAX and bool(
+        problem.has_latencies or problem.has_returns or limited
+    )
+
+
+def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
+    """Return the bound of the programme without slots, whose choices may be fractions."""
+    from makespan.backends.highs import Verdict
+    from makespan.divisible.returns.chunk_programme import ChunkProgramme
+
+    built = ChunkProgramme(problem, horizon=np.inf, relaxed=True)
+    answer = built.programme.solve(Control())
+    if answer.verdict is not Verdict.OPTIMAL:
+        return ()
+    return (Bound(value=answer.bound * built.terms.second, name="sums of chunks", source=CHUNKS),)
 
 
 def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:

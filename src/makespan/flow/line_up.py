@@ -11,7 +11,7 @@ from makespan.core.errors import MethodError, TooLarge
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import applicability, find_method, within_reach
-from makespan.core.solution import Solution
+from makespan.core.solution import Objective, Solution
 from makespan.flow.bound import excluded, floor_of
 
 EXACT_SECONDS = 10.0
@@ -115,6 +115,8 @@ class _Race:
             self.best = Found(method=method, solution=solution, options=options)
         elif solution.optimal:  # by a hair's breadth no better: its proof is the other's, too
             self.best.solution = replace(self.best.solution, optimal=True)
+        else:
+            self.best.solution = _with_tighter(self.best.solution, solution.objective)
 
     def _credible(self, method: str, solution: Solution) -> Solution:
         """Return the solution without claims that the best plan known contradicts."""
@@ -149,6 +151,16 @@ def _with_bound(solution: Solution, bound: float | None) -> Solution:
     if bound is None or solution.objective is not None or solution.optimal:
         return solution
     return replace(solution, lower_bound=max(bound, solution.lower_bound or 0.0))
+
+
+def _with_tighter(solution: Solution, other: Objective | None) -> Solution:
+    """Return the solution with the tighter of both bounds on what is optimised."""
+    mine = solution.objective
+    if mine is None or other is None or other.bound is None or mine.name != other.name:
+        return solution
+    tighter = min if mine.maximise else max
+    bound = other.bound if mine.bound is None else tighter(mine.bound, other.bound)
+    return replace(solution, objective=replace(mine, bound=bound))
 
 
 def _uninstalled(kind: Kind, problem: Problem) -> list[str]:

@@ -27,5 +27,6 @@ AUTO = (
     "subset-dp",
     "milp",
     "sequence-search",
+    "chunk-programme",
 )
 """What ``auto`` tries in turn."""

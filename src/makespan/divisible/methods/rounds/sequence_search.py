@@ -53,6 +53,7 @@ PROGRAMMES = 600
 ENOUGH = 1e-4  # the relative gain below which more rounds are not tried
 EMPTY = 1e-12  # of the load: chunks as small as that are rounding
 SAME = 1e-9  # relative: values this near are the same
+PROVING = 0.5  # of the time that is left: for the proof, which comes behind the search
 MAX_WAYS = 16  # to compute without a front end, that are tried
 NOTHING_FOUND = "no sequence that was tried keeps the limits"
 
@@ -85,12 +86,13 @@ def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float =
     send at a time has all of it, or several have equal parts.
     """
     best: Solution | None = None
-    for each in _with_own_rates(problem):
-        found = _Search(each, control, int(PROGRAMMES * effort)).solution()
-        if each is not problem:
-            found = replace(found, optimal=False, infeasible=None)  # other rates may do better
-        if best is None or (found.schedule is not None and found.rank < best.rank):
-            best = found
+    with control.reserving(PROVING * (control.remaining or 0.0)):
+        for each in _with_own_rates(problem):
+            found = Search(each, control, programmes=int(PROGRAMMES * effort)).solution()
+            if each is not problem:
+                found = replace(found, optimal=False, infeasible=None)  # other rates may do better
+            if best is None or (found.schedule is not None and found.rank < best.rank):
+                best = found
     assert best is not None
     return kept(problem, best)
 
@@ -135,10 +137,10 @@ class _Found:
         return self.answer.value
 
 
-class _Search:
+class Search:
     """The search over the sequences of one problem with a given master and no uplink."""
 
-    def __init__(self, problem: DivisibleLoad, control: Control, programmes: int) -> None:
+    def __init__(self, problem: DivisibleLoad, control: Control, *, programmes: int) -> None:
         self.problem = problem
         self.control = control
         self.allowed = Allowed.of(problem)
@@ -169,6 +171,11 @@ class _Search:
                 return Solution(schedule=None, infeasible="no sequence of chunks keeps the limits")
             return Solution(schedule=None, notes=(NOTHING_FOUND,), stopped=stopped)
         return self._solution(self.best, stopped, proved and Verdict.FEASIBLE not in self.verdicts)
+
+    def sized(self, send: Send) -> Solution | None:
+        """Return the best plan of one sequence, None where there is none."""
+        found = self._try(send)
+        return None if found is None else kept(self.problem, self._solution(found, False, False))
 
     def _all_cases(self) -> list[_Case] | None:
         """Return all cases where they are few and leave nothing out that could be better.

@@ -1,0 +1,125 @@
+"""Any star: a mixed-integer programme of its first chunks, to prove plans and to bound them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import floor, inf, isfinite
+
+from makespan.backends.highs import Answer, Verdict
+from makespan.core.control import Control
+from makespan.core.registry import Need, register
+from makespan.core.solution import Objective, Solution
+from makespan.divisible.methods.rounds.sequence_search import Search
+from makespan.divisible.needs import A_STAR, at_most, is_set
+from makespan.divisible.one_round.masters import tries_masters
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.chunk_programme import ChunkProgramme
+
+SLOTS = (0, 2, 4, 6, 8, 11, 15, 20)
+"""How many sends have slots of their own, one number after another, where they are not given."""
+SHARE, ENOUGH = 0.3, 2.0
+"""Of the time that is left, and seconds: the greater of both is spent. Bounds rise ever slower."""
+MAX_PAIRS = 300
+"""Pairs of a slot and a worker up to which there are slots."""
+
+
+@register(
+    "divisible",
+    name="chunk-programme",
+    needs=(A_STAR, Need("no transfers", is_set("transfers"))),
+    reach=(at_most(16),),
+    proves="the dual bound of the branch and bound meets the plan",
+    complexity="exponential in the chunks of a plan",
+    source="Benoit 2016, mixed linear program for DL with latencies, made one for several rounds, "
+    "results and any limits (see the module)",
+)
+@tries_masters
+def chunk_programme(problem: DivisibleLoad, control: Control) -> Solution:
+    """Branch and bound over the first chunks, the rest being fluid, for more and more of them.
+
+    It takes every field of a star but given transfers, starts from the plan that is known, and
+    ends where its bound meets a plan.
+    """
+    left = control.remaining
+    with control.limited(None if left is None else max(ENOUGH, SHARE * left)):
+        return _Proof(problem, control).solution()
+
+
+class _Proof:
+    """The plan that is known, and what was proved of it."""
+
+    def __init__(self, problem: DivisibleLoad, control: Control) -> None:
+        self.problem = problem
+        self.control = control
+        known = control.incumbent or Solution(schedule=None)
+        self.horizon = known.makespan if problem.load is not None else inf
+        if known.schedule is None or known.schedule.machines != problem.machines:
+            known = Solution(schedule=None)  # of another master
+        self.best: Solution = replace(known, lower_bound=None, notes=(), details={})
+        self.bound = 0.0 if problem.load is not None else inf
+
+    def solution(self) -> Solution:
+        """Return the best plan and the best bound."""
+        for slots in self._numbers():
+            if self.control.expired():
+                return self._with_bound(stopped=True)
+            built = ChunkProgramme(self.problem, horizon=self.horizon, slots=slots)
+            if self.problem.load is None:
+                self.bound = min(self.bound, built.most)
+            answer = built.programme.solve(self.control)
+            if answer.verdict is Verdict.INFEASIBLE and self.best.schedule is None:
+                if isfinite(self.horizon):
+                    return Solution(schedule=None, lower_bound=self.horizon)
+                return Solution(schedule=None, infeasible="no chunks keep the limits")
+            self._learn(built, answer)
+            if self.best.optimal or answer.verdict in (Verdict.NOTHING, Verdict.UNBOUNDED):
+                break
+        return self._with_bound(stopped=self.control.expired())
+
+    def _numbers(self) -> Iterator[int]:
+        """Yield numbers of slots: one where the problem says how many chunks there are."""
+        problem, count = self.problem, max(1, len(self.problem.star))
+        if problem.rounds != "auto":
+            rounds = int(problem.rounds)
+            chunks = rounds * count if problem.activation is None else len(problem.activation)
+            yield 0
+            if 0 < chunks * count <= MAX_PAIRS:
+                yield chunks
+            return
+        yield from (slots for slots in SLOTS if slots * count <= MAX_PAIRS)
+
+    def _learn(self, built: ChunkProgramme, answer: Answer) -> None:
+        """Take the bound of an answer, and the plan of its sequence where that is better."""
+        problem, terms = self.problem, built.terms
+        if answer.found and built.uplink is None:
+            found = Search(problem, self.control, programmes=len(built.sends(answer.values))).sized(
+                built.sends(answer.values)
+            )
+            if found is not None and found.rank < self.best.rank:
+                self.best = replace(found, optimal=False, lower_bound=None)
+                if problem.load is not None:
+                    self.horizon = min(self.horizon, found.makespan)
+        if problem.load is not None:
+            self.bound = max(self.bound, answer.bound * terms.second)
+            proved = answer.proves(self.best.makespan / terms.second)
+        else:
+            self.bound = min(self.bound, -answer.bound * terms.unit)
+            value = self.best.objective.value if self.best.objective is not None else -inf
+            most = floor(self.bound) if problem.integral and isfinite(self.bound) else self.bound
+            proved = most <= value or answer.proves(-value / terms.unit)
+        if proved and self.best.schedule is not None:
+            self.best = replace(self.best, optimal=True)
+
+    def _with_bound(self, *, stopped: bool) -> Solution:
+        best, bound = self.best, self.bound
+        if self.problem.load is not None:
+            return replace(best, lower_bound=min(bound, self.horizon), stopped=stopped)
+        if best.objective is None:
+            return replace(best, stopped=stopped)
+        value = best.objective.value
+        most = value if best.optimal else max(value, bound)
+        known = Objective(
+            name="load", value=value, bound=most if isfinite(most) else None, maximise=True
+        )
+        return replace(best, objective=known, stopped=stopped)

@@ -1,0 +1,393 @@
+"""A mixed-integer programme that no plan of a star is better than, whatever its fields are.
+
+The first K sends are slots: slot k serves worker j (``x[k,j]``, 0 or 1) with ``a[k,j]`` units, at
+most a cap times ``x[k,j]``. What comes behind them is a fluid ``rest``: a number of chunks, which
+may be a fraction, and their amount. The sends up to slot k have ended at s[k] at the earliest, and
+what worker j got from slot k on is computed after that, in whatever order:
+
+    s[k] + sum_{l>=k} (W_j x[l,j] + w_j a[l,j]) + rest of j + D_j x[k,j] <= T
+
+whether or not slot k is a send to j: those behind it come later still. No row needs a large
+constant, but for the deadlines of workers. Results are the same in reversed time: the last K of
+them are slots. On one port it loses nothing to send everything before the first result returns
+(Yang and Casanova 2003, corrected); then what was sent to j from slot k on, less what returns
+behind slot r, lies between both:
+
+    s[k] + work of j from send k on - work of j returned behind r + returns from r on <= T.
+
+Without slots it is a programme of sums: no machine and no port is ever idle but at the start.
+
+Source: Benoit 2016, "Mixed linear program for DL with latencies", for several rounds and results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from makespan.backends.highs import Programme
+from makespan.core.numeric.arrays import Floats
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.chunk_slots import slots_of
+from makespan.divisible.returns.decisions import Terms
+from makespan.divisible.rounds.sequences import Allowed
+
+SLACK = 1e-4
+"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
+may be off by, so that the plan that is known is one of them."""
+LEAST_CAP = 1e-4
+"""Of the load: caps are no less, lest what HiGHS lets a row be broken by is worth a choice."""
+
+
+class ChunkProgramme:
+    """The programme of a star with a given master.
+
+    Parameters
+    ----------
+    problem
+        A star with a given master and no given transfers.
+    horizon
+        The end of a plan that is known, seconds: later ones are of no interest. Infinite if none
+        is known.
+    slots
+        How many sends, and how many results, have a slot of their own where a problem does not
+        say itself how many there are; 0: none has.
+    relaxed
+        Whether the choices may be fractions.
+    """
+
+    def __init__(
+        self, problem: DivisibleLoad, *, horizon: float, slots: int = 0, relaxed: bool = False
+    ) -> None:
+        self.uplink = getattr(problem.star.master, "uplink", None)
+        self.terms = terms = Terms.of(_without_uplink(problem))
+        self.once = problem.served_once
+        self.front_end = problem.front_end or self.once
+        self.allowed = allowed = Allowed.of(problem)
+        self.count = len(terms)
+        self.relaxed = relaxed
+        self._load = np.inf if terms.load is None else terms.load
+        self.horizon = min(horizon / terms.second * (1 + SLACK), terms.end)
+        self.able = np.isin(np.arange(self.count), (*allowed.able, *(allowed.entries or ())))
+        self.able &= (terms.start_up <= self.horizon) | terms.everyone
+        self.cap = self._caps()
+        self.chunks = self._most_chunks()
+        self.room = np.zeros(self.count)
+        np.multiply(self.cap, self.chunks, out=self.room, where=(self.cap > 0) & (self.chunks > 0))
+        self.programme = Programme()
+        kinds = slots_of(allowed, self.able, terms.returns, slots)
+        self._sends, self._backs = kinds
+        given = allowed.entries is not None or allowed.rounds is not None
+        self._has_rest = not slots or bool(not given and self.chunks.sum() > slots)
+        self._variables()
+        self._tables()
+        self._rows()
+
+    @property
+    def most(self) -> float:
+        """What all machines could do at most if nothing stood in the way of any, units."""
+        return (float(self.room.sum()) + self._own_cap) * self.terms.unit
+
+    def _caps(self) -> Floats:
+        """Return the most that a chunk of each worker may hold."""
+        cap = np.where(self.able, self.terms.most(self.horizon), 0.0)
+        least = min(self._load, float(cap[np.isfinite(cap)].max(initial=0.0))) * LEAST_CAP
+        return np.where(cap > 0, np.maximum(cap, least), 0.0)
+
+    def _most_chunks(self) -> Floats:
+        """Return the most chunks of each worker in a plan that ends by the horizon."""
+        terms, allowed = self.terms, self.allowed
+        if allowed.entries is not None:
+            entries = np.array(allowed.entries, dtype=np.int64)
+            return np.bincount(entries, minlength=self.count).astype(np.float64)
+        if allowed.rounds is not None:
+            return np.where(self.able, float(allowed.rounds), 0.0)
+        longest = np.maximum(terms.send_fixed, np.maximum(terms.compute_fixed, terms.back_fixed))
+        most = np.full(self.count, np.inf)
+        np.divide(self.horizon * (1 + SLACK), longest, out=most, where=longest > 0)
+        most = np.floor(most)
+        if terms.whole and terms.load is not None:
+            most = np.minimum(most, terms.load + 1)
+        return np.where(self.able, most, 0.0)
+
+    def _variables(self) -> None:
+        terms, programme, mixed = self.terms, self.programme, not self.relaxed
+        is_open = terms.load is None
+        weight = -1.0 if is_open else 0.0
+        whole = terms.whole and mixed
+        must = np.full(self.count, terms.everyone)
+        if terms.given is not None:
+            must |= terms.given > 0
+        self._served = programme.variables(
+            self.count, lower=must, upper=self.able | must, integer=mixed
+        )
+        self._used, self._amount = [], []
+        for side, cost in ((self._sends, weight), (self._backs, 0.0)):
+            flat, cap = side.may.ravel(), np.tile(self.cap, len(side.may))
+            self._used.append(
+                programme.variables(
+                    len(flat), lower=side.must.ravel(), upper=flat, integer=mixed
+                ).reshape(side.may.shape)
+            )
+            self._amount.append(
+                programme.variables(
+                    len(flat), cost=cost, upper=np.where(flat, cap, 0.0), integer=whole
+                ).reshape(side.may.shape)
+            )
+        self._rest_used, self._rest = [], []
+        for mine, cost in ((self.able, weight), (self.able & terms.returns, 0.0)):
+            rest = mine & self._has_rest
+            self._rest_used.append(
+                programme.variables(self.count, upper=np.where(rest, self.chunks, 0.0))
+            )
+            upper = np.where(rest, np.minimum(self.room, self._load), 0.0)
+            self._rest.append(
+                programme.variables(self.count, cost=cost, upper=upper, integer=whole)
+            )
+        own = terms.own is not None and terms.own.fixed <= self.horizon
+        self._own_cap = 0.0
+        if own:
+            assert terms.own is not None
+            left = max(0.0, self.horizon - terms.own.fixed)
+            self._own_cap = left / terms.own.per_unit if terms.own.per_unit > 0 else np.inf
+            if self._own_cap > 0:
+                least = LEAST_CAP * self._load if np.isfinite(self._load) else 0.0
+                self._own_cap = min(max(self._own_cap, least), self._load)
+        self._own_used = programme.variables(int(own), upper=1.0, integer=mixed)
+        self._own = programme.variables(int(own), cost=weight, upper=self._own_cap, integer=whole)
+        lower = terms.end if is_open else 0.0
+        self._end = int(
+            programme.variables(1, cost=0.0 if is_open else 1.0, lower=lower, upper=terms.end)[0]
+        )
+
+    def _tables(self) -> None:
+        """Write what the rows are made of as vectors of factors, one for each variable."""
+        width = self._end + 1
+        unit = np.eye(width)
+        self.end = unit[self._end]
+        self.served = unit[self._served]
+        self.x, self.a = ([unit[each] for each in kind] for kind in (self._used, self._amount))
+        self.n, self.z = ([unit[each] for each in kind] for kind in (self._rest_used, self._rest))
+        self.numbers = [x.sum(axis=0) + n for x, n in zip(self.x, self.n, strict=True)]
+        self.amounts = [a.sum(axis=0) + z for a, z in zip(self.a, self.z, strict=True)]
+
+    def _at_most(self, rows: Floats, high: float | Floats = 0.0) -> None:
+        self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=high)
+
+    def _equal(self, rows: Floats, value: float | Floats = 0.0) -> None:
+        self.programme.dense(rows.reshape(-1, rows.shape[-1]), low=value, high=value)
+
+    @cached_property
+    def _costs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        terms = self.terms
+        return (terms.send_fixed, terms.send), (terms.back_fixed, terms.back)
+
+    def _transfer(self, side: int, used: Floats, amount: Floats) -> Floats:
+        """Return how long transfers take, of tables (..., workers, variables)."""
+        fixed, per_unit = self._costs[side]
+        taken: Floats = fixed[:, np.newaxis] * used + per_unit[:, np.newaxis] * amount
+        return taken
+
+    def _work(self, used: Floats, amount: Floats) -> Floats:
+        terms = self.terms
+        fixed, per_unit = terms.compute_fixed[:, np.newaxis], terms.compute[:, np.newaxis]
+        work: Floats = fixed * used + per_unit * amount
+        return work
+
+    def _rows(self) -> None:
+        self._amounts_fit()
+        self._choices_fit()
+        self._machines()
+        self._ports()
+        for side in (0, 1):
+            self._waits(side)
+        self._between()
+
+    def _amounts_fit(self) -> None:
+        """All load is placed, only where a choice was made, and what was sent returns."""
+        terms, cap = self.terms, self.cap[:, np.newaxis]
+        bounded = np.isfinite(self.cap)
+        for side in (0, 1):
+            for used, amount in ((self.x, self.a), (self.n, self.z)):
+                rows = amount[side] - np.where(np.isfinite(cap), cap, 0.0) * used[side]
+                self._at_most(rows[..., bounded, :])
+        everything = self.amounts[0].sum(axis=0)
+        own = np.zeros_like(self.end)
+        own[self._own] = 1.0
+        if terms.load is not None:
+            self._equal(everything + own, terms.load)
+        if terms.given is not None:
+            self._equal(self.amounts[0], terms.given)
+            self._equal(own, terms.own_given)
+        if np.isfinite(terms.budget):
+            price = terms.price_fixed @ self.served + terms.price @ self.amounts[0]
+            self._at_most(price, terms.budget)
+        back = terms.returns
+        for kind in (self.numbers, self.amounts):
+            self._equal((kind[0] - kind[1])[back])
+        discipline = self.allowed.discipline
+        if discipline is not None and len(self._backs.may) and self.terms.returns.all():
+            if discipline == "lifo":  # the last result is that of the first send
+                for kind in (self.x, self.a, self.n, self.z):
+                    self._equal(kind[0] - kind[1])
+            elif not self._has_rest:
+                for kind in (self.x, self.a):
+                    self._equal(kind[0] - kind[1][::-1])
+
+    def _choices_fit(self) -> None:
+        """A slot has one worker; rounds have each worker once; who gets anything is served."""
+        terms = self.terms
+        self._at_most(self.served - self.numbers[0])
+        finite = np.isfinite(self.chunks)
+        most = self.chunks[finite, np.newaxis]
+        self._at_most(self.numbers[0][finite] - most * self.served[finite])
+        room = np.minimum(self._load, self.room)
+        bounded = np.isfinite(room)
+        self._at_most(self.amounts[0][bounded] - room[bounded, np.newaxis] * self.served[bounded])
+        for side, slots in ((0, self._sends), (1, self._backs)):
+            x = self.x[side]
+            if not len(x):
+                continue
+            if terms.ports != 0:
+                self._at_most(x.sum(axis=1), 1.0)
+                taken = x.sum(axis=1)[:, np.newaxis]
+            else:
+                taken = x
+            self._at_most((x - self.served)[slots.may])
+            for group in slots.groups:
+                self._at_most(x[group].sum(axis=0), 1.0)
+            if slots.in_turn:
+                self._at_most(taken[1:] - taken[:-1])
+                if self._has_rest:
+                    last = np.broadcast_to(taken[-1], self.n[side].shape)[finite]
+                    self._at_most(self.n[side][finite] - most * last)
+
+    def _machines(self) -> None:
+        """What each machine does lies within the plan, and within its own limits."""
+        terms, end = self.terms, self.end
+        column = np.newaxis
+        number, amount = self.numbers[0], self.amounts[0]
+        work, last = self._work(number, amount), terms.back_fixed[:, column] * self.served
+        sends = self._transfer(0, number, amount)
+        backs = self._transfer(1, number, amount)
+        released = terms.release[:, column] * self.served
+        first = np.maximum(terms.send_fixed, terms.release)[:, column] * self.served
+        once = terms.compute_fixed[:, column] * self.served
+        if self.once:
+            self._at_most(sends + work + backs - end)
+            self._at_most(released + work + backs - end)
+            before = [sends + work, released + work]
+        else:
+            begun = sends if not self.front_end else first
+            self._at_most(begun + work + last - end)
+            self._at_most(first + work + last - end)
+            self._at_most(first + once + backs - end)
+            self._at_most(sends + once + last - end)
+            before = [begun + work, first + work]
+        limited = np.isfinite(terms.deadline)
+        for rows in before:
+            self._at_most(rows[limited], terms.deadline[limited])
+        if terms.own is not None and len(self._own):
+            row = -end.copy()
+            row[self._own_used], row[self._own] = terms.own.fixed, terms.own.per_unit
+            self._at_most(row)
+            row = np.zeros_like(end)
+            row[self._own_used], row[self._own] = -self._own_cap, 1.0
+            if np.isfinite(self._own_cap):
+                self._at_most(row)
+
+    def _ports(self) -> None:
+        """Transfers that exclude each other fit into the plan, and so does what surrounds them."""
+        terms, end = self.terms, self.end
+        sends = self._transfer(0, self.numbers[0], self.amounts[0]).sum(axis=0)
+        backs = self._transfer(1, self.numbers[0], self.amounts[0]).sum(axis=0)
+        behind, before = (
+            float((terms.compute_fixed + fixed)[self.able].min(initial=np.inf))
+            for fixed in (terms.back_fixed, terms.send_fixed)
+        )
+        behind, before = (each if np.isfinite(each) else 0.0 for each in (behind, before))
+        if terms.ports == 1:
+            self._at_most(sends + backs - end)
+        if terms.ports != 0:
+            self._at_most(sends - end + behind * self.served)
+            self._at_most(backs - end + before * self.served[terms.returns])
+            return
+        if terms.at_a_time:
+            self._at_most(sends / terms.at_a_time - end)
+        if self.uplink is not None:
+            seconds = terms.unit / (self.uplink * terms.second)
+            self._at_most(seconds * self.amounts[0].sum(axis=0) - end + behind * self.served)
+
+    def _ended(self, side: int) -> Floats:
+        """Return when the transfers up to each slot end, (slots, 1 or workers, variables)."""
+        taken = self._transfer(side, self.x[side], self.a[side])
+        if self.terms.ports != 0:
+            taken = taken.sum(axis=1, keepdims=True)
+        ended: Floats = np.cumsum(taken, axis=0)
+        return ended
+
+    def _from(self, side: int) -> Floats:
+        """Return the work of each worker from each slot on, and that of the rest."""
+        work = self._work(self.x[side], self.a[side])
+        later: Floats = np.cumsum(work[::-1], axis=0)[::-1] + self._work(self.n[side], self.z[side])
+        return later
+
+    def _waits(self, side: int) -> None:
+        """What comes with or behind a slot is computed after it; in reversed time the same."""
+        x, a, terms, column = self.x[side], self.a[side], self.terms, np.newaxis
+        if not len(x):
+            return
+        mine = self.able if side == 0 else self.able & terms.returns
+        other = terms.back_fixed if side == 0 else np.maximum(terms.send_fixed, terms.release)
+        ended, later = self._ended(side), self._from(side)
+        self._at_most((ended + later + other[:, column] * x - self.end)[:, mine])
+        if not self.front_end:  # what comes is received before or behind computations
+            taken = self._transfer(0, x, a)
+            received = np.cumsum(taken[::-1], axis=0)[::-1]
+            received += self._transfer(0, self.n[side], self.z[side])
+            if side == 0:
+                received += other[:, column] * x - taken
+            self._at_most((ended + later + received - self.end)[:, mine])
+        if terms.returns.any():
+            alone = self._work(x, a) + self._transfer(1 - side, x, a)
+            self._at_most((ended + alone - self.end)[:, mine])
+        if side == 1:
+            if terms.release.any():
+                first = terms.release[:, column] * x + self._work(x, a)
+                self._at_most((ended + first - self.end)[:, mine])
+            return
+        late = mine & np.isfinite(terms.deadline) & np.isfinite(self.horizon)
+        slack = np.maximum(0.0, self.horizon - terms.deadline[late])[:, column]
+        limit = np.broadcast_to(terms.deadline[late] + slack[:, 0], (len(x), int(late.sum())))
+        self._at_most((ended + later)[:, late] + slack * x[:, late], limit.ravel())
+
+    def _between(self) -> None:
+        """On one port: what is sent from a slot on and returns up to another is done between."""
+        terms = self.terms
+        if terms.ports != 1 or not self.front_end or not len(self.x[1]) or not len(self.x[0]):
+            return
+        mine = self.able & terms.returns
+        sent = (self._ended(0) + self._from(0))[:, mine]
+        work = self._work(self.x[1], self.a[1])
+        behind = (np.cumsum(work, axis=0) - work)[:, mine]
+        back = self._ended(1) - behind
+        for slot in sent:
+            self._at_most(slot + back - self.end)
+
+    def sends(self, values: Floats) -> tuple[int, ...]:
+        """Return the workers in the order of the sends of a solution, without the rest."""
+        slot, worker = np.nonzero(values[self._used[0]] > 0.5)
+        return tuple(worker[np.argsort(slot, kind="stable")].tolist())
+
+
+def _without_uplink(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem in which each send has the whole uplink."""
+    star, master = problem.star, problem.star.master
+    assert not isinstance(master, str)
+    if master.uplink is None:
+        return problem
+    send = np.maximum(star.send_per_unit, 1.0 / master.uplink)
+    freed = replace(master, uplink=None)
+    return replace(problem, platform=star.changed(send_per_unit=send, master=freed))
