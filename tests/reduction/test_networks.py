@@ -108,6 +108,36 @@ def test_uniform_networks_are_plain_problems() -> None:
     assert makespan.solve(problem).makespan == makespan.solve(same).makespan
 
 
+@pytest.mark.parametrize(
+    ("network", "collective", "optimum"),
+    [
+        (Interconnect(5, topology="bus", latency=0.5), "all-gather", 20.5),
+        (Interconnect(5, topology="bus", latency=0.5), "all-reduce", 40.5),
+        (Interconnect(8, topology="nodes", shape=[2, 4], latency=0.5), "all-to-all", 18.0),
+        (Interconnect(4, topology="star", latency=0.5), "all-to-all", 9.5),
+        (Interconnect(8, topology="mesh", shape=[8]), "scatter", 7.0),
+    ],
+)  # fmt: skip
+def test_cuts_meet_the_optimum(network: Interconnect, collective: Any, optimum: float) -> None:
+    """What a bus, a card, a hub or the middle of a chain must carry is what the plan takes."""
+    problem = Reduction(network=network, segments=len(network), reduce=0.0, collective=collective)
+    values = {bound.name: bound.value for bound in bounds(problem)}
+    assert values["cuts"] <= optimum
+    result = makespan.solve(problem, time_limit=5.0)
+    assert (result.makespan, result.status) == (optimum, "optimal")
+
+
+def test_cuts_are_quick_for_many_machines() -> None:
+    """Groups are fewer the more segments differ."""
+    problem = Reduction(
+        network=Interconnect(64, topology="torus", shape=[8, 8]),
+        segments=64, collective="all-to-all",
+    )  # fmt: skip
+    values = {bound.name: bound.value for bound in bounds(problem)}
+    assert values["cuts"] == pytest.approx(256.0)  # 4 hops on average, for each of 64 machines
+    assert values["ports"] < 65
+
+
 def test_files_state_networks(tmp_path: Path) -> None:
     """Written and read again; a result can be read, too."""
     network = Interconnect(

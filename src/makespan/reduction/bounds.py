@@ -24,6 +24,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
+from makespan.reduction.bounding.cuts import cuts
+from makespan.reduction.bounding.distances import distances
 from makespan.reduction.model.growth import ROUNDING, arrivals, capacity, in_order, last_arrival
 from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
@@ -42,6 +44,8 @@ SOURCES = {
     "ports": "every segment passes each port on its way",
     "completions": "what all ports and units must do before and after segments are complete; a "
     "linear programme over when they are",
+    "cuts": "what must enter or leave a group of machines, over ports and shared links; "
+    "ForestColl, Zhao et al. 2024, with latencies",
     "path": "the largest segment's way between the root and the machine farthest from it",
 }
 
@@ -65,6 +69,8 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
         before, after, _ = problem.statement
         there = dealt(problem, np.zeros_like(before), before & ~after, back=True)
         values = {name: there[name] for name in ("ports", "path")}
+    if problem.links is not None or problem.shared is not None:
+        values["cuts"] = cuts(problem)
     return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
 
 
@@ -128,8 +134,8 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     )  # fmt: skip
     if problem.times is None and machines <= FEW_MACHINES:
         size = float(problem.sizes.max())
-        there = _ways(problem, size, back=False, combining=True).max(axis=0)
-        spread = _ways(problem, size, back=False, combining=False).max(axis=1)
+        there = distances(problem, size, back=False, combining=True).max(axis=0)
+        spread = distances(problem, size, back=False, combining=False).max(axis=1)
         values["path"] = float((there + spread).min()) * (1 - ROUNDING)
     costs = _Least.of(problem, least, "reduce")
     times = costs.latency, costs.transfer * costs.size, costs.reduce * costs.size
@@ -179,29 +185,12 @@ def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str
         last = arrivals(int(wanted[one].max()) + 1, length, period, length)[-1]
         values["growth"] = float(last * scale)
     if problem.times is None and machines <= FEW_MACHINES and len(sizes) * machines <= FEW_PATHS:
-        ways = _ways(problem, small, back=back, combining=back)
+        ways = distances(problem, small, back=back, combining=back)
         # a row for each taker: from the nearest holder of each segment
         nearest = np.array([np.where(holds, row[:, None], np.inf).min(axis=0) for row in ways.T])
         found = np.where(lacks & np.isfinite(nearest), nearest, 0.0)
         values["path"] = float(found.max(initial=0.0)) * (1 - ROUNDING)
     return values
-
-
-def _ways(problem: Reduction, size: float, *, back: bool, combining: bool) -> Floats:
-    """Return how long a segment takes at least from every machine (row) to every other.
-
-    Source: Floyd 1962.
-    """
-    latency, transfer = problem.latencies, problem.transfers
-    if back:
-        latency, transfer = latency.T, transfer.T
-    ways = latency + size * transfer
-    if combining:  # whom parts reach combines them; in reversed time, who gives prepares
-        ways = ways + size * (problem.reduces[:, None] if back else problem.reduces)
-    ways = np.where(np.eye(len(ways), dtype=bool), 0.0, ways)
-    for over in range(len(ways)):
-        np.minimum(ways, ways[:, over, None] + ways[over], out=ways)
-    return ways
 
 
 def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, float]:

@@ -1,0 +1,1 @@
+"""Lower bounds that take more than a formula."""
