@@ -28,6 +28,9 @@ from makespan.core.numeric import jit
 from makespan.core.schedule import Activity
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.file import read, write
+from makespan.taskgraph.pictures import picture
+from makespan.taskgraph.pictures.graph import graph
+from makespan.taskgraph.pictures.network import platform
 from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_instances import MODELS, random_problem
@@ -249,3 +252,15 @@ def test_a_plan_is_there_when_the_time_is_up() -> None:
         result = solve(problem, method=method, time_limit=0.0)
         rows = result.schedule.rows_of(Activity.COMPUTE)
         assert len(rows) == 5000
+
+
+def test_pictures_show_every_core() -> None:
+    """A bar on each lane that a task holds; the cores in the graph; the machine's share busy."""
+    problem = one_machine({"a": 3, "b": 2}, {"a": 2.0, "b": 2.0, "c": 2.0}, 4)
+    plan = planned(problem, [0.0, 2.0, 0.0])
+    bars = picture(problem, plan).bars
+    found = sorted(zip(bars.activity.tolist(), bars.lane.tolist(), strict=True))
+    assert found == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 3)]
+    assert graph(problem).nodes.note == ["2, on 3 cores", "2, on 2 cores", "2"]
+    assert graph(problem, plan).edges.dashed.sum() == 2  # b behind a and c
+    assert platform(problem, plan).nodes.note[0] == "busy 75 %"

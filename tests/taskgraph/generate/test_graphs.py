@@ -128,3 +128,19 @@ def test_large_layered_graphs_are_sparse() -> None:
     """Left out, the density makes about four edges a task; small graphs keep 0.3."""
     assert 3.0 < len(generators.layered(10_000).source) / 10_000 < 4.5
     assert generators.layered(60, rng=3) == generators.layered(60, density=0.3, rng=3)
+
+
+def test_tasks_on_several_cores() -> None:
+    """A share of them, on powers of two up to a machine's; the graph is what it is without."""
+    options = {"graph": "layered", "size": 4000, "cores": 12}
+    plain, rigid = (
+        generate(np.random.default_rng(3), rigid=share, **options) for share in (0.0, 0.6)
+    )
+    assert not plain.is_rigid
+    assert set(rigid.dag.cores.tolist()) == {1, 2, 4, 8}
+    assert (rigid.dag.cores > 1).mean() == pytest.approx(0.6, abs=0.03)
+    assert (rigid.dag.cores == 8).mean() == pytest.approx(0.2, abs=0.03)
+    assert np.array_equal(plain.dag.work, rigid.dag.work)
+    assert plain.network.cores.tolist() == [12] * 4
+    with pytest.raises(ProblemError, match=r"rigid: 1.5 is above 1.0; a share is 0 to 1"):
+        generate(np.random.default_rng(3), rigid=1.5)

@@ -66,11 +66,13 @@ def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
     from makespan.taskgraph.model.network import Network
     from makespan.taskgraph.problem import TaskGraph
 
+    cores = int(dag.cores.max(initial=1))
+    several = f" with {cores} cores" if cores > 1 else ""
     said = (
-        f"the file names no machines: {MACHINES} of speed 1 are assumed, "
+        f"the file names no machines: {MACHINES} of speed 1{several} are assumed, "
         f"each linked to each at a rate of {rate:.10g} a second",
     )
-    return TaskGraph(dag, Network([1.0] * MACHINES, rate=rate), assumed=said)
+    return TaskGraph(dag, Network([1.0] * MACHINES, cores=cores, rate=rate), assumed=said)
 
 
 READERS = {

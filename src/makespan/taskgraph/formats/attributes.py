@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
+from makespan.taskgraph.model.dag import CORES as HELD
 
 SHOWN = 8
 ANY = Rule()
-LABEL = "label"
+LABEL, CORES = "label", "cores"
 NUMBER = re.compile(r"[+-]?+(\d++\.?+\d*+|\.\d++)(e[+-]?+\d++)?+", re.ASCII | re.IGNORECASE)
 
 DRAWING = frozenset(
@@ -87,7 +88,8 @@ class Column:
         self.quantity = quantity
         self.notes: list[str] = []
         self._place = place
-        self._known = frozenset((*quantity.keys, LABEL))
+        self._has_cores = quantity.part == "node" and CORES not in quantity.keys
+        self._known = frozenset((*quantity.keys, LABEL, *[CORES] * self._has_cores))
         self._others: dict[str, bool] = {}  # not known: whether one of the values is a number
 
     def entry(self, attributes: Iterable[tuple[Any, Any]], where: Any) -> dict[str, Found]:
@@ -119,6 +121,26 @@ class Column:
             quantity.default if key is None else self._number(entry[key], key, mistakes)
             for entry, key in zip(entries, keys, strict=True)
         ]
+
+    def cores(
+        self, names: Iterable[str], entries: Iterable[Entry], mistakes: Mistakes
+    ) -> dict[str, int]:
+        """Return the cores of nodes that state them, by name; note every mistake."""
+        found = {}
+        for name, entry in zip(names, entries, strict=True):
+            if not self._has_cores or CORES not in entry:
+                continue
+            value, where = entry[CORES]
+            number: Any = float(value) if is_number(value) else value
+            if isinstance(number, float) and number.is_integer():
+                number = int(number)
+            fault = HELD.fault(number)
+            if fault is None:
+                found[name] = number
+            else:
+                text = f"{CORES} {shown(value)} {fault}; {HELD.allowed}"
+                mistakes.add(self._place(where, CORES), text)
+        return found
 
     def _number(self, found: Found, key: str, mistakes: Mistakes) -> float:
         value = float(found.value) if is_number(found.value) else found.value

@@ -57,8 +57,9 @@ def read(text: str) -> Dag:
 def write(dag: Dag) -> str:
     """Return the graph in DOT."""
     lines = ["digraph tasks {"]
-    for name, work in zip(dag.names, dag.work.tolist(), strict=True):
-        lines.append(f"  {_quoted(name)} [work={work!r}];")
+    for name, work, cores in zip(dag.names, dag.work.tolist(), dag.cores.tolist(), strict=True):
+        several = f", cores={cores}" if cores > 1 else ""
+        lines.append(f"  {_quoted(name)} [work={work!r}{several}];")
     for a, b, size in zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True):
         lines.append(f"  {_quoted(dag.names[a])} -> {_quoted(dag.names[b])} [size={size!r}];")
     return "\n".join([*lines, "}"]) + "\n"
@@ -151,12 +152,14 @@ class _Parser:
             self._edges = [(a, b, entry) for (a, b), entry in merged.items()]
         mistakes = Mistakes()
         works = self._works.numbers(list(self._nodes.values()), mistakes)
+        cores = self._works.cores(self._nodes, self._nodes.values(), mistakes)
         sizes = self._sizes.numbers([entry for _, _, entry in self._edges], mistakes)
         mistakes.raise_if_any(FileError)
         ends = ((a, b) for a, b, _ in self._edges)
         return Dag(
             list(zip(self._nodes, works, strict=True)),
             [(a, b, size) for (a, b), size in zip(ends, sizes, strict=True)],
+            cores=cores,
             notes=(*self._works.notes, *self._sizes.notes),
         )
 

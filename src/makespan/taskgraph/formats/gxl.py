@@ -54,10 +54,12 @@ def read(text: str) -> Dag:
             ends.append((pair[0], pair[1]))
             edges.append(sizes.entry(_attributes(part), ends[-1]))
     work, size = works.numbers(nodes, mistakes), sizes.numbers(edges, mistakes)
+    cores = works.cores(names, nodes, mistakes)
     mistakes.raise_if_any(FileError)
     return Dag(
         list(zip(names, work, strict=True)),
         [(a, b, each) for (a, b), each in zip(ends, size, strict=True)],
+        cores=cores,
         notes=(*works.notes, *sizes.notes),
     )
 

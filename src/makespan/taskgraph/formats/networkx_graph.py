@@ -28,12 +28,15 @@ def dag_of(
     )
     sizes = Column(_asked(SIZE, size), lambda ends, key: f"edges[{shown(ends)}].{key}")
     mistakes = Mistakes()
-    work_of = works.numbers([works.entry(data.items(), node) for node, data in nodes], mistakes)
+    entries = [works.entry(data.items(), node) for node, data in nodes]
+    work_of = works.numbers(entries, mistakes)
+    cores = works.cores(name.values(), entries, mistakes)
     size_of = sizes.numbers([sizes.entry(data.items(), ends) for ends, data in links], mistakes)
     mistakes.raise_if_any(ProblemError)
     return Dag(
         list(zip(name.values(), work_of, strict=True)),
         [(*ends, size) for (ends, _), size in zip(links, size_of, strict=True)],
+        cores=cores,
         notes=(*works.notes, *sizes.notes),
     )
 
@@ -73,7 +76,7 @@ def read_graphml(text: str) -> Dag:
 
 
 def graph_of(dag: Dag) -> Any:
-    """Return a ``networkx.DiGraph`` with the attributes ``work`` and ``size``.
+    """Return a ``networkx.DiGraph`` with the attributes ``work``, ``size``, and several ``cores``.
 
     Raises
     ------
@@ -81,8 +84,8 @@ def graph_of(dag: Dag) -> Any:
         If networkx is not installed.
     """
     graph = optional("networkx").DiGraph()
-    for name, work in zip(dag.names, dag.work.tolist(), strict=True):
-        graph.add_node(name, work=work)
+    for name, work, cores in zip(dag.names, dag.work.tolist(), dag.cores.tolist(), strict=True):
+        graph.add_node(name, work=work, **({"cores": cores} if cores > 1 else {}))
     for a, b, size in zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True):
         graph.add_edge(dag.names[a], dag.names[b], size=size)
     return graph

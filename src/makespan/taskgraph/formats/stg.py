@@ -85,8 +85,11 @@ def write(dag: Dag) -> str:
     Raises
     ------
     FileError
-        If a work is not whole.
+        If a work is not whole, or a task needs several cores.
     """
+    if (dag.cores > 1).any():
+        task = int(np.argmax(dag.cores > 1))
+        raise FileError(f"tasks[{task}].cores: {dag.cores[task]} can't be said in STG; 1 can")
     if (dag.work != np.floor(dag.work)).any():
         task = int(np.argmax(dag.work != np.floor(dag.work)))
         raise FileError(f"tasks[{task}].work: {dag.work[task]:g} is not whole, as STG needs")

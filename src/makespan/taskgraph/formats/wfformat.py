@@ -1,9 +1,10 @@
 """WfFormat: workflow instances of WfCommons, versions 1.0 to 1.6.
 
 A task's work is its runtime in seconds, so that a machine of speed 1 is the one it was measured
-on. The size of an edge is the sum of the files that its source writes and its target reads, in
-bytes. Up to 1.4 a task holds its runtime and its files (in 1.0 under other names); since 1.5 what
-was to be done, the files, and what was measured stand in tables of their own.
+on; its cores are the core count, rounded up. The size of an edge is the sum of the files that its
+source writes and its target reads, in bytes. Up to 1.4 a task holds its runtime and its files (in
+1.0 under other names); since 1.5 what was to be done, the files, and what was measured stand in
+tables of their own.
 
 Source: Coleman et al. 2022; https://github.com/wfcommons/WfFormat.
 """
@@ -11,17 +12,19 @@ Source: Coleman et al. 2022; https://github.com/wfcommons/WfFormat.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import ceil, isnan
 from typing import Any
 
 from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
-from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.dag import CORES, Dag
 
 SHOWN = 20
 RUNTIME = Rule("a runtime is 0 or more seconds")
 BYTES = Rule("a size is 0 or more bytes")
+COUNT = Rule("a core count is 0 or more", high=CORES.high)
 
 Table = Mapping[str, Any]
 
@@ -66,6 +69,7 @@ class _Reader:
         specification = workflow.get("specification")
         self.has_tables = isinstance(specification, Mapping)
         self.runtimes: dict[str, Any] = {}
+        self.counts: dict[str, Any] = {}
         self.sizes: dict[str, float] = {}
         if isinstance(specification, Mapping):
             self.place, found = "workflow.specification.tasks", specification.get("tasks")
@@ -87,6 +91,7 @@ class _Reader:
             if isinstance(task.get("name"), str):
                 position.setdefault(task["name"], index)
         work = [self._work(index, names[index], task) for index, task in enumerate(self.tasks)]
+        cores = {n: self._cores(i, n, self.tasks[i]) for i, n in enumerate(names)}
         files = [self._files(f"{self.place}[{i}]", task) for i, task in enumerate(self.tasks)]
         pairs: dict[tuple[int, int], None] = {}
         for index, task in enumerate(self.tasks):
@@ -100,7 +105,7 @@ class _Reader:
             written, wanted = files[source]["output"], files[target]["input"]
             size = sum(amount for name, amount in written.items() if name in wanted)
             edges.append((names[source], names[target], size))
-        return Dag(list(zip(names, work, strict=True)), edges, notes=self._notes())
+        return Dag(list(zip(names, work, strict=True)), edges, cores=cores, notes=self._notes())
 
     def _raise_if_any(self) -> None:
         if self.mistakes:
@@ -151,6 +156,15 @@ class _Reader:
             return 0.0
         return self._number(place, value, RUNTIME)
 
+    def _cores(self, index: int, name: str, task: Table) -> int:
+        """Return the cores of a task: ``coreCount``, which may be fractional, before ``cores``."""
+        key = "coreCount" if self.counts.get(name, task.get("coreCount")) is not None else "cores"
+        value = self.counts.get(name, task.get(key))
+        if value is None:
+            return 1
+        count = self._number(f"{self.place}[{index}].{key}", value, COUNT)
+        return 1 if isnan(count) else max(1, ceil(count))
+
     def _ends(
         self, index: int, task: Table, key: str, position: Mapping[str, int]
     ) -> Iterator[int]:
@@ -173,6 +187,8 @@ class _Reader:
             name = self._text(f"{place}.id", task.get("id"))
             if name is not None:
                 self.runtimes[name] = task.get("runtimeInSeconds")
+                if task.get("coreCount") is not None:
+                    self.counts[name] = task["coreCount"]
 
     def _table_of_files(self, found: Any) -> None:
         """Read the sizes of files, since 1.5 in a table of their own."""

@@ -10,7 +10,7 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.taskgraph.generate.graphs import GENERATORS
-from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.model.dag import CORES, Dag
 from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
 
@@ -36,6 +36,8 @@ def generate(
     ccr: float = 1.0,
     machines: int = 4,
     heterogeneity: float = 2.0,
+    cores: int = 1,
+    rigid: float = 0.0,
     topology: str = "complete",
     communication: str = "overlap",
     contention: str = "none",
@@ -59,6 +61,12 @@ def generate(
         How many there are.
     heterogeneity
         The largest speed over the smallest, 1 or more; speeds are drawn log-uniformly.
+    cores
+        Those of each machine.
+    rigid
+        The share of the tasks that need several cores: 2, 4, 8, …, up to those of a machine,
+        each as likely as the next. Most parallel jobs on record ask for a power of two (Lublin
+        and Feitelson 2003).
     topology
         As in :class:`Network`; meshes and tori are as square as possible.
     communication, contention
@@ -80,12 +88,17 @@ def generate(
     mistakes.number("ccr", ccr, Rule("a ratio is 0 or more"))
     ratio = Rule("a ratio of speeds is 1 or more", low=1.0)
     mistakes.number("heterogeneity", heterogeneity, ratio)
+    mistakes.number("cores", cores, CORES)
+    mistakes.number("rigid", rigid, Rule("a share is 0 to 1", high=1.0))
     mistakes.raise_if_any()
     speeds = np.exp(rng.uniform(0.0, np.log(heterogeneity), machines))
     shape = _shape(machines) if topology in ("mesh", "torus") else ()
+    dag = _graph(graph, extent, ccr, rng)
+    if rigid and cores > 1:
+        dag = _with_cores(dag, cores, rigid, rng)
     return TaskGraph(
-        _graph(graph, extent, ccr, rng),
-        Network(speeds, topology=topology, shape=shape),
+        dag,
+        Network(speeds, topology=topology, shape=shape, cores=cores),
         communication=communication,  # type: ignore[arg-type]
         contention=contention,  # type: ignore[arg-type]
     )
@@ -95,6 +108,16 @@ def _graph(graph: str, extent: int, ccr: float, rng: np.random.Generator) -> Dag
     more: dict[str, Any] = {"rng": rng} if graph in RANDOM else {}
     sizes = (extent, extent) if graph == "stencil" else (extent,)
     return GENERATORS[graph](*sizes, ccr=ccr, **more)
+
+
+def _with_cores(dag: Dag, most: int, share: float, rng: np.random.Generator) -> Dag:
+    """Return the graph with a share of its tasks on 2, 4, 8, … cores, up to ``most``."""
+    several = 2 ** rng.integers(1, most.bit_length(), len(dag))
+    cores = np.where(rng.random(len(dag)) < share, several, 1)
+    return Dag.from_arrays(
+        work=dag.work, source=dag.source, target=dag.target, size=dag.size, names=dag.names,
+        cores=cores,
+    )  # fmt: skip
 
 
 def _shape(machines: int) -> tuple[int, int]:

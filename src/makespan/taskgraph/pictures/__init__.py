@@ -33,14 +33,16 @@ COPY = " (copy)"
 def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
     """Return a row per machine: what it sends, what it executes, what it receives.
 
-    What happens at the same time stands in lanes of its own, up to four of a role. Copies of a
-    task are marked, but for the one that ends first. Tasks have the colours of their types, or
-    else of their levels.
+    What happens at the same time stands in lanes of its own, up to four of a role; a task on
+    several cores stands in as many. Copies of a task are marked, but for the one that ends first.
+    Tasks have the colours of their types, or else of their levels.
     """
     schedule = schedule.renamed(problem.machines)
     _refuse_unknown(problem, schedule)
     transfers = np.flatnonzero(schedule.kind == Activity.TRANSFER)
     computes = np.flatnonzero(schedule.kind == Activity.COMPUTE)
+    held = np.minimum(problem.dag.cores[schedule.item[computes]], MAX_LANES)
+    computes = np.repeat(computes, held)
     kinds = [
         ("send", Role.SEND, transfers, schedule.machine[transfers]),
         ("compute", Role.COMPUTE, computes, schedule.machine[computes]),

@@ -40,17 +40,21 @@ def graph(
 
     Of a plan, the scheduled graph: tasks with their times, coloured by machine, sizes 0 on a
     machine, dashed edges where tasks follow one another there, the dominant sequence bold.
-    Without a plan, the longest path is bold, and releases and
-    deadlines stand beside the works: ``3, from 1, by 9``.
+    Without a plan, the longest path is bold, and releases, deadlines and cores stand beside the
+    works: ``3, from 1, by 9, on 2 cores``.
     """
     dag = problem.dag
     names = [HASH.sub("", name) for name in dag.names]
     size, added = dag.size, np.empty((0, 2), dtype=np.int64)
     if schedule is None:
         notes = [
-            f"{brief(work)}{_limits(release, deadline)}"
-            for work, release, deadline in zip(
-                dag.work.tolist(), dag.release.tolist(), dag.deadline.tolist(), strict=True
+            f"{brief(work)}{_limits(release, deadline, cores)}"
+            for work, release, deadline, cores in zip(
+                dag.work.tolist(),
+                dag.release.tolist(),
+                dag.deadline.tolist(),
+                dag.cores.tolist(),
+                strict=True,
             )
         ]
         path, bold_word = longest_path(problem), "longest path"
@@ -95,10 +99,11 @@ def graph(
     )
 
 
-def _limits(release: float, deadline: float) -> str:
-    """Return what is said of a release and a deadline where there are any."""
+def _limits(release: float, deadline: float, cores: int) -> str:
+    """Return what is said of a release, a deadline and several cores where there are any."""
     early = f", from {brief(release)}" if release else ""
-    return f"{early}, by {brief(deadline)}" if deadline < np.inf else early
+    due = f", by {brief(deadline)}" if deadline < np.inf else ""
+    return f"{early}{due}, on {cores} cores" if cores > 1 else f"{early}{due}"
 
 
 def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[int]) -> Integers:
@@ -115,11 +120,11 @@ def _added(problem: TaskGraph, schedule: Schedule, rows: Integers, path: list[in
         here = int(schedule.machine[rows[task]])
         start, end = float(schedule.start[rows[task]]), float(schedule.end[rows[task]])
         free = [each for each in cores.get(here, []) if each[0] <= start * (1 + 1e-12)]
-        if free:
-            last = max(free)
+        held = min(int(dag.cores[task]), len(dag))
+        for last in sorted(free)[-held:]:
             cores[here].remove(last)
             pairs[last[1], task] = None
-        cores.setdefault(here, []).append((end, task))
+        cores.setdefault(here, []).extend([(end, task)] * held)
     pairs |= dict.fromkeys(pairwise(path))
     new = [pair for pair in pairs if pair not in known]
     return np.array(new, dtype=np.int64).reshape(-1, 2)

@@ -42,7 +42,7 @@ def platform(
         return _summary(network, title)
     if schedule is not None:
         schedule = schedule.renamed(problem.machines)
-    notes = _speeds(network) if schedule is None else _shares(network, schedule)
+    notes = _speeds(network) if schedule is None else _shares(problem, schedule)
     if _is_common(network):
         return _over_a_bar(network, title, notes, schedule)
     source, target, arrow = _links(network)
@@ -129,11 +129,12 @@ def _speeds(network: Network) -> list[str]:
     return [*own, *["router"] * len(network.routers)]
 
 
-def _shares(network: Network, schedule: Schedule) -> list[str]:
-    rows = schedule.rows_of(Activity.COMPUTE)
+def _shares(problem: TaskGraph, schedule: Schedule) -> list[str]:
+    network, rows = problem.network, schedule.rows_of(Activity.COMPUTE)
+    seconds = schedule.end[rows] - schedule.start[rows]
     busy = np.bincount(
         schedule.machine[rows],
-        weights=schedule.end[rows] - schedule.start[rows],
+        weights=seconds * problem.dag.cores[schedule.item[rows]],
         minlength=len(network.nodes),
     )[: len(network)]
     share = busy / (network.cores * (schedule.makespan or 1.0))
