@@ -6,8 +6,11 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from makespan import __version__
 
 FOLDER = Path(__file__).parent.parent / "docs" / "benchmarks"
 
@@ -84,7 +87,9 @@ class Table:
         lines.append("| " + " | ".join(self.columns) + " |")
         lines.append("|" + "---|" * len(self.columns))
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        lines += ["", f"Python {platform.python_version()}, {platform.machine()}, {self.clock}."]
+        where = f"Python {platform.python_version()}, {platform.machine()}"
+        day = datetime.now(UTC).date()
+        lines += ["", f"makespan {__version__}, {where}, {self.clock}, {day}."]
         return "\n".join(lines) + "\n"
 
     def write(self) -> None:

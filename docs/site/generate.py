@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -70,7 +71,7 @@ COMMANDS = """# Command line
 
 API = {
     "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
-    "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network",
+    "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network Interconnect",
     "From a problem to a plan": "solve methods lower_bound check compare simulate Noise plot",
     "Files": "read_problem read_result save",
     "What comes back": "Result Schedule Bound Report Violation Comparison Comparisons Simulation",
@@ -198,7 +199,12 @@ def _type(field: dict[str, Any], kind: str) -> str:
 def figures() -> Iterator[str]:
     """Yield the page of all measurements, each as its benchmark printed it."""
     yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
-    yield "with two cores; peers and limits are measured in the same run.\n\n"
+    yield "with two cores; peers and limits are measured in the same run. The first ones to look "
+    yield "at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
+    sys.path.append(str(ROOT))
+    for one in import_module("benchmarks.headlines").headlines():
+        yield f"| [{one.what}](#{one.page}) | {one.found} |\n"
+    yield "\n"
     for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
         text = path.read_text("utf-8")
         title, _, rest = text.partition("\n")

@@ -1,0 +1,37 @@
+"""The figures that are told first are those of the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import headlines, table
+from benchmarks.__main__ import ALONE, main
+
+
+def test_every_table_gives_its_figure() -> None:
+    """None is left out, each has a number."""
+    found = list(headlines.headlines())
+    assert len(found) == len(headlines.HEADLINES)
+    assert all(any(letter.isdigit() for letter in one.found) for one in found)
+
+
+def test_a_figure_follows_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another table, another sentence; without a table, none."""
+    monkeypatch.setattr(headlines, "FOLDER", tmp_path)
+    monkeypatch.setattr(table, "FOLDER", tmp_path)
+    page = table.Table("auckland", "A set", "Of graphs.", ("proved", "longer"))
+    page.add("7 of 9", 1)
+    page.add("1,000 of 1,001", 0)
+    page.write()
+    (one,) = headlines.headlines()
+    assert one.found == "1,007 of 1,010 proved in 5 s, 1 plans longer than published"
+
+
+def test_benchmarks_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that run alone exist; what fails is named."""
+    folder = Path(table.__file__).parent
+    assert all((folder / f"{name}.py").exists() for name in ALONE)
+    assert main(["no_such"]) == 1
+    assert "failed: no_such" in capsys.readouterr().err
