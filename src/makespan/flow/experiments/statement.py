@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from makespan.core.errors import FileError, InputError, Mistake
 from makespan.core.inputs.files import PathLike, read_text, shown_path
@@ -42,6 +42,9 @@ class GridForm(Form):
 class MethodForm(Form):
     method: str
     options: dict[str, Any] | None = None
+
+
+FormT = TypeVar("FormT", bound=Form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,36 +110,22 @@ def asked_in(path: PathLike) -> Asked:
 def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
     form = validated(ExperimentForm, data)
     mistakes = Mistakes()
-    instances: list[Any] = []
-    for index, each in enumerate(form.instances):
-        place = f"instances[{index}]"
-        if isinstance(each, str):
-            instances.append(each)
-        elif not isinstance(each, dict):
-            mistakes.add(place, f"{shown(each)} is neither a path nor a table with 'generate'")
-            instances.append(ANY)
-        else:
-            try:
-                grid = validated(GridForm, each, place=place)
-                instances.append(Grid(grid.generate, options=grid.options or {}, seeds=grid.seeds))
-            except InputError as error:
-                mistakes.extend(tuple(_at(place, one) for one in error.mistakes))
-                instances.append(ANY)
-    methods: list[Any] = []
-    for index, each in enumerate(form.methods):
-        place = f"methods[{index}]"
-        if isinstance(each, str):
-            methods.append(each)
-        elif not isinstance(each, dict):
-            mistakes.add(place, f"{shown(each)} is neither a name nor a table with 'method'")
-            methods.append("auto")
-        else:
-            try:
-                one = validated(MethodForm, each, place=place)
-                methods.append((one.method, one.options or {}))
-            except InputError as error:
-                mistakes.extend(error.mistakes)
-                methods.append("auto")
+    instances = _listed(
+        form.instances,
+        "instances",
+        GridForm,
+        lambda grid: Grid(grid.generate, options=grid.options or {}, seeds=grid.seeds),
+        ("a path", "generate", ANY),
+        mistakes,
+    )
+    methods = _listed(
+        form.methods,
+        "methods",
+        MethodForm,
+        lambda one: (one.method, one.options or {}),
+        ("a name", "method", "auto"),
+        mistakes,
+    )
     if form.jobs is not None:
         text = refusal(form.jobs, JOBS)
         if text is None and form.scheduler is not None:
@@ -158,6 +147,33 @@ def _asked(data: Mapping[str, Any], folder: Path) -> Asked:
     mistakes.raise_if_any(InputError)
     output = None if form.output is None else folder / form.output
     return Asked(parts=parts, jobs=form.jobs, scheduler=form.scheduler, output=output)
+
+
+def _listed(
+    values: list[Any],
+    name: str,
+    form: type[FormT],
+    made: Callable[[FormT], Any],
+    known: tuple[str, str, Any],
+    mistakes: Mistakes,
+) -> list[Any]:
+    """Return texts as they are and tables as what they say.
+
+    ``known`` are what a text is, what a table has, and what stands for values that are refused.
+    """
+    text, key, instead = known
+    found: list[Any] = []
+    for index, each in enumerate(values):
+        place = f"{name}[{index}]"
+        found.append(each if isinstance(each, str) else instead)
+        if isinstance(each, dict):
+            try:
+                found[-1] = made(validated(form, each, place=place))
+            except InputError as error:
+                mistakes.extend(tuple(_at(place, one) for one in error.mistakes))
+        elif not isinstance(each, str):
+            mistakes.add(place, f"{shown(each)} is neither {text} nor a table with '{key}'")
+    return found
 
 
 def _at(place: str, one: Mistake) -> Mistake:
