@@ -1,16 +1,19 @@
 """Lower bounds of task graphs on identical machines, shown by other means than OR-tools.
 
-``python -m benchmarks.certificates FOLDER ROWS.csv [--seconds 20] [--cnf TO]``, with the folder and
+``python -m benchmarks.certificates FOLDER ROWS.csv [--seconds 120] [--cnf TO]``, with the folder and
 the rows of ``benchmarks.sets stg``. For each graph that the published table leaves open and a plan
 closes, it shows that no plan ends a unit earlier:
 
 1. Without a search. *Heads and tails*: a task, what comes before it and what comes behind it take
    longer, all work before (behind) it on all machines at once (Carlier 1987). *Tasks at a time*:
-   every plan would execute more tasks at some time than there are machines.
-2. else by a SAT solver, CaDiCaL of python-sat (``pip install python-sat``): a literal says that
-   a task starts by some time, another that it is executed then; of these as many are true at a
-   time as there are machines (Sinz 2005). ``--cnf`` writes the clauses in DIMACS form, for any
-   other solver.
+   every plan would execute more tasks at some time than there are machines. *Energy*: between two
+   times every plan would execute more than the machines have time for, whether tasks start as early
+   or as late as they can; a task for which that holds only if it starts as early as it can starts
+   later, and so on (Erschler and Lopez 1990; Baptiste, Le Pape and Nuijten 1999).
+2. else, in windows of starts that are narrower by that, by a SAT solver, CaDiCaL of python-sat
+   (``pip install python-sat``): a literal says that a task starts by some time, another that it is
+   executed then; of these as many are true at a time as there are machines (Sinz 2005). ``--cnf``
+   writes the clauses in DIMACS form, for any other solver.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from benchmarks.sets import known
 from benchmarks.table import Table
 from makespan import Dag, Network
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.taskgraph import formats
 from makespan.taskgraph.bounding.heads import heads
 from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
@@ -40,8 +44,9 @@ class Question:
     until: int
     seconds: list[int]
     before: list[list[int]]
-    first: list[int]
-    last: list[int]
+    order: list[int]
+    first: Integers
+    last: Integers
 
     def refusal(self) -> str | None:
         """Say what shows that there is none, without a search."""
@@ -50,7 +55,43 @@ class Question:
         busy = np.zeros(self.until + 1, dtype=int)
         for first, last, lasts in zip(self.first, self.last, self.seconds, strict=True):
             busy[last : first + lasts] += 1
-        return "tasks at a time" if busy.max() > self.machines else None
+        if busy.max() > self.machines:
+            return "tasks at a time"
+        while self._in_sequence() and (changed := self._in_room()) is not False:
+            if changed is None:
+                return None
+        return "energy"
+
+    def _in_sequence(self) -> bool:
+        """Narrow the windows by what is before and behind; say whether none is empty."""
+        for task in self.order:
+            for each in self.before[task]:
+                self.first[task] = max(self.first[task], self.first[each] + self.seconds[each])
+        for task in reversed(self.order):
+            for each in self.before[task]:
+                self.last[each] = min(self.last[each], self.last[task] - self.seconds[each])
+        return bool((self.first <= self.last).all())
+
+    def _in_room(self) -> bool | None:
+        """Narrow windows by the work between any two times; None: no more, False: it is too much.
+
+        Of a task that starts in a window, at least as much is between two times as if it starts as
+        early, or as late, as it can.
+        """
+        time, lasts = np.arange(self.until + 1), np.array(self.seconds)
+        since, until = time[:, None, None], time[None, :, None]
+        early, late = (
+            np.maximum(np.minimum(until, start + lasts) - np.maximum(since, start), 0)
+            for start in (self.first, self.last)
+        )
+        least = np.minimum(early, late)
+        room = self.machines * np.maximum(until - since, 0) - least.sum(axis=2, keepdims=True)
+        if (room < 0).any():
+            return False
+        later, sooner = ((each - least > room).any(axis=(0, 1)) for each in (early, late))
+        self.first[:] += later
+        self.last[:] -= sooner
+        return True if later.any() or sooner.any() else None
 
     def clauses(self) -> Iterator[list[int]]:
         """Yield the clauses; names are numbers, a negative one the opposite."""
@@ -63,7 +104,7 @@ class Question:
             """Return the literal of a start by ``time``; None: never, 0: always."""
             if time < self.first[task]:
                 return None
-            return 0 if time >= self.last[task] else int(pool.id((task, time)))
+            return 0 if time >= self.last[task] else int(pool.id((task, int(time))))
 
         def implied(given: int | None, *then: int | None) -> Iterator[list[int]]:
             if given is not None and 0 not in then:
@@ -99,7 +140,7 @@ def question(dag: Dag, machines: int, until: int) -> Question:
     first, _ = heads(order, before, seconds, machines)
     behind, _ = heads(order[::-1], reduced, seconds, machines)
     last = until - behind - seconds
-    return Question(machines, until, seconds.tolist(), before, first.tolist(), last.tolist())
+    return Question(machines, until, seconds.tolist(), before, order, first, last)
 
 
 def _searched(asked: Question, cnf: Path | None, answer: multiprocessing.SimpleQueue[bool]) -> None:
@@ -135,7 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Lower bounds, shown by other means.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("rows", type=Path)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--cnf", type=Path)
     given = parser.parse_args()
     if given.cnf is not None:
@@ -144,9 +185,9 @@ def main() -> None:
         "stg_certificates",
         "The standard task graph set: what shows the new optima",
         "`python -m benchmarks.certificates`: of the graphs that the published table leaves "
-        "open, what shows without OR-tools that no plan is a unit shorter. Heads and tails, and "
-        "the tasks that every plan executes at some time, are bounds without a search; CaDiCaL "
-        f"1.5.3 (python-sat) had {given.seconds:g} s for the clauses that `--cnf` writes. "
+        "open, what shows without OR-tools that no plan is a unit shorter. Heads and tails, the "
+        "tasks that every plan executes at some time, and energy are bounds without a search; "
+        f"CaDiCaL 1.5.3 (python-sat) had {given.seconds:g} s for the clauses that `--cnf` writes. "
         "`benchmarks.sets stg --plans` writes the plans.",
         ("graph", "machines", "optimum", "shown by"),
         clock="wall-clock time",
