@@ -1,8 +1,8 @@
 """Lower bounds of task graphs on identical machines, shown by other means than OR-tools.
 
-``python -m benchmarks.certificates FOLDER ROWS.csv [--seconds 120] [--cnf TO]``, with the folder and
-the rows of ``benchmarks.sets stg``. For each graph that the published table leaves open and a plan
-closes, it shows that no plan ends a unit earlier:
+``python -m benchmarks.certificates FOLDER ROWS.csv [--seconds 120] [--cnf TO]``, with the folder
+and the rows of ``benchmarks.sets stg``. For each graph that the published table leaves open and a
+plan closes, it shows that no plan ends a unit earlier:
 
 1. Without a search. *Heads and tails*: a task, what comes before it and what comes behind it take
    longer, all work before (behind) it on all machines at once (Carlier 1987). *Tasks at a time*:
