@@ -19,7 +19,7 @@ def random_problem(rng: random.Random, *, four: bool = False) -> DivisibleLoad:
     """
     while True:
         try:
-            return _tree(rng) if rng.random() < 0.1 else _star(rng, four)
+            return random_tree_problem(rng) if rng.random() < 0.1 else _star(rng, four)
         except ProblemError:
             continue
 
@@ -32,7 +32,8 @@ def _maybe(rng: random.Random, share: float, *values: Any) -> Any:
     return rng.choice(values) if rng.random() < share else None
 
 
-def _tree(rng: random.Random) -> DivisibleLoad:
+def random_tree_problem(rng: random.Random) -> DivisibleLoad:
+    """Return a problem of up to five nodes of a tree."""
     fixed = rng.random() < 0.5
     nodes = []
     for index in range(rng.randint(1, 5)):

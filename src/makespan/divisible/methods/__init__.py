@@ -28,5 +28,6 @@ AUTO = (
     "milp",
     "sequence-search",
     "chunk-programme",
+    "tree-programme",
 )
 """What ``auto`` tries in turn."""
