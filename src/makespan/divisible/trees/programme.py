@@ -1,8 +1,8 @@
 """The mixed-integer programme of a tree with fixed costs: who takes part, and who is served first.
 
 A node v that takes part computes ``a[v]`` units; the message to it carries what its subtree
-computes, ``f[v]``, and has come at t[v]. It waits for the parent's and, one sibling at a time, for the
-messages before it:
+computes, ``f[v]``, and has come at t[v]. It waits for the parent's and, one sibling at a time, for
+the messages before it:
 
     t[v] >= t[parent] + C_v u[v] + c_v f[v],    t[v] >= t[sibling] + C_v u[v] + c_v f[v] or after it
     t[v] + W_v y[v] + w_v a[v] <= T.
