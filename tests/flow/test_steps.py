@@ -32,6 +32,7 @@ BUS = Star(
         for fixed, unit in ((1, 3), (2, 4), (20, 3))
     ]
 )
+UNIFORM = Star([Worker(send=1, compute=5) for _ in range(3)])
 RETURNS = Star([Worker(send=2, compute=3, return_=1), Worker(send=4, compute=5, return_=2)])
 TASKS = {"machines": 3, "durations": [7, 6, 5, 4, 3.14159, 2, 2, 1, 0]}
 SAME = {"machines": 5, "segments": 4, "latency": 0.0, "transfer": 1.0}
@@ -51,9 +52,15 @@ CASES: list[tuple[str, Problem]] = [
     ("list-scheduling", IndependentTasks(**TASKS)),
     ("multifit", IndependentTasks(**TASKS)),
     *((name, IndependentTasks(2, [7, 6, 5, 4, 3], speeds=[1, 2])) for name in UNLIKE),
+    ("interchange", IndependentTasks(**TASKS)),
+    ("largest-differencing", IndependentTasks(**TASKS)),
     ("mcnaughton", IndependentTasks(**TASKS, preemptive=True)),
     ("star", DivisibleLoad(load=10, platform=LINEAR)),
     ("bus-exchange", DivisibleLoad(load=10, platform=BUS)),
+    ("greedy", DivisibleLoad(load=10, platform=LINEAR)),
+    ("umr", DivisibleLoad(load=10, platform=UNIFORM, rounds="auto")),
+    ("multi-installment", DivisibleLoad(load=10, platform=UNIFORM, rounds="auto")),
+    ("multi-installment", DivisibleLoad(load=10, platform=UNIFORM, rounds=3)),
     ("fifo", DivisibleLoad(load=10, platform=RETURNS, discipline="fifo")),
     ("lifo", DivisibleLoad(load=10, platform=RETURNS, discipline="lifo")),
     ("threshold", Partition(tasks=9, costs=ROWS)),

@@ -11,6 +11,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
+from makespan.core.steps import Step
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
@@ -103,27 +104,38 @@ def _least_end(filling: Filling, low: float, limit: float, control: Control) -> 
     load = filling.problem.load
     assert load is not None
     enough = load * (1 - 1e-12)
-    high = _enough_time(filling, low, enough) if np.isinf(limit) else limit
+    high = _enough_time(filling, low, enough, control) if np.isinf(limit) else limit
     if high is None or filling.load_by(high)[0] < enough:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2.0
         if control.expired() or not low < middle < high:
             break
-        if filling.load_by(middle)[0] >= enough:
+        if _done(filling, middle, enough, control) >= enough:
             high = middle
         else:
             low = middle
     return high
 
 
-def _enough_time(filling: Filling, least: float, enough: float) -> float | None:
+def _done(filling: Filling, end: float, enough: float, control: Control) -> float:
+    """Return the load that is done by ``end``, and log it."""
+    done = filling.load_by(end)[0]
+    if control.log_steps:
+        word = "enough" if done >= enough else "too little"
+        by, load = f"{end:.8g}", f"{done:.8g}"
+        text = f"by {by}: {load} would be done, {word}"
+        control.step(Step(text=text, cells={"end": by, "done": load, "": word}))
+    return done
+
+
+def _enough_time(filling: Filling, least: float, enough: float, control: Control) -> float | None:
     """Return an end by which the load is done; None if no time seems to be enough."""
     if not np.isfinite(least):
         return None
     end, done, vain = least or 1.0, -2.0, 0
     for _ in range(DOUBLINGS):
-        more = filling.load_by(end)[0]
+        more = _done(filling, end, enough, control)
         if more >= enough:
             return end
         vain = vain + 1 if 0.0 < more <= done else 0

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import Star
+from makespan.divisible.rounds.log import log_rounds
 
 MAX_ROUNDS = 10_000
 WORSE_ROUNDS = 20
 
 
-def uniform_rounds(star: Star, load: float, most: int = MAX_ROUNDS) -> Plan | None:
+def uniform_rounds(
+    star: Star, load: float, most: int = MAX_ROUNDS, control: Control | None = None
+) -> Plan | None:
     """Return the plan with the number of rounds that the model predicts to be best.
 
     Parameters
@@ -30,6 +34,8 @@ def uniform_rounds(star: Star, load: float, most: int = MAX_ROUNDS) -> Plan | No
         Units.
     most
         The most rounds.
+    control
+        Keeps a log of the numbers of rounds that are tried.
 
     None where every number of rounds would need a negative chunk. Complexity: O(rounds tried^2),
     and the chunks of the best.
@@ -40,6 +46,8 @@ def uniform_rounds(star: Star, load: float, most: int = MAX_ROUNDS) -> Plan | No
     for rounds in range(1, min(most, MAX_ROUNDS) + 1):
         times = _round_times(star, order, load, rounds)
         end = np.inf if times is None else _predicted(star, order, times)
+        if control is not None:
+            log_rounds(control, rounds, None if times is None else end)
         if times is not None and (best is None or end < best[0]):
             best, worse = (end, times), 0
         else:

@@ -12,6 +12,7 @@ from makespan.core.solution import Solution
 from makespan.independent.bounds import bounds
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan, greedy, longest_first
+from makespan.independent.placing.steps import log_exchange
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -66,9 +67,14 @@ def _evened(problem: IndependentTasks, start: Schedule, bound: float, control: C
         for other in np.argsort(load, kind="stable").tolist():
             swap = _best_swap(seconds[rows[longest]], seconds[rows[other]], load[[longest, other]])
             if swap is not None:
+                pair, before = [longest, other], load[[longest, other]]
+                given, taken = rows[longest][swap[0]], rows[other][swap[1] :][:1]
                 _exchange(rows, longest, other, swap)
-                for changed in (longest, other):
+                for changed in pair:
                     load[changed] = seconds[rows[changed]].sum()
+                if control.log_steps:
+                    moved = [int(tasks[given]), *tasks[taken if swap[1] >= 0 else []].tolist()]
+                    log_exchange(problem, control, moved, pair, [*before, *load[pair]])
                 break
         else:
             break

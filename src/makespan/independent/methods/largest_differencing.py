@@ -13,6 +13,7 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan, longest_first
+from makespan.independent.placing.steps import log_joined
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
 
@@ -58,8 +59,8 @@ def largest_differencing(problem: IndependentTasks, control: Control) -> Solutio
     while len(partial) > 1:
         if control.expired():
             return Solution(schedule=first_plan(problem, control))
-        _, _, loads, rows = heapq.heappop(partial)
-        _, _, others, with_rows = heapq.heappop(partial)
+        largest, _, loads, rows = heapq.heappop(partial)
+        following, _, others, with_rows = heapq.heappop(partial)
         joined = [
             (load + other, (one, two))
             for load, other, one, two in zip(
@@ -70,6 +71,7 @@ def largest_differencing(problem: IndependentTasks, control: Control) -> Solutio
         least = joined[-1][0]
         loads, rows = [load - least for load, _ in joined], [row for _, row in joined]
         heapq.heappush(partial, (-loads[0], next(numbers), loads, rows))
+        log_joined(control, (-largest, -following), len(partial), loads[0])
     machine = np.zeros(some, dtype=np.int64)
     for index, rows in enumerate(partial[0][3] if partial else ()):
         machine[_leaves(rows)] = index

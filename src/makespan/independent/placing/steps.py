@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -102,6 +103,51 @@ def log_capacity(
             text=f"capacity {at}: {word}; the least is between {low} and {high}",
             cells={"capacity": at, "first fit": word, "from": low, "to": high},
             values={"capacity": capacity, "from": lower, "to": upper},
+        )
+    )
+
+
+def log_exchange(
+    problem: IndependentTasks,
+    control: Control,
+    tasks: Sequence[int],
+    pair: Sequence[int],
+    loads: Sequence[float],
+) -> None:
+    """Log a move of a task, or a swap of two, on a pair of machines.
+
+    Parameters
+    ----------
+    loads
+        Of the machine that the first task leaves, of the other, and of both afterwards.
+    """
+    one, other = (problem.machines[each] for each in pair)
+    given, back = [*(problem.tasks[each] for each in tasks), ""][:2]
+    was, had, now, has = map(float, loads)
+    control.step(
+        Step(
+            text=f"{given} from {one} to {other}{f', {back} back' if back else ''}: "
+            f"{one} {number(was)} to {number(now)}, {other} {number(had)} to {number(has)}",
+            cells={
+                "task": given, "from": one, "to": other, "back": back,
+                "load": was, "now": now, "its load": had, "then": has,
+            },
+            items={"chosen": tuple(tasks)},
+        )
+    )  # fmt: skip
+
+
+def log_joined(control: Control, differences: tuple[float, float], left: int, now: float) -> None:
+    """Log two partial plans that are joined, by their differences, and how many are left."""
+    if not control.log_steps:
+        return
+    one, other = differences
+    control.step(
+        Step(
+            text=f"differences {number(one)} and {number(other)} become {number(now)}; partial "
+            f"plans left: {left}",
+            cells={"largest": one, "next": other, "joined": now, "left": left},
+            values={"difference": now},
         )
     )
 

@@ -19,6 +19,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.log import log_rounds
 from makespan.divisible.rounds.sizing import Sized, chained
 from makespan.divisible.timing import timed
 
@@ -54,6 +55,7 @@ def multi_installment(problem: DivisibleLoad, control: Control) -> Solution:
     worse = 0
     for rounds in range(1, MAX_ROUNDS):
         sized = chained(problem, _round_robin(problem, rounds))
+        log_rounds(control, rounds, None if sized is None else sized.makespan)
         if sized is None:
             break
         better = best is None or sized.makespan < best.makespan * (1 - 1e-12)
@@ -84,11 +86,13 @@ def _given_rounds(problem: DivisibleLoad, rounds: int, control: Control) -> Solu
     More rounds have smaller chunks, so the most rounds are found by doubling and bisection.
     """
     sized = chained(problem, _round_robin(problem, 1))
+    log_rounds(control, 1, None if sized is None else sized.makespan)
     used, high = 1, 2
     most = max(1, min(rounds, MAX_CHUNKS // len(problem.star)))
     while sized is not None and used < most and not control.expired():
         trial = min(high, most)
         found = chained(problem, _round_robin(problem, trial))
+        log_rounds(control, trial, None if found is None else found.makespan)
         if found is not None:
             used, sized, high = trial, found, 2 * trial
         elif trial - used <= 1:

@@ -49,7 +49,7 @@ def umr(problem: DivisibleLoad, control: Control) -> Solution:
     """
     assert problem.load is not None
     most = MAX_ROUNDS if problem.rounds == "auto" else int(problem.rounds)
-    plan = uniform_rounds(problem.star, problem.load, most)
+    plan = uniform_rounds(problem.star, problem.load, most, control)
     if plan is None:
         return Solution(schedule=None, notes=("uniform rounds would need a negative chunk",))
     return Solution(schedule=timed(problem, plan))
