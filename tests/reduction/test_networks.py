@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import makespan
-from makespan import Interconnect, ProblemError, Reduction
+from makespan import InputError, Interconnect, ProblemError, Reduction
 from makespan.core.control import Control
+from makespan.flow.pictures.views import drawing
 from makespan.reduction.bounds import bounds, grain
+from makespan.reduction.generate import generate
 from makespan.reduction.methods.rarest_first import Spreader
 from makespan.reduction.rules.reversal import schedule_from_copies
 from tests.oracles import reduction_brute as oracle
@@ -173,3 +175,54 @@ def test_refusals() -> None:
     ):
         with pytest.raises(ProblemError, match=said):
             Reduction(**{"segments": 2, **fields})
+
+
+@pytest.mark.parametrize(
+    "topology",
+    ["complete", "bus", "star", "switch", "ring", "mesh", "torus", "hypercube", "tree", "nodes"],
+)
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_generated_networks(topology: str, spread: float) -> None:
+    """Every topology can be asked for, follows the seed, and is planned."""
+    options: dict[str, Any] = {"machines": 8, "segments": 8, "network": topology, "spread": spread}
+    problem = generate(np.random.default_rng(3), collective="all-gather", **options)
+    assert problem == generate(np.random.default_rng(3), collective="all-gather", **options)
+    assert problem.network is not None
+    latencies = problem.network.latencies[problem.network.arcs > 0]
+    assert (len(np.unique(latencies)) > 1) == (spread > 0 and topology not in ("complete", "bus"))
+    result = makespan.solve(problem, method="rarest-first", restarts=2, rebuilds=0)
+    assert makespan.check(result).ok
+
+
+def test_generated_networks_refuse_what_does_not_fit() -> None:
+    for options, said in (
+        ({"network": "hypercube", "machines": 6}, "a hypercube has 1, 2, 4, 8"),
+        ({"network": "nodes", "machines": 6}, "holds 4 machines, but there are 6"),
+        ({"network": "rings"}, "is not a topology; did you mean 'ring'"),
+    ):
+        with pytest.raises(ProblemError, match=said):
+            generate(np.random.default_rng(1), **options)
+
+
+def test_pictures_show_what_links_carry(tmp_path: Path) -> None:
+    """Of a problem, rates and latencies; of a plan, the data over each link."""
+    problem = two_nodes(collective="broadcast", segments=2)
+    result = makespan.solve(problem, time_limit=2.0)
+    makespan.save(problem, tmp_path / "problem.svg", view="platform")
+    makespan.save(result, tmp_path / "plan.svg", view="platform")
+    assert "rate of every link: 2, latency 0.5" in (tmp_path / "problem.svg").read_text()
+    drawn = drawing(result, "platform")
+    labels = dict(zip(zip(drawn.edges.source, drawn.edges.target, strict=True), drawn.edges.label,
+                      strict=True))  # fmt: skip
+    assert labels[4, 6] == labels[5, 6]  # what leaves one node enters the other
+    assert float(labels[4, 6]) >= 2
+    with pytest.raises(InputError, match="the problem states none"):
+        makespan.save(replace(problem, network=None), tmp_path / "none.svg", view="platform")
+
+
+@pytest.mark.parametrize("name", ["ring", "nodes"])
+def test_examples(name: str) -> None:
+    problem = makespan.read_problem(Path(__file__).parents[2] / f"examples/networks/{name}.toml")
+    result = makespan.solve(problem, time_limit=1.0)
+    assert makespan.check(result).ok
+    assert result.lower_bound > 0.6 * result.makespan

@@ -8,6 +8,8 @@ import numpy as np
 
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.inputs.rules import Rule
+from makespan.core.network.interconnect import Interconnect
+from makespan.core.network.topology import squarish
 from makespan.reduction.problem import Collective, Reduction
 
 
@@ -22,6 +24,8 @@ def generate(
     spread: float = 0.0,
     collective: Collective = "reduce",
     decimals: Literal[0, 1, 2, 3] = 1,
+    network: str | None = None,
+    devices: int = 4,
 ) -> Reduction:
     """Return a reduction with times around the given ones.
 
@@ -38,6 +42,11 @@ def generate(
         of the means, one per pair of machines and one per machine.
     decimals
         What times are rounded to, so that they have a common unit.
+    network
+        A topology (:class:`~makespan.Interconnect`), or ``"switch"``, with such times for a link;
+        meshes and tori as square as possible. None: each to each, in tables.
+    devices
+        The machines of each of the ``nodes``, which meet behind a card each.
     """
     mistakes = Mistakes()
     mistakes.number("spread", spread, Rule("a spread is from 0 to 1", high=1.0))
@@ -47,26 +56,57 @@ def generate(
         ends["before"] = rng.integers(1, machines + 1, (segments, 1)).tolist()
         wanted = rng.integers(0, 2, (segments, machines)).astype(bool)
         ends["after"] = [(np.flatnonzero(row) + 1).tolist() for row in wanted]
+    given: dict[str, Any] = {"segments": segments, "collective": collective, **ends}
+    if network is not None:
+        times = latency, transfer, spread, decimals
+        links = _network(rng, machines, network, devices, *times)
+        own = reduce * rng.uniform(1 - spread, 1 + spread, machines) if spread else reduce
+        return Reduction(network=links, reduce=np.round(own, decimals) if spread else own, **given)
     if spread == 0:
-        return Reduction(
-            machines=machines,
-            segments=segments,
-            latency=latency,
-            transfer=transfer,
-            reduce=reduce,
-            collective=collective,
-            **ends,
-        )
+        given |= {"latency": latency, "transfer": transfer, "reduce": reduce}
+        return Reduction(machines=machines, **given)
 
     def around(mean: float, shape: tuple[int, ...]) -> np.ndarray:
         return np.round(mean * rng.uniform(1 - spread, 1 + spread, shape), decimals)
 
     return Reduction(
         machines=machines,
-        segments=segments,
         latency=around(latency, (machines, machines)),
         transfer=around(transfer, (machines, machines)),
         reduce=around(reduce, (machines,)),
-        collective=collective,
-        **ends,
+        **given,
     )
+
+
+def _network(
+    rng: np.random.Generator,
+    machines: int,
+    topology: str,
+    devices: int,
+    latency: float,
+    transfer: float,
+    spread: float,
+    decimals: int,
+) -> Interconnect:
+    """Return a network whose links take times around the given ones."""
+    shape = squarish(machines) if topology in ("mesh", "torus") else ()
+    if topology == "nodes":
+        shape = (machines // max(1, devices), devices)
+    fields: dict[str, Any] = {"topology": topology, "shape": shape, "latency": latency}
+    if topology == "switch":
+        fields |= {"topology": "star", "routers": ["switch"]}
+    usual = Interconnect(machines, rate=1 / transfer if transfer else np.inf, **fields)
+    usual.collect_mistakes(mistakes := Mistakes())
+    mistakes.raise_if_any()
+    if not spread or topology in ("complete", "bus"):
+        return usual
+
+    def near(mean: float) -> float:
+        return float(np.round(mean * rng.uniform(1 - spread, 1 + spread), decimals))
+
+    fields["links"] = [
+        (usual.nodes[one], usual.nodes[other], 1 / seconds if seconds else np.inf, near(latency))
+        for one, other in np.argwhere(np.triu(usual.arcs)).tolist()
+        for seconds in [near(transfer)]
+    ]
+    return Interconnect(machines, rate=usual.rate, **fields)

@@ -89,3 +89,13 @@ def _grid(machines: int, shape: tuple[int, ...], *, closed: bool) -> Pairs:
                 yield (node, node + stride)
             elif closed and extent > 2:
                 yield (node - (extent - 1) * stride, node)
+
+
+def squarish(machines: int) -> tuple[int, int]:
+    """Return the two extents whose product is ``machines`` and that differ least.
+
+    >>> squarish(12), squarish(7)
+    ((3, 4), (1, 7))
+    """
+    rows = next(rows for rows in range(int(machines**0.5), 0, -1) if machines % rows == 0)
+    return rows, machines // rows

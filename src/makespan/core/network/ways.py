@@ -24,6 +24,8 @@ class Ways:
         Infinite where there is no way.
     latency
         The sum over the links. Infinite where there is no way.
+    via
+        The node before each node on the way from a machine, shape (machines, nodes); -1 for none.
     shared
         The links on the way that other transfers may hold, though ports are free: numbers from 0,
         then -1; shape (machines, machines, most on a way).
@@ -35,6 +37,7 @@ class Ways:
 
     seconds: Floats
     latency: Floats
+    via: Integers
     shared: Integers
     ahead: Floats
     names: tuple[str, ...]
@@ -53,6 +56,7 @@ def ways_of(network: Interconnect) -> Ways:
     rates, latencies, medium = network.arcs, network.latencies, network.medium
     seconds = np.full((count, nodes), np.inf)
     latency = np.full((count, nodes), np.inf)
+    before = np.full((count, nodes), -1)
     most = 1 + len(network.routers)
     used = np.full((count, nodes, most), -1)
     ahead = np.zeros((count, nodes, most))
@@ -67,6 +71,7 @@ def ways_of(network: Interconnect) -> Ways:
             via = frontier[linked[:, fresh].argmax(axis=0)]
             seconds[start, fresh] = np.maximum(seconds[start, via], 1.0 / rates[via, fresh])
             latency[start, fresh] = latency[start, via] + latencies[via, fresh]
+            before[start, fresh] = via
             used[start, fresh] = used[start, via]
             ahead[start, fresh] = ahead[start, via]
             if len(fresh):
@@ -79,7 +84,7 @@ def ways_of(network: Interconnect) -> Ways:
     latency, ahead = (_in_digits(each[:, :count]) for each in (latency, ahead[:, :, :deepest]))
     shared, ahead, media = _shared(used[:, :count, :deepest], ahead, latency)
     names = tuple(_name(network, int(number)) for number in media)
-    return Ways(frozen(seconds[:, :count]), frozen(latency), shared, ahead, names)
+    return Ways(frozen(seconds[:, :count]), frozen(latency), frozen(before), shared, ahead, names)
 
 
 def _in_digits(sums: Floats) -> Floats:

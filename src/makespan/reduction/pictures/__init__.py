@@ -13,10 +13,11 @@ from makespan.core.errors import InputError
 from makespan.core.picture import Bars, OnDemand, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
 from makespan.reduction.pictures.graph import graph
+from makespan.reduction.pictures.network import platform
 from makespan.reduction.problem import Reduction, segment_name
 from makespan.reduction.sends import reductions_of
 
-VIEWS = {"graph": graph}
+VIEWS = {"graph": graph, "platform": platform}
 LANES = ("reduce", "receive", "send")
 REDUCE, RECEIVE, SEND = range(3)
 

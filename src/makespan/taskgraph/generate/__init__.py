@@ -9,6 +9,7 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
+from makespan.core.network.topology import squarish
 from makespan.taskgraph.generate.graphs import GENERATORS
 from makespan.taskgraph.model.dag import CORES, Dag
 from makespan.taskgraph.model.network import Network
@@ -92,7 +93,7 @@ def generate(
     mistakes.number("rigid", rigid, Rule("a share is 0 to 1", high=1.0))
     mistakes.raise_if_any()
     speeds = np.exp(rng.uniform(0.0, np.log(heterogeneity), machines))
-    shape = _shape(machines) if topology in ("mesh", "torus") else ()
+    shape = squarish(machines) if topology in ("mesh", "torus") else ()
     dag = _graph(graph, extent, ccr, rng)
     if rigid and cores > 1:
         dag = _with_cores(dag, cores, rigid, rng)
@@ -118,13 +119,3 @@ def _with_cores(dag: Dag, most: int, share: float, rng: np.random.Generator) -> 
         work=dag.work, source=dag.source, target=dag.target, size=dag.size, names=dag.names,
         cores=cores,
     )  # fmt: skip
-
-
-def _shape(machines: int) -> tuple[int, int]:
-    """Return the two extents whose product is ``machines`` and that differ least.
-
-    >>> _shape(12), _shape(7)
-    ((3, 4), (1, 7))
-    """
-    rows = next(rows for rows in range(int(machines**0.5), 0, -1) if machines % rows == 0)
-    return rows, machines // rows
