@@ -245,3 +245,12 @@ def test_a_file_of_another_problem_is_refused() -> None:
     problem = Reduction(machines=4, segments=2, transfer=1)
     with pytest.raises(FileError, match=r"algo.ngpus: is 3 here, but 4 in the problem"):
         msccl.read(GOOD, problem)
+
+
+def test_a_file_with_sends_over_missing_links_is_refused() -> None:
+    table = [[0, 1, 1], [1, 0, np.inf], [1, 1, 0]]
+    problem = Reduction(machines=3, segments=1, collective="broadcast", transfer=table)
+    with pytest.raises(FileError, match=r"GPU 1, tb 0\.send: no link leads from M2 to M3"):
+        msccl.read(GOOD, problem)
+    plan = makespan.solve(problem).schedule
+    assert msccl.read(msccl.write(problem, plan), problem)[1].makespan == plan.makespan

@@ -57,7 +57,7 @@ def read(text: str, problem: Reduction | None = None) -> tuple[Reduction, Schedu
     stated = problem_in(root, problem)
     claim_sends(stated)
     in_place = root.get("inplace", "0") != "0" and root.get("outofplace", "0") == "0"
-    run = _Run(stated, programme_in(root, len(stated.machines)), in_place)
+    run = _Run(stated, programme_in(root, stated), in_place)
     run.to_the_end()
     schedule = in_order(stated, run.found(), np.array(run.arrivals, dtype=np.int64))
     if schedule is None:

@@ -77,7 +77,7 @@ def _whole(
     return max(0, low)
 
 
-def programme_in(root: Element, machines: int) -> Programme:
+def programme_in(root: Element, problem: Reduction) -> Programme:
     """Return the thread blocks of every GPU, by their ids.
 
     Raises
@@ -85,7 +85,7 @@ def programme_in(root: Element, machines: int) -> Programme:
     FileError
         With every mistake found, up to a number of them.
     """
-    mistakes = Mistakes()
+    mistakes, machines = Mistakes(), len(problem.machines)
     found: Programme = [{} for _ in range(machines)]
     gpus = {part.get("id", ""): part for part in root if local(part) == "gpu"}
     if gpus.keys() != set(map(str, range(machines))):
@@ -108,6 +108,11 @@ def programme_in(root: Element, machines: int) -> Programme:
                     mistakes.add(f"{place}.{key}", f"{number} is the GPU itself")
                 if min(one, two) >= 0 and end in ends:
                     mistakes.add(f"{place}.{key}", "another tb has this peer on this channel")
+                if min(one, two) >= 0 and problem.links is not None and not problem.links[one, two]:
+                    missing = (
+                        f"no link leads from {problem.machines[one]} to {problem.machines[two]}"
+                    )
+                    mistakes.add(f"{place}.{key}", missing)
                 ends.add(end)
         _check_waits(where, blocks, mistakes)
     mistakes.raise_if_any(FileError)
