@@ -198,13 +198,36 @@ def test_circulant_is_optimal(n: int, m: int) -> None:
     assert result.makespan == 3 * (m - 1 + math.ceil(math.log2(n)))
 
 
+@pytest.mark.parametrize(
+    ("latency", "reduce", "waves"), [(0, 0, 1), (1, 0, 2), (1.5, 0, 3), (3, 0, 4), (1, 1, 3)]
+)
+@pytest.mark.parametrize("collective", ["reduce", "broadcast"])
+@pytest.mark.parametrize(("machines", "segments"), [(2, 5), (5, 1), (7, 2), (13, 20), (32, 9)])
+def test_rounds_of_waves_take_turns(
+    collective: Any, machines: int, segments: int, latency: float, reduce: float, waves: int
+) -> None:
+    """While copies are under way, ports go on: a wave has a round every so many transfers."""
+    if collective == "broadcast" and reduce:
+        waves = 2
+    problem = Reduction(
+        machines=machines, segments=segments, collective=collective, latency=latency,
+        transfer=1, reduce=reduce,
+    )  # fmt: skip
+    result = makespan.solve(problem, method="circulant")
+    assert result.makespan is not None
+    waves = min(waves, segments)
+    rounds = -(-segments // waves) - 1 + (machines - 1).bit_length()
+    length = latency + 1 + (reduce if collective == "reduce" else 0)
+    assert result.makespan <= (rounds - 1) * max(waves, length) + waves - 1 + length
+
+
 @pytest.mark.kernels
 def test_circulant_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled and plain loops make the same plan."""
     monkeypatch.setattr(jit, "forced", False)
-    plain = copies_of(37, 12)
+    plain = [copies_of(37, 13, waves) for waves in (1, 3)]
     monkeypatch.setattr(jit, "forced", True)
-    assert np.array_equal(plain, copies_of(37, 12))
+    assert np.array_equal(plain, [copies_of(37, 13, waves) for waves in (1, 3)])
 
 
 def test_circulant_always_has_its_plan() -> None:

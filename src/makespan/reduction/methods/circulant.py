@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import ceil
+
 import numpy as np
 
 from makespan.core.control import Control
@@ -35,29 +38,35 @@ from makespan.reduction.sends import claim_sends
     proves="(m - 1 + ceil(log2 n)) transfers, the lower bound of Bar-Noy and Kipnis (1994), where "
     "latency and reduction take no time",
     complexity="O(n log² n + n m)",
-    source="Träff 2024, receive schedules on circulant graphs",
+    source="Träff 2024, receive schedules on circulant graphs; waves that take turns",
 )
 def circulant(problem: Reduction, control: Control) -> Solution:
     """In round k, machine r gives to machine r + skip[k]; every machine gets a new segment in
     every round once it has one.
+
+    Where a copy is under way for longer than it holds a port, other rounds fit between: segments
+    are dealt to so many waves, whose rounds take turns.
     """
     assert problem.segments != "auto"
+    assert problem.times is not None
     machines, segments = len(problem.machines), problem.segments
     claim_sends(problem)
-    copies = copies_of(machines, segments)
-    assert problem.times is not None
-    at_once = problem.times.latency == problem.times.reduce == 0
+    latency, transfer, reduce = map(Fraction, problem.times)
+    length, period = latency + transfer + reduce, max(transfer, reduce)
+    waves = min(segments, ceil(length / period)) if period else 1
+    copies = copies_of(machines, segments, waves)
+    at_once = latency == reduce == 0
     found = Solution(schedule=schedule_from_copies(problem, copies), optimal=at_once)
     return logged(problem, control, found)
 
 
-def copies_of(machines: int, segments: int) -> Integers:
+def copies_of(machines: int, segments: int, waves: int = 1) -> Integers:
     """Return the rows (giver, taker, segment) in the order of their rounds."""
     copies = np.empty(((machines - 1) * segments, 3), dtype=np.int64)
     if len(copies):
         takes = takes_of(machines)
         skips = np.array(skips_of(machines), dtype=np.int64)
-        circulate.at(len(copies))(skips, takes, segments, copies)
+        circulate.at(len(copies))(skips, takes, segments, waves, copies)
     return copies
 
 
@@ -150,24 +159,30 @@ def receive(skips, takes):  # type: ignore[no-untyped-def]
 
 
 @loop(pays_from=2_000)
-def circulate(skips, takes, segments, copies):  # type: ignore[no-untyped-def]
+def circulate(skips, takes, segments, waves, copies):  # type: ignore[no-untyped-def]
     """Fill in the rows (giver, taker, segment) in the order of their rounds.
 
-    Every machine gets in every round what is due, unless it has it.
+    Every machine gets in every round what is due, unless it has it. Segment s is the s // waves-th
+    of wave s mod waves.
     """
     count = len(skips) - 1
     machines = skips[count]
     has = np.zeros((machines, segments), dtype=np.bool_)
-    total = segments - 1 + count
-    empty = -total % count
     row = 0
-    for turn in range(empty, total + empty):
-        phase, k = turn // count, turn % count
-        for taker in range(1, machines):
-            block = min(takes[taker, k] + phase * count - empty, segments - 1)
-            if block >= 0 and not has[taker, block]:
-                has[taker, block] = True
-                copies[row, 0] = (taker - skips[k]) % machines
-                copies[row, 1] = taker
-                copies[row, 2] = block
-                row += 1
+    for turn in range((segments + waves - 1) // waves - 1 + count):
+        for wave in range(waves):
+            last = (segments - 1 - wave) // waves
+            total = last + count
+            if turn >= total:
+                continue
+            empty = -total % count
+            phase, k = (turn + empty) // count, (turn + empty) % count
+            for taker in range(1, machines):
+                block = min(takes[taker, k] + phase * count - empty, last)
+                segment = block * waves + wave
+                if block >= 0 and not has[taker, segment]:
+                    has[taker, segment] = True
+                    copies[row, 0] = (taker - skips[k]) % machines
+                    copies[row, 1] = taker
+                    copies[row, 2] = segment
+                    row += 1
