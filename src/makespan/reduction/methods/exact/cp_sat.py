@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import CP_SAT, Need, register
+from makespan.core.registry import CP_SAT, Need, find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import (
-    COMMON_UNIT,
-    COPIED_OR_COMBINED,
-    FREE_ORDER,
-    GIVEN_COUNT,
-    at_most,
+from makespan.reduction.methods.exact.both_ways import (
+    ASKED_EVERY,
+    MAX_PAIRS,
+    MODELLED,
+    BothWays,
+    Unbuilt,
+    sends_of_a_segment,
 )
+from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, at_most
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, links_of_copies
 from makespan.reduction.sends import Sends, costs_of, sends_of
@@ -30,23 +32,21 @@ if TYPE_CHECKING:
 
 MAX_ARCS = 60_000
 ARCS_IN_REACH = 6_000
-MAX_PAIRS = 300_000
 EXACT_PRESOLVE = 2**30  # see makespan.backends.cp_sat.search
-ASKED_EVERY = 200  # arcs or pairs between looks at the clock
 
 
 def _arcs(most: int) -> Need:
     return at_most(
         most,
-        "possible sends, (n - 1)² m",
-        lambda problem: (len(problem.machines) - 1) ** 2 * problem.items,
+        "possible sends, (n - 1)² m, or 2 n (n - 1) m",
+        lambda problem: sends_of_a_segment(problem) * problem.items,
     )
 
 
 @register(
     "reduction",
     name="cp-sat",
-    needs=(CP_SAT, COPIED_OR_COMBINED, GIVEN_COUNT, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
+    needs=(CP_SAT, GIVEN_COUNT, MODELLED, FREE_ORDER, COMMON_UNIT, _arcs(MAX_ARCS)),
     reach=(_arcs(ARCS_IN_REACH),),
     proves="CP-SAT's optimality certificate, in whole units of time",
     complexity="exponential; (n - 1)² m optional transfers",
@@ -58,7 +58,8 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     Combinations may first follow in any order, which gives a bound and mostly the optimum. Where
     the order of arrival then ends later, it is asked for and the search repeated.
     """
-    if not problem.statement.copied[1].any():
+    done = problem.statement.one_way and not problem.statement.copied[1].any()
+    if done or len(problem.machines) == 1:
         return Solution(schedule=Schedule.of_rows(problem.machines, []), optimal=True)
     from makespan.backends.cp_sat import search
 
@@ -71,10 +72,11 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
     assert incumbent is not None
     unit = float(problem.unit or 1)
     solution = Solution(schedule=incumbent)
+    build: Any = _Model if problem.statement.one_way else BothWays
     for in_order_of_arrival in (False, True):
         try:
-            model = _Model(problem, control, incumbent, in_order_of_arrival)
-        except _Unbuilt:
+            model = build(problem, control, incumbent, in_order_of_arrival)
+        except Unbuilt:
             return replace(solution, optimal=False, stopped=True)
         found = search(
             model.model,
@@ -106,6 +108,8 @@ def _first(problem: Reduction, control: Control) -> Solution:
     from makespan.reduction.methods.given_plan import given_plan
     from makespan.reduction.methods.rarest_first import rarest_first
 
+    if problem.collective == "all-reduce":
+        return find_method("reduction", "reduce-then-broadcast").run(problem, control, restarts=1)
     if problem.destinations is None and problem.sequences is None:
         return rarest_first(problem, control, restarts=20, rebuilds=0)
     return given_plan(problem, control)
@@ -114,10 +118,6 @@ def _first(problem: Reduction, control: Control) -> Solution:
 def _in_seconds(problem: Reduction, units: int) -> float:
     assert problem.unit is not None
     return float(units * problem.unit)
-
-
-class _Unbuilt(Exception):
-    """The model was not built to its end."""
 
 
 class _Copy(NamedTuple):
@@ -231,7 +231,7 @@ class _Model:
         """Give up where the time is up."""
         self.built += 1
         if self.built % ASKED_EVERY == 0 and self.control.expired():
-            raise _Unbuilt
+            raise Unbuilt
 
     def _possible(self, taker: int, segment: int, giver: int) -> bool:
         """Whether a given plan allows the copy, in the direction of the problem."""
@@ -316,7 +316,7 @@ class _Model:
         """A unit prepares copies in the order in which they are sent."""
         model = self.model
         if sum(len(unit) * (len(unit) - 1) // 2 for unit in copies) > MAX_PAIRS:
-            raise _Unbuilt
+            raise Unbuilt
         for one, two in (pair for unit in copies for pair in combinations(unit, 2)):
             self._look()
             first = model.new_bool_var("")
