@@ -26,7 +26,7 @@ from makespan import IndependentTasks, solve
 FAMILIES = (
     "U1a100", "U10a100", "U100a120", "U100a200", "U1000a1100", "JobsCorre", "MaqCorre",
 )  # fmt: skip
-SIZES = ((100, 10), (200, 20), (500, 20), (1000, 20))
+SIZES = ((100, 10), (200, 20), (500, 20), (1000, 20), (500, 30), (1000, 40), (1000, 50))
 """Tasks and machines."""
 EACH, LIMIT = 1, 5.0
 VALUES = ("LR value", "Gurobi value", "Cplex value")

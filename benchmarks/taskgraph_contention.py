@@ -26,15 +26,21 @@ NETWORKS = (
     Network([1.0, 1.0, 1.0], topology="ring", message_setup=0.5),
 )
 RATIOS = (0.5, 1.0, 5.0)
-SIZES = ((range(3, 7), 3), ((10,), 1), ((15,), 1))
+SIZES = (
+    (range(3, 7), 3, RATIOS), ((10,), 1, RATIOS), ((15,), 1, RATIOS),
+    ((30,), 1, (1.0,)), ((50,), 1, (1.0,)),
+)  # fmt: skip
+"""Tasks, seeds and ratios."""
 LIMIT = 2.0
 QUICK = ("heft", "peft", "mcp", "etf", "mapping-heuristic", "single-machine")
 
 
-def problems(sizes: Sequence[int], seeds: int, model: tuple[str, str]) -> Iterator[TaskGraph]:
+def problems(
+    sizes: Sequence[int], seeds: int, ratios: Sequence[float], model: tuple[str, str]
+) -> Iterator[TaskGraph]:
     """Yield the problems of some sizes under a model."""
     communication, contention = model
-    for tasks, network, ratio, seed in product(sizes, NETWORKS, RATIOS, range(seeds)):
+    for tasks, network, ratio, seed in product(sizes, NETWORKS, ratios, range(seeds)):
         dag = generators.layered(tasks, ccr=ratio, rng=seed)
         yield TaskGraph(dag, network, communication=communication, contention=contention)  # type: ignore[arg-type]
 
@@ -45,7 +51,7 @@ def main() -> None:
         "taskgraph_contention",
         "Task graphs under contention and blocking: optima",
         f"`auto` with {LIMIT:g} s: random layered graphs, communication to computation "
-        f"{', '.join(f'{ratio:g}' for ratio in RATIOS)}, "
+        f"{', '.join(f'{ratio:g}' for ratio in RATIOS)} (1 from 30 tasks on), "
         "on three machines linked each to each, on a bus, in a ring, and four on a router; "
         "wall-clock time. The last columns: how much longer than the best plan known those of the "
         "quick heuristics (the best of "
@@ -54,10 +60,10 @@ def main() -> None:
         clock="wall-clock time",
     )  # fmt: skip
     for warm in ("cp-sat-transfers", "local-search"):
-        solve(next(problems((30,), 1, MODELS[0])), method=warm, time_limit=LIMIT)
-    for (sizes, seeds), model in product(SIZES, MODELS):
+        solve(next(problems((30,), 1, (1.0,), MODELS[0])), method=warm, time_limit=LIMIT)
+    for (sizes, seeds, ratios), model in product(SIZES, MODELS):
         proved, times, quick, searched = 0, [], [], []
-        for problem in problems(sizes, seeds, model):
+        for problem in problems(sizes, seeds, ratios, model):
             started = time.perf_counter()
             result = solve(problem, time_limit=LIMIT)
             times.append(time.perf_counter() - started)
