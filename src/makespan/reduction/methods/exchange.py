@@ -27,7 +27,8 @@ from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
 
-Block = tuple[int, int, int]  # giver, taker, and whose segments
+Block = tuple[Integers, Integers, Integers]  # givers, takers, and whose segments, of a step
+Blocks = Callable[[int, Integers], Iterator[Block]]
 DEALT = Need(
     "collective = 'all-gather' or 'reduce-scatter'",
     says("collective", "all-gather", "reduce-scatter"),
@@ -96,15 +97,16 @@ def direct(problem: Reduction, control: Control) -> Solution:
     return _planned(problem, control, np.column_stack([giver, taker, segment])[rounds])
 
 
-def _method(
-    name: str, source: str, *more: Need
-) -> Callable[[Callable[[int], Iterator[Block]]], Callable[[int], Iterator[Block]]]:
+def _method(name: str, source: str, *more: Need) -> Callable[[Blocks], Blocks]:
     """Register the method that gathers the blocks that the decorated function yields in order."""
 
-    def decorate(blocks: Callable[[int], Iterator[Block]]) -> Callable[[int], Iterator[Block]]:
+    def decorate(blocks: Blocks) -> Blocks:
         def rows_of(problem: Reduction) -> Integers:
-            rows = list(blocks(len(problem.machines)))
-            return np.array(rows, dtype=np.int64).reshape(-1, 3)
+            machines = len(problem.machines)
+            whose = np.arange(min(machines, problem.items))  # others hold nothing
+            steps = [np.stack(np.broadcast_arrays(*step)) for step in blocks(machines, whose)]
+            rows = [step.reshape(3, -1).T for step in steps]
+            return np.concatenate([np.zeros((0, 3), dtype=np.int64), *rows])
 
         def run(problem: Reduction, control: Control) -> Solution:
             claim_sends(problem)
@@ -127,31 +129,29 @@ def _method(
 
 
 @_method("ring", "Patarasuk and Yuan 2009")
-def ring(machines: int) -> Iterator[Block]:
+def ring(machines: int, whose: Integers) -> Iterator[Block]:
     """Pass on to the next machine of a ring what came from the one before."""
     for step in range(machines - 1):
-        for machine in range(machines):
-            yield machine, (machine + 1) % machines, (machine - step) % machines
+        machine = (whose + step) % machines
+        yield machine, (machine + 1) % machines, whose
 
 
 @_method("recursive-doubling", "Thakur, Rabenseifner and Gropp 2005", POWER_OF_TWO)
-def recursive_doubling(machines: int) -> Iterator[Block]:
+def recursive_doubling(machines: int, whose: Integers) -> Iterator[Block]:
     """Exchange all there is with a machine at twice the distance each step, or half, backwards."""
     distance = 1
     while distance < machines:
-        for machine in range(machines):
-            low = machine // distance * distance
-            for whose in range(low, low + distance):
-                yield machine, machine ^ distance, whose
+        machine = (whose // distance * distance)[:, None] + np.arange(distance)
+        yield machine, machine ^ distance, whose[:, None]
         distance *= 2
 
 
 @_method("bruck", "Bruck, Ho, Kipnis, Upfal and Weathersby 1997")
-def bruck(machines: int) -> Iterator[Block]:
+def bruck(machines: int, whose: Integers) -> Iterator[Block]:
     """Send all there is to a machine at twice the distance each step, for any number."""
     distance = 1
     while distance < machines:
-        for machine in range(machines):
-            for step in range(min(distance, machines - distance)):
-                yield machine, (machine - distance) % machines, (machine + step) % machines
+        step = np.arange(min(distance, machines - distance))[:, None]
+        machine = (whose - step) % machines
+        yield machine, (machine - distance) % machines, whose
         distance *= 2
