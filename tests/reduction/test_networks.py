@@ -226,3 +226,14 @@ def test_examples(name: str) -> None:
     result = makespan.solve(problem, time_limit=1.0)
     assert makespan.check(result).ok
     assert result.lower_bound > 0.6 * result.makespan
+
+
+def test_two_levels_are_crossed_once() -> None:
+    """Each segment passes a card once for each other node, better than a ring does."""
+    problem = makespan.read_problem(Path(__file__).parents[2] / "examples/networks/nodes.toml")
+    ours = makespan.solve(problem, method="rarest-first", restarts=40, rebuilds=0)
+    assert ours.makespan < makespan.solve(problem, method="ring").makespan
+    assert ours.makespan < 1.15 * ours.lower_bound
+    everywhere = replace(problem, collective="all-reduce")
+    values = {bound.name: bound.value for bound in bounds(everywhere)}
+    assert 48 < values["cuts"] < 51  # of four nodes, each sends 3/4 of all segments twice

@@ -71,10 +71,11 @@ def cuts(problem: Reduction) -> float:
     holders = enters.astype(float) @ holds.T > 0
     value = entering_bound(ways, sets, enters @ units, holders)
     over = np.isfinite(ways.seconds)
-    lag = float(ways.latency[over].min(initial=np.inf))
 
     def passing(amount: float, pairs: Bools) -> float:
-        return amount / capacity(ways, pairs) + lag if amount > 0 else 0.0
+        if amount <= 0:
+            return 0.0
+        return amount / capacity(ways, pairs) + float(ways.latency[pairs].min(initial=np.inf))
 
     for amounts, linked in ((enters @ units, over), (leaves @ units, over.T)):
         only = linked.sum(axis=0) == 1
@@ -90,11 +91,22 @@ def cuts(problem: Reduction) -> float:
             value = max(value, passing(amount, over & (group[:, None] != group)))
         copies = lacks.sum(axis=0) if problem.statement.one_way else both.sum(axis=0) - 2
         value = max(value, passing(float(copies @ units), over))
+        # whoever needs no shared link to another is in one group with it: once to each that lacks
+        near = np.isfinite(shortest(np.where(shared[:, :, 0] < 0, ways.seconds, np.inf)))
+        near |= near.T
+        parts = np.unique(near, axis=0).astype(float)
+        if (parts.sum(axis=0) == 1).all():
+            held, wanted = parts @ holds > 0, parts @ lacks > 0
+            one_way = problem.statement.one_way
+            once = (wanted & ~held).sum(axis=0) if one_way else (held.sum(0) + wanted.sum(0) - 2)
+            value = max(value, passing(float(np.maximum(once, 0) @ units), over & ~near))
     if problem.statement.one_way:  # all ports together, each segment on its longest way
         hops = shortest(ways.seconds)
         rows = [hops[own].min(axis=0)[wanted] for own, wanted in zip(holds.T, lacks.T, strict=True)]
         longest = np.array([row.max(initial=0.0) for row in rows])
-        value = max(value, float(longest @ units) / len(hops) + (lag if longest.any() else 0.0))
+        if longest.any():
+            lag = float(ways.latency[over].min())
+            value = max(value, float(longest @ units) / len(hops) + lag)
     return value * (1 - ROUNDING)
 
 

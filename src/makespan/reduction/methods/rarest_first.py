@@ -19,7 +19,14 @@ from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import broadcast_of, links_of_copies, schedule_from_copies
 from makespan.reduction.rules.routes import quickest_ways, without_idle
-from makespan.reduction.rules.spreading import IN_TIME, NEEDIEST, RELEASE_FIRST, spread
+from makespan.reduction.rules.spreading import (
+    IN_TIME,
+    NEEDIEST,
+    NOT_TWICE,
+    PATIENT,
+    RELEASE_FIRST,
+    spread,
+)
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Tables, claim_sends
 
@@ -78,6 +85,8 @@ class Spreader:
         script = np.empty((0, 3), dtype=np.int64) if script is None else script
         if not len(self.growing):
             style &= ~IN_TIME
+        if self.links[2] and seed % 4:
+            style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
             self.holds, takers, *self.costs, *self.links, seed, style, script, copies, times,

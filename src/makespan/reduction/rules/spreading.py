@@ -15,6 +15,8 @@ from makespan.core.numeric.jit import loop
 RELEASE_FIRST = 1  # who has a segment first sends a new one whenever there is one
 NEEDIEST = 2  # of equally early receivers the one with the fewest segments, else any
 IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what is rare
+NOT_TWICE = 8  # over shared links goes only what nobody has who needs none to get there
+PATIENT = 16  # who waits for a shared link decides anew when it is free
 
 
 @loop(pays_from=400)
@@ -47,6 +49,15 @@ def spread(  # type: ignore[no-untyped-def]
     out_port = np.zeros(machines, latency.dtype)
     in_port = np.zeros(machines, latency.dtype)
     link = np.zeros(links, latency.dtype)
+    near = np.zeros((segments if shared is not None else 0, machines), np.bool_)
+    once = (style & 8) != 0
+    if shared is not None and once:  # who gets what from somebody without shared links
+        for machine in range(machines):
+            for other in range(machines):
+                if shared[machine, other, 0] < 0 and transfer[machine, other] >= 0:
+                    for segment in range(segments):
+                        if holds[machine, segment]:
+                            near[segment, other] = True
     owned = np.zeros(machines, np.int64)
     idle = np.ones(machines, np.bool_)
     holders = np.zeros(segments, np.int64)
@@ -112,9 +123,14 @@ def spread(  # type: ignore[no-untyped-def]
                     if able and spread_pairs > 0:
                         able = False
                         for step in range(left[new]):
-                            if transfer[sender, lacking[new, step]] >= 0:
+                            other = lacking[new, step]
+                            if transfer[sender, other] >= 0:
                                 able = True
-                                break
+                                if shared is not None:
+                                    far = shared[sender, other, 0] >= 0
+                                    able = not (once and far and near[new, other])
+                                if able:
+                                    break
                     if able:
                         break
                     released[sender] += 1
@@ -168,6 +184,10 @@ def spread(  # type: ignore[no-untyped-def]
                         machine = lacking[other, step]
                         if transfer[sender * spread_pairs, machine * spread_pairs] < 0:
                             continue
+                        if shared is not None:
+                            far = shared[sender, machine, 0] >= 0
+                            if once and far and near[other, machine]:
+                                continue
                         able = True
                         lag = latency[sender * spread_pairs, machine * spread_pairs]
                         if in_port[machine] - lag <= now:
@@ -204,16 +224,22 @@ def spread(  # type: ignore[no-untyped-def]
                 other = lacking[segment, (offset + step) % count]
                 if transfer[sender * spread_pairs, other * spread_pairs] < 0:
                     continue
+                far = False
+                if shared is not None:
+                    far = once and shared[sender, other, 0] >= 0
+                    if far and near[segment, other]:
+                        continue
                 at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
                 if shared is not None:
                     for way in range(shared.shape[2]):
                         on = shared[sender, other, way]
                         if on >= 0:
                             at = max(at, link[on] - ahead[sender, other, way])
-                at += (
-                    transfer[sender * spread_pairs, other * spread_pairs]
-                    + latency[sender * spread_pairs, other * spread_pairs]
-                ) * spread_pairs
+                if not far:  # a shared link that is free is not left idle
+                    at += (
+                        transfer[sender * spread_pairs, other * spread_pairs]
+                        + latency[sender * spread_pairs, other * spread_pairs]
+                    ) * spread_pairs
                 better = receiver < 0 or at < earliest
                 if not better and at == earliest and style & 2:
                     better = owned[other] < fewest
@@ -223,6 +249,14 @@ def spread(  # type: ignore[no-untyped-def]
                     seen += 1
                     if seen >= 16 or not (style & 2):
                         break
+            if (
+                shared is not None
+                and style & 16
+                and earliest > now
+                and shared[sender, receiver, 0] >= 0
+            ):
+                heappush(heap, (earliest, sender))
+                continue
         # send it
         work = prepare[sender * spread_units] * size[segment]
         lag = latency[sender * spread_pairs, receiver * spread_pairs]
@@ -243,6 +277,10 @@ def spread(  # type: ignore[no-untyped-def]
         out_port[sender] = start + lasts
         in_port[receiver] = arrival
         hold[receiver, segment] = arrival
+        if shared is not None and once:
+            for other in range(machines):
+                if shared[receiver, other, 0] < 0 and transfer[receiver, other] >= 0:
+                    near[segment, other] = True
         end = max(end, arrival)
         if end >= allowed:
             return latency[0, 0] * 0 - 1  # of the same type; what is allowed may be infinite
