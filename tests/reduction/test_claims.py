@@ -111,6 +111,29 @@ def test_auto_claims_only_what_is_true(seed: int) -> None:
     assert not any("believed" in note or "dropped" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
+@pytest.mark.parametrize(
+    ("machines", "segments", "times", "ends"),
+    [
+        (16, 3, (0, 1, 0), (5, 5)),
+        (12, 3, (0.1, 1, 0.3), (4.3, 5.2)),
+        (12, 24, (1.1, 1, 1.3), (23.1, 30.7)),
+    ],
+)
+def test_few_holders_at_first_are_counted(
+    collective: Any, machines: int, segments: int, times: Any, ends: tuple[float, float]
+) -> None:
+    """Where fewer machines than there are have something to copy, plans are proved, too."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=machines, segments=segments, collective=collective, latency=latency,
+        transfer=transfer, reduce=reduce,
+    )  # fmt: skip
+    result = makespan.solve(problem, time_limit=5.0)
+    assert result.status == "optimal"
+    assert result.makespan == pytest.approx(ends[collective == "reduce-scatter"])
+
+
 @pytest.mark.parametrize("collective", ["scatter", "gather", "all-to-all"])
 @pytest.mark.parametrize(("machines", "segments"), [(2, 3), (4, 4), (5, 7), (8, 12)])
 def test_straight_sends_are_proved(collective: Any, machines: int, segments: int) -> None:

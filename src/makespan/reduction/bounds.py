@@ -26,7 +26,14 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.distances import distances
-from makespan.reduction.model.growth import ROUNDING, arrivals, capacity, in_order, last_arrival
+from makespan.reduction.model.growth import (
+    ROUNDING,
+    arrivals,
+    capacity,
+    copied_by,
+    in_order,
+    last_arrival,
+)
 from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
 from makespan.reduction.search.completions import least_seconds
@@ -39,6 +46,8 @@ SOURCES = {
     "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu 2013, one segment",
     "capacity": "counting copies: each by the root leads to n - 1 at most, and no faster than one "
     "segment grows; Karp, Sahay, Santos and Schauser 1993, sending items more than once",
+    "holders": "counting copies: by machines that hold something, who grow from those that do at "
+    "first; Karp, Sahay, Santos and Schauser 1993",
     "order": "segments in order on every port: sends of the next follow, and those of one to the "
     "root stand together",
     "ports": "every segment passes each port on its way",
@@ -184,6 +193,8 @@ def dealt(problem: Reduction, holds: Any, lacks: Any, *, back: bool) -> dict[str
         length, period, _, _, _, scale = costs.in_units()
         last = arrivals(int(wanted[one].max()) + 1, length, period, length)[-1]
         values["growth"] = float(last * scale)
+        count = copied_by(machines, int(holds.any(axis=1).sum()), length, period, int(lacks.sum()))
+        values["holders"] = float(count * scale)
     if problem.times is None and machines <= FEW_MACHINES and len(sizes) * machines <= FEW_PATHS:
         ways = distances(problem, small, back=back, combining=back)
         # a row for each taker: from the nearest holder of each segment

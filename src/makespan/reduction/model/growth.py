@@ -87,13 +87,33 @@ def capacity(machines: int, length: int, period: int, segments: int) -> int:
     >>> capacity(12, 23, 2, 64)  # units of half a second: latency 10, transfer 1, reduction 0.5
     179
     """
+    growing = arrivals(max(2, machines - 1), length, period, length)[: machines - 1]
+    return _enough(np.array(growing), length, period, segments * (machines - 1))
+
+
+def copied_by(machines: int, holders: int, length: int, period: int, copies: int) -> int:
+    """Return the earliest time by which so many copies can have arrived, of any segments.
+
+    From each of those that hold something at first, others grow that do, no faster than with one
+    segment; all of them copy as fast as they can.
+
+    >>> copied_by(16, 3, 1, 1, 45)  # an all-gather of 3 segments: 3 + 6 + 12 + 16 + 16 copies
+    5
+    """
+    if not copies:
+        return 0
+    growing = arrivals(max(2, -(-machines // holders)), length, period, length)
+    times = np.repeat(np.array(growing), holders)[:machines]
+    return _enough(times, length, period, copies)
+
+
+def _enough(since: Any, length: int, period: int, wanted: int) -> int:
+    """Return when so many copies can have arrived, by machines that start them ``since`` then."""
     if period == 0:
         return length
-    wanted = segments * (machines - 1)
-    most = length + period * wanted
+    most = int(since[0]) + length + period * wanted
     exact = most < 2**61
-    growing = arrivals(max(2, machines - 1), length, period, length)[: machines - 1]
-    times: Any = np.array(growing, dtype=np.int64 if exact else np.float64)
+    times: Any = since.astype(np.int64 if exact else np.float64)
 
     def copies(end: int) -> int:
         room = end - times - length if exact else float(end) * (1 + ROUNDING) - times - length
