@@ -28,7 +28,7 @@ COARSE, FINE = 2**30, 2**40
 WORKERS = 8  # their variety proves more, even on two cores
 FEW = 3
 """Units between bound and plan from which it is asked, for each, whether a plan ends by then."""
-FROM, TURN = 0.6, 0.2
+FROM, TURN = 0.6, 0.3
 """The share of the time left for that, and of it that of each turn but the last."""
 PROVES = (
     "CP-SAT's complete search over times that are exact or rounded down: where it rules out "
