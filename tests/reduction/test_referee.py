@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -303,3 +304,36 @@ def test_the_first_of_each_key_starts_first_then_ends_first() -> None:
     reading.find_first.run(60, (key, start.astype(float), end.astype(float)), (first,))
     order = np.lexsort((end, start, key))
     assert first.tolist() == order[np.searchsorted(key[order], np.arange(4))].tolist()
+
+
+def test_lines_of_many_sends_are_short() -> None:
+    """However many sends a machine has, its line is read at a glance; how many are left is said."""
+    problem = Reduction(machines=3, segments=60, transfer=1, latency=0.125)
+    result = makespan.solve(problem)
+    lines = str(result).splitlines()
+    assert max(map(len, lines)) <= 120
+    (line,) = [each for each in lines if each.startswith("  M2 sends")]
+    told = line.count("→")
+    assert line.endswith(f", and {60 - told} more")
+    assert told >= 5
+
+
+def test_the_text_says_what_the_search_counted() -> None:
+    """The notebook's counts for four machines and segments."""
+    times: Any = {"latency": 1, "transfer": 1, "reduce": 1}
+    result = makespan.solve(Reduction(machines=4, segments=4, order="greedy", **times))
+    said = "of 531441 destinations tested, 65536 are valid, 8 optimal, 4 of these distinct"
+    assert said in str(result)
+
+
+COLLECTIVES = Path(__file__).parents[2] / "examples" / "collectives"
+
+
+@pytest.mark.parametrize("path", sorted(COLLECTIVES.iterdir()), ids=lambda path: path.stem)
+def test_the_example_of_every_collective_is_planned(path: Path) -> None:
+    """There is a file of each, called after it."""
+    problem = makespan.read_problem(path)
+    assert (problem.collective, len(list(COLLECTIVES.iterdir()))) == (path.stem, 9)  # type: ignore[attr-defined]
+    result = makespan.solve(problem, time_limit=1.0)
+    assert makespan.check(result).ok
+    assert {"destinations", "sources"} & set(result.answer)

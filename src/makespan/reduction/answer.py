@@ -11,6 +11,8 @@ from makespan.reduction.problem import ROOT, Reduction, segment_name
 from makespan.reduction.sends import segment_count, sends_of
 
 SHOWN = 24
+COLUMNS = 100
+"""How many machines are shown, and how wide the line of each may be."""
 
 
 def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def answer(problem: Reduction, schedule: Schedule) -> dict[str, Any]:
 
 
 def lines(problem: Reduction, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
-    """Return the answer as lines of text: per machine, its sends in order."""
+    """Return the answer as lines of text: per machine, its first sends in order."""
     schedule = schedule.renamed(problem.machines)
     segments = segment_count(problem, schedule)
     sends, rows = sends_of(problem, schedule)
@@ -63,13 +65,14 @@ def lines(problem: Reduction, schedule: Schedule, *, most: int = SHOWN) -> list[
         mine = np.flatnonzero(sends.sender == machine)
         if not len(mine):
             continue
-        steps = [
-            f"{segment_name(int(sends.segment[row]))}→{names[int(sends.receiver[row])]}"
-            f" at {schedule.start[rows[row]]:.6g}"
-            for row in mine[:most].tolist()
-        ]
-        more = f", and {len(mine) - most} more" if len(mine) > most else ""
-        text.append(f"  {names[machine]} sends {', '.join(steps)}{more}")
+        line, told = f"  {names[machine]} sends", 0
+        for row in mine[:most].tolist():
+            name, peer = segment_name(int(sends.segment[row])), names[int(sends.receiver[row])]
+            step = f"{',' * (told > 0)} {name}→{peer} at {schedule.start[rows[row]]:.6g}"
+            if told and len(line) + len(step) > COLUMNS:
+                break
+            line, told = line + step, told + 1
+        text.append(line + (f", and {len(mine) - told} more" if len(mine) > told else ""))
     if len(names) > most:
         text.append(f"  and {len(names) - most} more machines")
     return text

@@ -57,10 +57,15 @@ def exhaustive(
         "valid": found.valid,
         "optimal": found.optimal,
     }
+    counted = (
+        f"of {found.tested} destinations tested, {found.valid} are valid, {found.optimal} optimal"
+    )
     if found.solutions is not None:  # as ``destinations`` takes them: counted from 1
+        counted += f", {len(found.solutions)} of these distinct up to renaming machines"
         told["distinct"] = [(solution + 1).tolist() for solution in found.solutions]
     return Solution(
         schedule=in_order(problem, sends),
         optimal=problem.order == "greedy" and not compatible,
         details={"exhaustive": told},
+        notes=(counted,),
     )
