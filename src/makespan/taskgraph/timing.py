@@ -198,11 +198,12 @@ class _Rows:
         """Return what gives the earliest starts and ends of all rows, for their seconds."""
         problem, schedule = self.problem, self.schedule
         count, rows = len(self.machine_of), len(schedule)
+        steps = count * int(problem.cores.max()) if problem.is_rigid else 0  # over cores
         sending, receiving, things = self._occupied()
         nominal = np.zeros(count)
         nominal[self.task[self.computes]] = schedule.end[self.computes]
         run = earliest.prepared(
-            repetitions * (2 * rows + len(self.graph[1])),
+            repetitions * (2 * rows + len(self.graph[1]) + steps),
             (
                 self._order(), self.computes, self.task, self.edge, ~self.first, self.last,
                 sending, receiving, self.after, *self.graph, self.machine_of,
@@ -216,9 +217,9 @@ class _Rows:
                 (
                     seconds, start, end, nominal.copy(), np.zeros(len(self.graph[2])),
                     np.zeros(things), np.zeros(int(problem.cores.sum())), np.full(count, -1.0),
-                    np.full(int(problem.cores.sum()), -1), np.zeros(len(problem.network)),
+                    np.zeros(count, dtype=np.int64), np.zeros(len(problem.network)),
                 ),
-                (problem.is_blocking, problem.is_rigid),
+                (problem.is_blocking, problem.is_blocking or problem.is_rigid),
             )  # fmt: skip
             return start, end
 
@@ -291,18 +292,17 @@ def by_owner(rank, computes, owner, place, order):  # type: ignore[no-untyped-de
 def earliest(  # type: ignore[no-untyped-def]
     order, computes, task, edge, following_hop, last, sending, receiving, after,
     first_in, in_edges, source, has_rows, machine_of, first_core, release, held,
-    seconds, start, end, task_end, there, free, core_free, clock, holder, taken_last,
-    blocking, rigid,
+    seconds, start, end, task_end, there, free, core_free, clock, taken, taken_last,
+    blocking, in_their_order,
 ):  # fmt: skip
     """Write the earliest start and end of every row, dispatched in ``order``.
 
     A row starts when the row before it on everything that it occupies has ended, and what it
     builds on is there; what takes no time and fetches nothing needs no core. ``core_free`` holds a
-    heap of the times at which the cores of a machine are free, for each machine; these times in
-    their order where ``rigid`` tasks hold several cores; with ``blocking``, where cores are taken
-    before their task starts, the times of its cores in turn, and ``holder`` the tasks. ``task`` is
-    the task that a row computes or brings data to; ``sending`` and ``receiving`` index ``free``, or
-    are -1.
+    heap of the times at which the cores of a machine are free, for each machine; or these times
+    ``in_their_order``, where tasks hold several cores or, with ``blocking``, take them before they
+    start. ``taken`` is room for how many cores each task has. ``task`` is the task that a row
+    computes or brings data to; ``sending`` and ``receiving`` index ``free``, or are -1.
     ``task_end`` comes in with the ends to be used for tasks that have not been dispatched.
     """
     for index in range(len(order)):
@@ -317,19 +317,16 @@ def earliest(  # type: ignore[no-untyped-def]
                     begin = max(begin, there[each])
                 else:
                     begin = max(begin, task_end[source[each]])
-            if not blocking:
-                if seconds[row] > 0.0:
-                    begin = max(begin, core_free[first_core[place] + held[goal] - 1])
-            elif not computes[row] or seconds[row] > 0.0:
-                for _ in range(held[goal]):
-                    core = first_core[place]
-                    for other in range(core + 1, first_core[place + 1]):
-                        if core_free[other] < core_free[core]:
-                            core = other
-                    if core_free[core] < HELD:
-                        begin = max(begin, core_free[core])
-                    holder[core] = goal
-                    core_free[core] = HELD  # until it has been executed
+            if seconds[row] > 0.0 or not computes[row]:
+                first, behind, width = first_core[place], first_core[place + 1], held[goal]
+                if core_free[first + width - 1] < HELD:
+                    begin = max(begin, core_free[first + width - 1])
+                taken[goal] = width
+                if in_their_order:  # the last are those that are held
+                    for core in range(first, behind - width):
+                        core_free[core] = core_free[core + width]
+                    for core in range(behind - width, behind):
+                        core_free[core] = HELD
             taken_last[place] = begin
             clock[goal] = begin
         if computes[row]:
@@ -337,18 +334,14 @@ def earliest(  # type: ignore[no-untyped-def]
             end[row] = start[row] + seconds[row]
             task_end[goal] = end[row]
             first, cores = first_core[place], first_core[place + 1] - first_core[place]
-            if blocking:
-                for core in range(first, first + cores):
-                    if holder[core] == goal:
-                        core_free[core] = end[row]
-            elif seconds[row] > 0.0 and rigid:
-                core, width = first, held[goal]
-                while core + width < first + cores and core_free[core + width] < end[row]:
-                    core_free[core] = core_free[core + width]
-                    core += 1
-                for each in range(core, core + width):
+            if in_their_order:
+                core, width = first + cores - 1, taken[goal]
+                while core - width >= first and core_free[core - width] > end[row]:
+                    core_free[core] = core_free[core - width]
+                    core -= 1
+                for each in range(core - width + 1, core + 1):
                     core_free[each] = end[row]
-            elif seconds[row] > 0.0:
+            elif taken[goal] > 0:
                 hole = 0
                 while 2 * hole + 1 < cores:
                     one = two = first + 2 * hole + 1

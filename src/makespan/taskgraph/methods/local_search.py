@@ -197,7 +197,8 @@ def improved(
     steps = max(1, SLICE // large)
     reach = REACH_SAMPLED if len(sample.ends) > 1 else _reach(moves, count)
     for first, last in pairwise([*range(0, moves, steps), moves]):
-        loop(*inputs, last - first, moves, reach, len(network), sample.ranked_from)
+        rest = moves, reach, len(network), sample.ranked_from, problem.is_rigid
+        loop(*inputs, last - first, *rest)
         if control.expired():
             break
     order, machine = map(np.asarray, inputs[-6:-4])

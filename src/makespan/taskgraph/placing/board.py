@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.numeric.arrays import Integers, Rows
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.placing.gaps import FOREVER
+from makespan.taskgraph.placing.cores import Cores
 from makespan.taskgraph.problem import TaskGraph
 
 
@@ -131,7 +131,7 @@ class Board(Growing):
     def __init__(self, problem: TaskGraph) -> None:
         super().__init__(problem)
         dag = problem.dag
-        self.cores = [[0.0] * cores for cores in problem.cores.tolist()]
+        self.cores = [Cores(cores) for cores in problem.cores.tolist()]
         self.width: list[int] = dag.cores.tolist()
         self._blocking = problem.is_blocking
         self._contention = problem.contention
@@ -139,10 +139,7 @@ class Board(Growing):
 
     def free_at(self, machine: int, width: int = 1) -> float:
         """Return when so many cores of ``machine`` are next free; inf where it has fewer."""
-        cores = self.cores[machine]
-        if width == 1:
-            return min(cores)
-        return sorted(cores)[width - 1] if width <= len(cores) else FOREVER
+        return self.cores[machine].free_at(width)
 
     def try_on(self, task: int, machine: int, not_before: float = 0.0) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
@@ -156,15 +153,14 @@ class Board(Growing):
         self.occupy(task, placement)
         return placement
 
-    def occupy(self, task: int, placement: Placement) -> list[float]:
-        """Keep a task where it was tried; return when the cores of the machine were free before."""
+    def occupy(self, task: int, placement: Placement) -> Cores:
+        """Keep a task where it was tried; return the cores of the machine as they were before."""
         cores = self.cores[placement.machine]
         before = cores.copy()
         self.machine[task] = placement.machine
         self.start[task], self.end[task] = placement.start, placement.end
         if placement.end > placement.taken:
-            for _ in range(self.width[task]):
-                cores[cores.index(min(cores))] = placement.end
+            cores.take(self.width[task], placement.end)
         return before
 
     def _placed(
@@ -174,8 +170,7 @@ class Board(Growing):
         end, source = self.end, self._source
         seconds, taken = self._seconds(task, machine), max(not_before, self._release[task])
         if self._blocking or seconds > 0:  # what takes no time needs no core
-            width, cores = self.width[task], self.cores[machine]
-            taken = max(taken, min(cores) if width == 1 else self.free_at(machine, width))
+            taken = max(taken, self.cores[machine].free_at(self.width[task]))
         waited = 0.0
         if self._blocking:
             for edge in edges:

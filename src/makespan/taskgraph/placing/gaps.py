@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import NamedTuple
 
 FOREVER = float("inf")
@@ -50,11 +50,6 @@ class Gaps:
             (max(begin, earliest), end)
             for begin, end in zip(self._start[place:], self._end[place:], strict=True)
         ]
-
-    def free_until(self, start: float) -> float:
-        """Return until when it is free from ``start`` on; -inf where it is not free then."""
-        place = bisect_right(self._start, start) - 1
-        return self._end[place] if place >= 0 and start < self._end[place] else -FOREVER
 
     def fits(self, start: float, end: float) -> bool:
         """Whether the time from ``start`` to ``end`` is free."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import Growing, Moved, Placement
-from makespan.taskgraph.placing.gaps import FOREVER, Gaps, Taken
+from makespan.taskgraph.placing.cores import FOREVER, Profile, Replaced
+from makespan.taskgraph.placing.gaps import Gaps, Taken
 from makespan.taskgraph.problem import TaskGraph
 
-Undo = list[tuple[Gaps, Taken]]
+Undo = list[tuple[Gaps, Taken] | tuple[Profile, Replaced]]
 
 
 class Insertion(Growing):
@@ -33,25 +33,27 @@ class Insertion(Growing):
 
     def __init__(self, problem: TaskGraph) -> None:
         super().__init__(problem)
-        claim(300.0 * problem.cores.sum(), "the gaps of all cores")
-        self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
+        self._profiles: list[Profile] = []
+        self.cores: list[list[Gaps]] = [[] for _ in problem.cores]
+        if problem.is_rigid:
+            self._profiles = [Profile(cores) for cores in problem.cores.tolist()]
+        else:
+            claim(300.0 * problem.cores.sum(), "the gaps of all cores")
+            self.cores = [[Gaps() for _ in range(cores)] for cores in problem.cores.tolist()]
         self._free: defaultdict[int, Gaps] = defaultdict(Gaps)
         self._plain = not problem.transfers_wait
         self._width: list[int] = problem.dag.cores.tolist()
 
     def has_cores(self, task: int, machine: int) -> bool:
         """Whether a machine has the cores that a task needs."""
-        return self._width[task] <= len(self.cores[machine])
+        return not self._profiles or self._width[task] <= self._profiles[machine].cores
 
     def try_on(self, task: int, machine: int) -> Placement:
         """Return what placing ``task`` on ``machine`` would give, and place nothing."""
         if self._plain:
             ready = self._ready(task, machine)
             length = self._seconds(task, machine)
-            if self._width[task] == 1:
-                start = min(gaps.first_fit(ready, length) for gaps in self.cores[machine])
-            else:
-                start = self._first_fit(task, machine, ready, length)
+            start = self._first_fit(task, machine, ready, length)
             return Placement(machine, start, start, start + length, 0.0)
         undo: Undo = []
         placement = self._fitted(task, machine, undo, [])
@@ -67,8 +69,12 @@ class Insertion(Growing):
         else:
             placement = self._fitted(task, machine, undo, rows)
         taken, end = placement.taken, placement.end
-        free = (gaps for gaps in self.cores[machine] if gaps.fits(taken, end))
-        undo += [(gaps, gaps.take(taken, end)) for gaps in islice(free, self._width[task])]
+        if self._profiles:
+            profile = self._profiles[machine]
+            undo.append((profile, profile.take(taken, end, self._width[task])))
+        else:
+            free = next(gaps for gaps in self.cores[machine] if gaps.fits(taken, end))
+            undo.append((free, free.take(taken, end)))
         self._rows += rows
         self.machine[task] = machine
         self.start[task], self.end[task] = placement.start, placement.end
@@ -83,16 +89,9 @@ class Insertion(Growing):
 
     def _first_fit(self, task: int, machine: int, earliest: float, length: float) -> float:
         """Return the first start at which the cores that a task needs are free for so long."""
-        cores, width = self.cores[machine], self._width[task]
-        if not self.has_cores(task, machine):
-            return FOREVER
-        if width == 1:
-            return min(gaps.first_fit(earliest, length) for gaps in cores)
-        while True:
-            start = sorted(gaps.first_fit(earliest, length) for gaps in cores)[width - 1]
-            if start == earliest:
-                return start
-            earliest = start
+        if self._profiles:
+            return self._profiles[machine].first_fit(earliest, length, self._width[task])
+        return min(gaps.first_fit(earliest, length) for gaps in self.cores[machine])
 
     def _ready(self, task: int, machine: int) -> float:
         """Return when all data of a task are on a machine, where nothing waits."""
@@ -137,16 +136,9 @@ class Insertion(Growing):
 
     def _options(self, task: int, machine: int, earliest: float) -> list[tuple[float, float]]:
         """Return from when, and until when, the cores that a task needs are free; rising."""
-        cores, width = self.cores[machine], self._width[task]
-        gaps = sorted({gap for core in cores for gap in core.after(earliest)})
-        if width == 1:
-            return gaps
-        found = []
-        for begin in dict.fromkeys(start for start, _ in gaps):
-            ends = sorted((core.free_until(begin) for core in cores), reverse=True)
-            if width <= len(ends) and ends[width - 1] > -FOREVER:
-                found.append((begin, ends[width - 1]))
-        return found
+        if self._profiles:
+            return self._profiles[machine].options(earliest, self._width[task])
+        return sorted({gap for gaps in self.cores[machine] for gap in gaps.after(earliest)})
 
     def _arrival(
         self, edge: int, machine: int, earliest: float, undo: Undo, rows: list[Moved]
@@ -175,8 +167,8 @@ class Insertion(Growing):
 
 
 def _give_back(undo: Undo) -> None:
-    for gaps, taken in reversed(undo):
-        gaps.undo(taken)
+    for free, taken in reversed(undo):
+        free.undo(taken)  # type: ignore[arg-type]
 
 
 def _common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
@@ -189,6 +181,11 @@ def _common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
         if later == begin:
             return begin
         begin = later
+
+
+def steps_of_cores(problem: TaskGraph) -> int:
+    """Return the steps that loops take over cores where tasks hold several of them."""
+    return len(problem.dag) * int(problem.cores.max()) if problem.is_rigid else 0
 
 
 def in_order(
@@ -204,7 +201,7 @@ def in_order(
     dag, network = problem.dag, problem.network
     count, routing = len(dag), network.routing
     start, end = np.zeros(count), np.zeros(count)
-    in_sequence.run(count + len(dag.source) + routing.delay.size,
+    in_sequence.run(count + len(dag.source) + routing.delay.size + steps_of_cores(problem),
         (
             sorted_by(key, dag.position), machine, problem.durations_on(np.arange(count), machine),
             np.minimum(dag.cores, problem.cores[machine]), problem.first_core, dag.release,

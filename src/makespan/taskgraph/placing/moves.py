@@ -14,13 +14,14 @@ def improve(  # type: ignore[no-untyped-def]
     release, due, charge, start_price, used,
     order, place, machine, end, cause, free, core_last, moved, best_order, best_machine,
     ends, kept, ranked, numbers,
-    evaluations, all_evaluations, reach, machines, ranked_from,
+    evaluations, all_evaluations, reach, machines, ranked_from, rigid,
 ):  # fmt: skip
     """Try ``evaluations`` moves of a task; write the best order and machines found.
 
     A move puts a task on another machine, or elsewhere between its predecessors and successors
     in the order, or both; or it takes all its predecessors or successors along to the machine.
-    No task goes where it can't be. On its machine it takes as many cores as ``held`` says.
+    No task goes where it can't be. On its machine it takes as many cores as ``held`` says; where
+    tasks are ``rigid``, ``free`` has the times of the cores of each machine in their order.
     Half of the tasks are drawn from the chain of causes that ends last. A plan is kept if it is
     no longer than the present one by more than a threshold (threshold accepting), which falls
     with the square of the moves that are left, from the share ``reach`` of the best to nothing.
@@ -124,14 +125,11 @@ def improve(  # type: ignore[no-untyped-def]
             for index in range(count):
                 each = order[index]
                 here = machine[each]
-                core = first_core[here]
-                for other in range(core + 1, first_core[here + 1]):
-                    if free[other] < free[core]:
-                        core = other
-                width = held[each]
-                for _ in range(1, width):
-                    free[core] = NEVER
-                    for other in range(first_core[here], first_core[here + 1]):
+                core, behind, width = first_core[here], first_core[here + 1], held[each]
+                if rigid:
+                    core += width - 1
+                else:
+                    for other in range(core + 1, behind):
                         if free[other] < free[core]:
                             core = other
                 begin, because = free[core], core_last[core]
@@ -147,13 +145,15 @@ def improve(  # type: ignore[no-untyped-def]
                         begin, because = arrival, source
                 end[each] = begin + seconds[lengths + each * machines + here]
                 cause[each] = because
+                if rigid:
+                    core = first_core[here]
+                    while core + width < behind and free[core + width] < end[each]:
+                        free[core], core_last[core] = free[core + width], core_last[core + width]
+                        core += 1
+                    for other in range(core + 1, core + width):
+                        free[other], core_last[other] = end[each], each
                 free[core] = end[each]
                 core_last[core] = each
-                if width > 1:
-                    for other in range(first_core[here], first_core[here + 1]):
-                        if free[other] == NEVER:
-                            free[other] = end[each]
-                            core_last[other] = each
                 total = max(total, end[each])
                 if judged == 0:
                     late = max(late, end[each] - due[each])

@@ -85,7 +85,7 @@ def improved_waiting(
     for first, after in pairwise([*range(0, moves, step), moves]):
         loop(
             *columns, after - first, moves, reach(moves), machines, most, routes.things,
-            problem.is_blocking,
+            problem.is_blocking, problem.is_rigid,
         )  # fmt: skip
         if control.expired():
             break
@@ -166,7 +166,7 @@ def improve_waiting(  # type: ignore[no-untyped-def]
     order, place, machine, fetch, new_order, new_place, new_machine, new_fetch,
     begins, end, cause, free, core_last, last, spot, left, right, opens, closes, owner,
     best_machine, best_begins, best_end, numbers,
-    evaluations, all_evaluations, reach, machines, hops, things, blocking,
+    evaluations, all_evaluations, reach, machines, hops, things, blocking, rigid,
 ):  # fmt: skip
     """Try ``evaluations`` moves of a task; write the best plan found.
 
@@ -178,7 +178,8 @@ def improve_waiting(  # type: ignore[no-untyped-def]
 
     A move puts a task on another machine, or elsewhere in the order, or both; or it takes all its
     predecessors or successors along, where they can be there; or it exchanges two of its fetches.
-    On its machine it takes as many cores as ``held`` says. Half of the tasks are
+    On its machine it takes as many cores as ``held`` says; where tasks are ``rigid``, ``free`` has
+    the times of the cores of each machine in their order. Half of the tasks are
     drawn from a chain of causes that ends last. A plan is kept if it is no longer than the present
     one by more than a threshold (threshold accepting), which falls with the square of the moves
     that are left, from the share ``reach`` of the best to nothing.
@@ -268,12 +269,10 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             start, because, core = release[task], -1, -1
             if blocking or lasts > 0.0:  # what takes no time needs no core
                 core = first_core[here]
-                for other in range(core + 1, first_core[here + 1]):
-                    if free[other] < free[core]:
-                        core = other
-                for _ in range(1, held[task]):
-                    free[core] = NEVER
-                    for other in range(first_core[here], first_core[here + 1]):
+                if rigid:
+                    core += held[task] - 1
+                else:
+                    for other in range(core + 1, first_core[here + 1]):
                         if free[other] < free[core]:
                             core = other
                 if free[core] > start:
@@ -332,13 +331,15 @@ def improve_waiting(  # type: ignore[no-untyped-def]
             end[task] = start + lasts
             cause[task] = because
             if core >= 0:
+                if rigid:
+                    core, width, behind = first_core[here], held[task], first_core[here + 1]
+                    while core + width < behind and free[core + width] < end[task]:
+                        free[core], core_last[core] = free[core + width], core_last[core + width]
+                        core += 1
+                    for other in range(core + 1, core + width):
+                        free[other], core_last[other] = end[task], task
                 free[core] = end[task]
                 core_last[core] = task
-                if held[task] > 1:
-                    for other in range(first_core[here], first_core[here + 1]):
-                        if free[other] == NEVER:
-                            free[other] = end[task]
-                            core_last[other] = task
             total = max(total, end[task])
             late = max(late, end[task] - due[task])
         if late > 0.0:

@@ -14,7 +14,7 @@ from makespan.core.system.memory import claim
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.insertion import planned
+from makespan.taskgraph.placing.insertion import planned, steps_of_cores
 from makespan.taskgraph.placing.steps import placing
 from makespan.taskgraph.problem import TaskGraph
 
@@ -76,7 +76,9 @@ def best_pairs(problem: TaskGraph, control: Control, rule: Rule) -> Schedule:
     routing = problem.network.routing
     entries = np.flatnonzero(dag.first_in[1:] == dag.first_in[:-1])
     ready = np.concatenate([entries, np.zeros(count - len(entries), dtype=np.int64)])
-    loop, column = place_pairs.chosen((2 * count + len(dag.source)) * machines)
+    loop, column = place_pairs.chosen(
+        (2 * count + len(dag.source)) * machines + steps_of_cores(problem)
+    )
     inputs = [
         column(each)
         for each in (

@@ -14,6 +14,7 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.bounding.apart import heads_apart
 from makespan.taskgraph.limits import ALLOWED, latest_ends
 from makespan.taskgraph.model.dag import Dag
+from makespan.taskgraph.placing.cores import Cores
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
@@ -88,14 +89,13 @@ class OnMachines(Parts):
     def rounded_starts(self, start: Floats, item: Integers) -> Integers:
         """Return the starts of the plan's decisions in rounded times: a solution of the model."""
         dag, found = self.problem.dag, np.zeros(len(self.problem.dag), dtype=np.int64)
-        free = [[0] * cores for cores in self.problem.cores.tolist()]
+        free = [Cores(cores) for cores in self.problem.cores.tolist()]
         order = item[np.lexsort((dag.position[item], start))]
         for task in order.tolist():
             machine = int(self.machine_of[task])
             lasts = int(self.seconds[task, machine])
-            cores, width = free[machine], int(dag.cores[task])
-            cores.sort()
-            begin = max(int(self.release[task]), cores[width - 1] if lasts else 0)
+            width = int(dag.cores[task])
+            begin = max(int(self.release[task]), int(free[machine].free_at(width)) if lasts else 0)
             for edge in dag.in_edges[dag.first_in[task] : dag.first_in[task + 1]].tolist():
                 source = int(dag.source[edge])
                 origin = int(self.machine_of[source])
@@ -105,7 +105,7 @@ class OnMachines(Parts):
                 begin = max(begin, arrival)
             found[task] = begin
             if lasts:
-                cores[:width] = [begin + lasts] * width
+                free[machine].take(width, begin + lasts)
         return found
 
     def tasks(self, model: CpModel, end: IntVar) -> tuple[list[IntVar], list[list[IntVar]]]:

@@ -30,6 +30,7 @@ from makespan.taskgraph.needs import (
     OVERLAP,
     few_steps,
 )
+from makespan.taskgraph.placing.cores import Cores
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.search.complete import PROVES, LateError, Parts, proved
@@ -153,17 +154,16 @@ class _InGroups(Parts):
         computes = plan.kind == Activity.COMPUTE
         item, found = plan.item[computes], np.zeros(len(self.problem.dag), dtype=np.int64)
         ends = np.zeros_like(found)
-        free = [[0] * int(self.problem.cores[group].sum()) for group in self.groups]
+        free = [Cores(int(self.problem.cores[group].sum())) for group in self.groups]
         for task in item[
             np.lexsort((self.problem.dag.position[item], plan.start[computes]))
         ].tolist():
-            cores, held = free[self.group[task]], range(self.problem.dag.cores[task])
+            cores, held = free[self.group[task]], int(self.problem.dag.cores[task])
             lasts = int(self.seconds[task, self.group[task]])
             begin = max([int(ends[each]) for each in self.before[task]], default=0)
             if lasts:
-                begin = max(begin, *[heappop(cores) for _ in held])
-                for _ in held:
-                    heappush(cores, begin + lasts)
+                begin = max(begin, int(cores.free_at(held)))
+                cores.take(held, begin + lasts)
             found[task], ends[task] = begin, begin + lasts
         return found
 
@@ -271,6 +271,8 @@ class _InGroups(Parts):
         starts = np.array([value(each) for each in start], dtype=np.int64)
         chosen = [[value(x) for x in row].index(1) for row in on] or [0] * len(starts)
         cores = self.problem.cores
+        if self.problem.is_rigid:
+            return in_order(self.problem, np.array(chosen), starts)  # each group is one machine
         free = [[(0, each) for each in group for _ in range(cores[each])] for group in self.groups]
         machine = np.empty(len(starts), dtype=np.int64)
         for task in np.lexsort((self.problem.dag.position, starts)).tolist():
