@@ -115,7 +115,9 @@ def _sequences(problem: DivisibleLoad) -> Iterator[tuple[int, ...]]:
         entries = problem.workers_in(given).tolist()
         keeps = [(True, False) if _may_miss(problem, worker) else (True,) for worker in entries]
         for kept in product(*keeps):
-            yield tuple(worker for worker, keep in zip(entries, kept, strict=True) if keep)
+            served = tuple(worker for worker, keep in zip(entries, kept, strict=True) if keep)
+            if needed <= set(served):
+                yield served
         return
     rounds = _rounds(problem)
     longest = MAX_CHUNKS if rounds is None else rounds * count

@@ -113,10 +113,10 @@ class _Race:
             self.bound = max(solution.lower_bound, self.bound or 0.0)
         if self.best is None or self._beats(solution, self.best.solution):
             self.best = Found(method=method, solution=solution, options=options)
-        elif solution.optimal:  # by a hair's breadth no better: its proof is the other's, too
-            self.best.solution = replace(self.best.solution, optimal=True)
         else:
-            self.best.solution = _with_tighter(self.best.solution, solution.objective)
+            mine = _with_tighter(self.best.solution, solution.objective)
+            # by a hair's breadth no better: its proof is the other's, too
+            self.best.solution = replace(mine, optimal=mine.optimal or solution.optimal)
 
     def _credible(self, method: str, solution: Solution) -> Solution:
         """Return the solution without claims that the best plan known contradicts."""
@@ -141,6 +141,8 @@ class _Race:
         """Whether a later solution replaces the incumbent: proofs do, and better plans."""
         if solution.infeasible is not None:
             return True
+        if solution.schedule is incumbent.schedule:
+            return False
         slack = SAME * abs(incumbent.rank)  # a rank is negative where more is better
         if solution.optimal and solution.rank <= incumbent.rank + slack:
             return True

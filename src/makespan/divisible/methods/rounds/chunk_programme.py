@@ -18,6 +18,8 @@ from makespan.divisible.returns.chunk_programme import ChunkProgramme
 
 SLOTS = (0, 2, 4, 6, 8, 11, 15, 20)
 """How many sends have slots of their own, one number after another, where they are not given."""
+GAIN, STALE = 0.1, 2
+"""More slots are tried until that often in a row they close less than such a share of the gap."""
 SHARE, ENOUGH = 0.3, 2.0
 """Of the time that is left, and seconds: the greater of both is spent. Bounds rise ever slower."""
 MAX_PAIRS = 300
@@ -61,9 +63,11 @@ class _Proof:
 
     def solution(self) -> Solution:
         """Return the best plan and the best bound."""
+        stale = 0
         for slots in self._numbers():
-            if self.control.expired():
+            if self.control.expired() or stale == STALE:
                 return self._with_bound(stopped=True)
+            before = self.gap
             built = ChunkProgramme(self.problem, horizon=self.horizon, slots=slots)
             if self.problem.load is None:
                 self.bound = min(self.bound, built.most)
@@ -75,7 +79,15 @@ class _Proof:
             self._learn(built, answer)
             if self.best.optimal or answer.verdict in (Verdict.NOTHING, Verdict.UNBOUNDED):
                 break
+            stale = stale + 1 if self.gap > (1 - GAIN) * before else 0
         return self._with_bound(stopped=self.control.expired())
+
+    @property
+    def gap(self) -> float:
+        """How far plan and bound are apart."""
+        if self.problem.load is not None:
+            return self.horizon - self.bound
+        return self.bound - (self.best.objective.value if self.best.objective else 0.0)
 
     def _numbers(self) -> Iterator[int]:
         """Yield numbers of slots: one where the problem says how many chunks there are."""
