@@ -22,7 +22,7 @@ GAIN, STALE = 0.1, 2
 """More slots are tried until that often in a row they close less than such a share of the gap."""
 SHARE, ENOUGH = 0.3, 2.0
 """Of the time that is left, and seconds: the greater of both is spent. Bounds rise ever slower."""
-MAX_PAIRS = 300
+MAX_PAIRS = 120
 """Pairs of a slot and a worker up to which there are slots."""
 
 
