@@ -37,7 +37,11 @@ SMALL: dict[str, list[dict[str, Any]]] = {
     ],
     "partition": [{"resources": 3, "tasks": 10}, {"resources": 2, "tasks": 8, "energy": True}],
     "reduction": [{"machines": 4, "segments": 2, "spread": 0.5}],
-    "taskgraph": [{"size": 2, "machines": 2}, {"graph": "fork-join", "size": 3, "machines": 3}],
+    "taskgraph": [
+        {"size": 2, "machines": 2},
+        {"graph": "fork-join", "size": 3, "machines": 3},
+        {"size": 4, "machines": 2, "cores": 4, "rigid": 0.7},
+    ],
 }
 
 

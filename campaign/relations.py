@@ -14,7 +14,7 @@ Document = dict[str, Any]
 
 TIMES = {
     "divisible": {"send", "compute", "return", "release", "deadline"},
-    "independent": {"durations"},
+    "independent": {"durations", "release"},
     "partition": {"costs", "time", "cost", "deadline"},
     "reduction": {
         *("latency", "transfer", "reduce", "message_overhead", "transfer_per_byte"),
