@@ -147,6 +147,13 @@ def test_trees_take_as_long_as_their_formulas_say(
     assert makespan.solve(problem, method="star").makespan == pytest.approx(star)
 
 
+def test_few_segments_go_around_at_once_where_a_copy_is_hardly_longer_than_its_transfer() -> None:
+    """Waves that take turns would double the rounds: here a round is as long as a copy."""
+    problem = uniform(32, 3, 0.1, 1, 0, collective="broadcast")
+    found = makespan.solve(problem, method="circulant")
+    assert found.makespan == pytest.approx(7.6)
+
+
 @pytest.mark.parametrize("levels", range(1, 7))
 def test_a_binomial_tree_takes_a_hop_a_level(levels: int) -> None:
     """Of 2^k machines with one segment, the root has k hops behind it, as no port is waited for."""

@@ -53,7 +53,12 @@ def circulant(problem: Reduction, control: Control) -> Solution:
     claim_sends(problem)
     latency, transfer, reduce = map(Fraction, problem.times)
     length, period = latency + transfer + reduce, max(transfer, reduce)
-    waves = min(segments, ceil(length / period)) if period else 1
+    depth = (machines - 1).bit_length()
+    fit = (1, length // period, ceil(length / period)) if period else (1,)
+    waves = min(
+        (min(segments, count) for count in fit if count),
+        key=lambda count: (segments + count * (depth - 1)) * max(period, length / count),
+    )
     copies = copies_of(machines, segments, waves)
     at_once = latency == reduce == 0
     found = Solution(schedule=schedule_from_copies(problem, copies), optimal=at_once)

@@ -41,6 +41,8 @@ RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 COPIES_IN_ALL = 4_000_000
 MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
+PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
+FEW_COPIES = 120
 
 
 class Spreader:
@@ -77,7 +79,7 @@ class Spreader:
         self.least = best_bound(problem) / float(self.unit or 1)
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
-        """Run once; return whether the plan is better than all before."""
+        """Run once; return whether the plan is as good as all before, or better."""
         takers = self._takers(seed) if self.forwards and script is None else self.takers
         count = int(takers.sum())
         copies = np.empty((count, 3), dtype=np.int64)
@@ -90,7 +92,7 @@ class Spreader:
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
             self.holds, takers, *self.costs, *self.links, seed, style, script, copies, times,
-            self.end, goal, self.growing,
+            self.end + (self.unit is not None and self.end < self.huge), goal, self.growing,
         )  # fmt: skip
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)
@@ -156,9 +158,11 @@ def rarest_first(
     lower_bound = best_bound(problem)
     unit = spreader.unit
     bound = lower_bound * (1 + 1e-12) if unit is None else round(lower_bound / float(unit))
-    share = COPIES_IN_ALL // spreader.count
+    longer = control.remaining is not None and spreader.count > FEW_COPIES
+    patience = PATIENCE if longer else 1
+    share = patience * COPIES_IN_ALL // spreader.count
     restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
-    rebuilds = min(MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
+    rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
     for turn in range(max(1, restarts)):
         spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
