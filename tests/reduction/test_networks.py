@@ -172,6 +172,8 @@ def test_refusals() -> None:
             "network.links: over the links that there are, S1 has no way from M2 to M1",
         ),
         ({}, "machines: is missing"),
+        ({"network": Interconnect(-1)}, "network.machines: -1 is negative"),
+        ({"network": Interconnect("ring")}, "network.machines: 'ring' is not a whole number"),
     ):
         with pytest.raises(ProblemError, match=said):
             Reduction(**{"segments": 2, **fields})

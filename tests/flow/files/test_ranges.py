@@ -31,6 +31,8 @@ NODES = {"parent": [-1, 0], "send_fixed": 0.0, "send_per_unit": [1.0, 2.0]} | {
 }  # fmt: skip
 MASTER = {"compute": 3.0, "uplink": 2.0, "sends": 1}
 MACHINES = [{"speed": 2.0, "task_setup": 0.5, "message_setup": 0.5, "cores": 2}] * 2
+TIMED = {"rate": 2.0, "latency": 0.5}
+TIMED |= {"links": [{"between": ["M1", "M2"], "rate": 1.0, "latency": 0.5}]}
 LINKS = {
     "links": [{"between": ["M1", "M2"], "rate": 2.0}],
     "delays": [{"from": "M1", "to": "M2", "seconds": 1.0}],
@@ -65,6 +67,7 @@ DOCUMENTS = {
         | {"reduce": [1.0, 1.0], "segment_sizes": [1.0, 2.0]},
         {"machines": 2, "segments": "auto", "bytes": 1.0, "message_overhead": 1.0}
         | {"transfer_per_byte": 1.0, "reduce_per_byte": 1.0, "reduce_overhead": 1.0},
+        {"machines": 2, "segments": 2, "network": {"topology": "mesh", "shape": [1, 2]} | TIMED},
     ],
     "taskgraph": [
         {"tasks": [{"name": "a", "work": 2.0, "release": 1.0}], "deadline": 9.0, "budget": 40.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import whole
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.network.topology import cards, neighbours
 from makespan.core.numeric.arrays import Floats, Integers, frozen
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from makespan.core.network.ways import Ways
 
 Link = tuple[Any, ...]
+COUNT = whole("machines are", 0)
 
 
 class Interconnect:
@@ -77,11 +80,13 @@ class Interconnect:
         one_way_links: Sequence[Link] = (),
     ) -> None:
         self._mistakes = Mistakes()
-        numbered = isinstance(machines, (int, Numbered))
-        self.names: Sequence[str] = (
-            Numbered("M", machines, first=1) if isinstance(machines, int)
-            else machines if numbered else tuple(machines)
-        )  # fmt: skip
+        if isinstance(machines, Sequence) and not isinstance(machines, str):
+            self.names: Sequence[str] = (
+                machines if isinstance(machines, Numbered) else tuple(machines)
+            )
+        else:
+            count = self._mistakes.number("network.machines", machines, COUNT)
+            self.names = Numbered("M", 1 if math.isnan(count) else int(count), first=1)
         self.topology = topology
         self.shape = tuple(shape)
         self.rate = _rates(rate, self._mistakes)

@@ -86,6 +86,7 @@ class Validation:
             mistakes.add("network", f"{shown(network)} is not a makespan.Interconnect")
             mistakes.raise_if_any()
         names = self._machines(network.names if fields["machines"] is None else fields["machines"])
+        mistakes.raise_if_any()
         if tuple(names) != tuple(network.names):
             mistakes.add("network", f"connects other machines: {shown(tuple(network.names))}")
         network.collect_mistakes(mistakes)
