@@ -16,7 +16,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import applicability, find_method, register
+from makespan.core.registry import applicability, find_method, register, within_reach
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
@@ -95,11 +95,14 @@ def _merged_parts(
 ) -> Solution:
     claim_sends(problem)
     first, left = control.incumbent is None, control.remaining
-    others = pair is ON_ROOT if first else problem.collective == "all-reduce"  # are still to come
+    more = find_method("reduction", "earliest-due-date")
+    more_comes = applicability(more, problem).applies and within_reach(more, problem)
+    part = 4 if more_comes else 2
+    others = pair is ON_ROOT if first else more_comes  # are still to come
     with (
         control.reserving(SECONDS_MERGED * sends_in(problem)),
         control.aside(),
-        control.limited(left / 4 if others and left is not None else None),
+        control.limited(left / part if others and left is not None else None),
     ):
         found = _planned(problem, control, pair, restarts)
     return logged(problem, control, found)
