@@ -31,7 +31,8 @@ def quickest_ways(
         With it, ports that earlier segments use are taken for longer, and segments follow at
         random, so that ways differ from call to call.
 
-    Complexity: O(n²) for each different pair of ends, with ``rng`` for each segment.
+    Complexity: O(n²) for each different set of holders, and where parts are combined of ends;
+    with ``rng`` for each segment.
 
     Source: Dijkstra 1959.
     """
@@ -50,12 +51,13 @@ def quickest_ways(
     arrivals: list[float] = []
     for segment in segments.tolist():
         own, wanted = holds[:, segment], lacks[:, segment]
-        key = own.tobytes() + wanted.tobytes() + size[segment].tobytes()
+        key = own.tobytes() + size[segment].tobytes() + (b"" if forward else wanted.tobytes())
         if key not in known or weight:
             cost = latency + (transfer + prepare[:, None]) * size[segment]
             cost = np.where(missing, np.inf, cost + weight * (load[0][:, None] + load[1]))
-            known[key] = _tree(cost, own, wanted, np.True_ if forward else wanted)
-        for giver, taker, arrival in known[key]:
+            goals = None if forward and not weight else wanted
+            known[key] = _search(cost, own, goals, np.True_ if forward else wanted)
+        for giver, taker, arrival in _tree(wanted, *known[key]):
             found.append((giver, taker, segment))
             arrivals.append(arrival)
             if weight:
@@ -64,22 +66,31 @@ def quickest_ways(
     return np.array(found, dtype=np.int64).reshape(-1, 3), np.array(arrivals)
 
 
-def _tree(cost: Any, own: Bools, wanted: Bools, within: Any) -> list[tuple[int, int, float]]:
-    """Return the links of the quickest ways from ``own`` to ``wanted``, in order of arrival."""
+def _search(cost: Any, own: Bools, wanted: Bools | None, within: Any) -> tuple[Any, Any, list[int]]:
+    """Return distances from ``own``, the machine before each, and the order, up to ``wanted``."""
     distance = np.where(own, 0.0, np.inf)
     above = np.full(len(own), -1)
     ahead = np.ones(len(own), dtype=bool)
     order: list[int] = []
-    missing = int(wanted.sum())
+    missing = len(own) if wanted is None else int(wanted.sum())
     while missing:
         near = int(np.argmin(np.where(ahead, distance, np.inf)))
+        if distance[near] == np.inf:
+            break
         ahead[near] = False
         order.append(near)
-        missing -= int(wanted[near])
+        missing -= 1 if wanted is None else int(wanted[near])
         later = distance[near] + cost[near]
         nearer = ahead & within & (later < distance)
         distance[nearer] = later[nearer]
         above[nearer] = near
+    return distance, above, order
+
+
+def _tree(
+    wanted: Bools, distance: Any, above: Any, order: list[int]
+) -> list[tuple[int, int, float]]:
+    """Return the links of the quickest ways to ``wanted``, in order of arrival."""
     used = wanted.copy()
     for machine in reversed(order):
         if used[machine] and above[machine] >= 0:
