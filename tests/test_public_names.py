@@ -82,7 +82,8 @@ def test_wrong_keywords_name_the_nearest(place):
     functions = [getattr(module, name) for name in module.__all__]
     for function in filter(inspect.isfunction, functions):
         parameters = inspect.signature(function).parameters.values()
-        named = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+        starred = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        named = [each.name for each in parameters if each.kind not in starred]
         if named and len(named) == len(parameters):
             with pytest.raises(TypeError, match=f"did you mean '{named[-1]}'"):
                 function(**{f"{named[-1]}s": 1})

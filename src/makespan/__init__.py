@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from makespan.flow.methods import methods as methods
     from makespan.flow.pictures.plot import plot as plot
+    from makespan.flow.reports.overview import Overview as Overview, report as report
     from makespan.flow.result import Result as Result
     from makespan.flow.simulate import simulate as simulate
     from makespan.flow.solve import solve as solve
