@@ -24,7 +24,7 @@ from makespan.core.problem import Problem
 from makespan.flow.kinds import KINDS
 
 FOLDER = ROOT / "tests" / "oracles"
-GENERATOR = re.compile(r"^def random_problem\(rng: ([\w.]+)\) -> \w+:", re.MULTILINE)
+GENERATOR = re.compile(r"^def random_problem\(\s*rng: ([\w.]+)[^)]*\) -> \w+:", re.MULTILINE)
 NONE_MEANS_TOO_MANY = ("taskgraph",)  # where there is no plan, the best is inf
 
 

@@ -19,11 +19,13 @@ from campaign import (
     schemas,
     structure,
 )
+from campaign.oracles import oracles
 from campaign.part import MODULES, Defect, Part, Trial, part_named
 from campaign.report import as_text, table
 from campaign.state import OtherVersion, State
 from campaign.worker import Slice, _serve, failure_of
 from makespan import Schedule
+from makespan.flow.kinds import KINDS
 
 
 def broken(trial: Trial) -> None:
@@ -196,6 +198,11 @@ def test_differential_sees_an_untrue_claim() -> None:
         differential._held("auto", result, 4.0, 1e-9)
     with pytest.raises(Defect, match="infeasible"):
         differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
+
+
+def test_every_kind_has_an_oracle() -> None:
+    """Which its generator and its answers make it, whatever else these take."""
+    assert {oracle.kind for oracle in oracles()} == set(KINDS)
 
 
 @pytest.mark.parametrize("what", ["divisible · whole-units · solved", "reduction · star · solved"])
