@@ -46,7 +46,8 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
     Path("graphs").mkdir()
     save(generate("taskgraph", options={"size": 4}), "graphs/layered.toml")
     save(generate("taskgraph", options={"size": 4}), "graph.toml")
-    save(solve(generate("reduction", options={"machines": 3})), "reduction.json")
+    for name in ("reduction.json", "collective.json"):
+        save(solve(generate("reduction", options={"machines": 3})), name)
     Path("gpus.csv").write_text("resource,count,time\na,1,1.0\na,99999,2.0\nb,1,1.0\nb,90000,3.0\n")
     result = solve(read_problem("star.toml"))
     save(result, "measured.json")
