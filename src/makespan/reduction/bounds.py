@@ -98,10 +98,10 @@ def grain(problem: Reduction) -> float | None:
         return None
     unit, parts = problem.grid
     sizes = int(np.gcd.reduce(np.rint(problem.sizes * parts).astype(np.int64)))
-    between: Any = ...
-    if problem.times is None:
-        between = problem.links
-        between = ~np.eye(len(problem.machines), dtype=bool) if between is None else between
+    between: Any = problem.links
+    tables: Any = problem.latency, problem.transfer
+    if between is None and any(map(np.ndim, tables)):
+        between = ~np.eye(len(problem.machines), dtype=bool)
     whole = [_whole(problem.latency, between, parts / unit)]
     for value in (problem.transfer, problem.reduce if problem.statement.combining else 0.0):
         whole.append(sizes * _whole(value, between, 1 / unit))

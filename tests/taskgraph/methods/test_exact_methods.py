@@ -78,13 +78,18 @@ def test_branch_and_bound_is_optimal_or_says_that_it_gave_up() -> None:
     assert cut_off > 10
 
 
-def test_auto_proves_a_tiny_graph_without_a_solver() -> None:
-    """A fork that no bound proves is searched, and no model is built."""
+def test_auto_proves_a_tiny_graph_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork that no bound proves is searched, and no model is built: it is the plan of HEFT."""
+
+    def refused() -> None:
+        raise AssertionError("CP-SAT is called")
+
+    monkeypatch.setattr("makespan.backends.cp_sat.library", refused)
     dag = Dag({"a": 2.0, "b": 3.0, "c": 3.0}, [("a", "b", 1.0), ("a", "c", 1.0)])
     problem = TaskGraph(dag, Network([1.0, 1.0]))
     result = solve(problem)
     assert lower_bound(problem).value < optimum(problem) == result.makespan == 6.0
-    assert (result.method, result.status) == ("branch-and-bound", "optimal")
+    assert (result.method, result.status) == ("heft", "optimal")
 
 
 @pytest.mark.parametrize("method", ["hu", "coffman-graham"])

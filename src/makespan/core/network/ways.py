@@ -49,7 +49,8 @@ def ways_of(network: Interconnect) -> Ways:
     Complexity: O(n × nodes) where there are routers, O(n²) else, vectorised.
 
     >>> from makespan import Interconnect
-    >>> ways_of(Interconnect(4, topology="star", routers=["switch"], latency=0.5)).latency[0, 1]
+    >>> ways = ways_of(Interconnect(4, topology="star", routers=["switch"], latency=0.5))
+    >>> float(ways.latency[0, 1])
     1.0
     """
     count, nodes = len(network), len(network.nodes)

@@ -242,17 +242,18 @@ class Validation:
         table says of that is 0 where it would be no link.
         """
         fields, names = self.fields, self.fields["machines"]
+        tables = [name for name in ("latency", "transfer") if np.ndim(fields[name])]
+        if not tables:
+            return
         own = np.eye(len(names), dtype=bool)
-        for name in ("latency", "transfer"):
-            if np.ndim(fields[name]) and np.isinf(fields[name][own]).any():
+        for name in tables:
+            if np.isinf(fields[name][own]).any():
                 fields[name] = frozen(np.where(own & np.isinf(fields[name]), 0.0, fields[name]))
         links = links_of(len(names), fields["latency"], fields["transfer"])
         if links is None:
             return
-        for name in ("latency", "transfer"):
-            if np.ndim(fields[name]):
-                missing = ~links & ~own
-                fields[name] = frozen(np.where(missing, np.inf, fields[name]))
+        for name in tables:
+            fields[name] = frozen(np.where(~links & ~own, np.inf, fields[name]))
         segments = 1 if fields["segments"] == "auto" else fields["segments"]
         ends = (fields[name] for name in ("before", "after", "combine"))
         statement = statement_of(fields["collective"], len(names), segments, *ends)

@@ -74,8 +74,9 @@ def _search(cost: Any, own: Bools, wanted: Bools | None, within: Any) -> tuple[A
     order: list[int] = []
     missing = len(own) if wanted is None else int(wanted.sum())
     while missing:
-        near = int(np.argmin(np.where(ahead, distance, np.inf)))
-        if distance[near] == np.inf:
+        reached = np.where(ahead, distance, np.inf)
+        near = int(np.argmin(reached))
+        if reached[near] == np.inf:
             break
         ahead[near] = False
         order.append(near)

@@ -13,7 +13,10 @@ from makespan.core.registry import CP_SAT, Need, find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.methods.exact.both_ways import (
+from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, at_most
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.reversal import broadcast_of, links_of_copies
+from makespan.reduction.search.both_ways import (
     ASKED_EVERY,
     MAX_PAIRS,
     MODELLED,
@@ -21,9 +24,6 @@ from makespan.reduction.methods.exact.both_ways import (
     Unbuilt,
     sends_of_a_segment,
 )
-from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, at_most
-from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.reversal import broadcast_of, links_of_copies
 from makespan.reduction.sends import Sends, costs_of, sends_of
 from makespan.reduction.timing import in_order
 
@@ -70,12 +70,12 @@ def cp_sat(problem: Reduction, control: Control) -> Solution:
             return start
         incumbent = start.schedule
     assert incumbent is not None
-    unit = float(problem.unit or 1)
+    unit, least = float(problem.unit or 1), best_bound(problem)
     solution = Solution(schedule=incumbent)
     build: Any = _Model if problem.statement.one_way else BothWays
     for in_order_of_arrival in (False, True):
         try:
-            model = build(problem, control, incumbent, in_order_of_arrival)
+            model = build(problem, control, incumbent, least, in_order_of_arrival)
         except Unbuilt:
             return replace(solution, optimal=False, stopped=True)
         found = search(
@@ -143,6 +143,7 @@ class _Model:
         problem: Reduction,
         control: Control,
         incumbent: Schedule,
+        least: float,
         in_order_of_arrival: bool,
     ) -> None:
         from makespan.backends.cp_sat import library
@@ -156,7 +157,7 @@ class _Model:
         self.unit = float(problem.unit or 1)
         self.most = round(incumbent.makespan / self.unit)
         self.model = model = library().CpModel()
-        end = model.new_int_var(round(best_bound(problem) / self.unit), self.most, "end")
+        end = model.new_int_var(round(least / self.unit), self.most, "end")
         holds, lacks = problem.statement.copied
         self.holds = holds
         others = lacks if problem.statement.combining else ~holds  # who may forward a copy

@@ -10,7 +10,8 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods.exact import both_ways
+from makespan.reduction.methods.exact import cp_sat
+from makespan.reduction.search import both_ways
 from tests.oracles import reduction_brute as oracle
 
 
@@ -50,7 +51,7 @@ def test_bounds_are_below_optima_found_without_them(
         reduce=reduce,
     )  # fmt: skip
     values = [bound.value for bound in bounds(problem)]
-    monkeypatch.setattr(both_ways, "best_bound", lambda problem: 0.0)
+    monkeypatch.setattr(cp_sat, "best_bound", lambda problem: 0.0)
     result = makespan.solve(problem, method="cp-sat", time_limit=10)
     assert result.makespan is not None
     assert max(values) <= result.makespan * (1 + 1e-12)

@@ -10,7 +10,6 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need
 from makespan.core.schedule import Schedule
-from makespan.reduction.bounds import best_bound
 from makespan.reduction.problem import Reduction
 from makespan.reduction.sends import Sends, costs_of, sends_of, tables_of
 from makespan.reduction.timing import in_order
@@ -64,7 +63,12 @@ class BothWays:
     """
 
     def __init__(
-        self, problem: Reduction, control: Control, incumbent: Schedule, in_order_of_arrival: bool
+        self,
+        problem: Reduction,
+        control: Control,
+        incumbent: Schedule,
+        least: float,
+        in_order_of_arrival: bool,
     ) -> None:
         from makespan.backends.cp_sat import library
 
@@ -93,7 +97,7 @@ class BothWays:
             for way, pair in enumerate([(i, j), (j, i)])
             if i != j and self.transfer[pair] >= 0
         }
-        end = model.new_int_var(round(best_bound(problem) / self.unit), self.most, "end")
+        end = model.new_int_var(round(least / self.unit), self.most, "end")
         for k in range(segments):
             model.add_exactly_one(self.home[i, k] for i in range(self.machines))
         for i, k in self.keys:
