@@ -50,11 +50,12 @@ def measured(kind: str, size: int, method: str) -> tuple[float, float, float]:
     before = memory.peak() or 0
     plan = solve(given, method=method)  # type: ignore[arg-type]
     planning = cpu_seconds(lambda: solve(given, method=method), repeat=1)  # type: ignore[arg-type]
+    more = 200 if size <= 10_000 else 10
     few, many = (
         cpu_seconds(lambda count=count: simulate(plan, noise=NOISE, repetitions=count))  # type: ignore[misc]
-        for count in (2, 12)
+        for count in (2, 2 + more)
     )
-    return planning, (many - few) / 10, (memory.peak() or 0) - before
+    return planning, (many - few) / more, (memory.peak() or 0) - before
 
 
 def plans() -> None:
