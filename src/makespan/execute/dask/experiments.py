@@ -152,8 +152,8 @@ class Workers:
 
     def _received(self, future: Any) -> list[Record]:
         cells = self._dealt.pop(future).cells
-        if future.status == "finished":
-            rows: list[Record] = future.result()
+        rows = self._brought(future)
+        if rows is not None:
             if rows[0].version != __version__:
                 raise ExecutionError(
                     f"the workers have makespan {rows[0].version}, this is {__version__}"
@@ -172,6 +172,16 @@ class Workers:
         if isinstance(error, ModuleNotFoundError):
             raise ExecutionError(f"a worker can't import what it needs: {error}") from error
         raise error
+
+    def _brought(self, future: Any) -> list[Record] | None:
+        """Return what a batch brought; None if it failed, or its rows were lost with a worker."""
+        if future.status != "finished":
+            return None
+        try:
+            rows: list[Record] = future.result()
+        except optional("distributed").CancelledError:
+            return None
+        return rows
 
 
 class _Batch(NamedTuple):
