@@ -83,7 +83,11 @@ def shuffled(document: Document, rng: random.Random) -> float | None:
     if not found or (kind != "independent" and "name" not in str(found)):
         return None
     for each in found:
-        rng.shuffle(each)
+        order = rng.sample(range(len(each)), len(each))
+        release = document.get("release")
+        for column in (each, release if kind == "independent" else None):
+            if isinstance(column, list) and len(column) == len(order):
+                column[:] = [column[index] for index in order]
     return 1.0
 
 

@@ -109,3 +109,10 @@ def test_releases_on_identical_machines_are_proved(method: str) -> None:
     result = solve(problem, method=method, time_limit=30)
     assert check(result).ok
     assert result.status == "optimal"
+
+
+def test_without_tasks_there_is_no_release() -> None:
+    """The same problem whether one is given or not."""
+    assert IndependentTasks(machines=2, durations=[], release=3.0) == IndependentTasks(
+        machines=2, durations=[]
+    )

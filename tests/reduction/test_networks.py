@@ -239,3 +239,14 @@ def test_two_levels_are_crossed_once() -> None:
     everywhere = replace(problem, collective="all-reduce")
     values = {bound.name: bound.value for bound in bounds(everywhere)}
     assert 48 < values["cuts"] < 51  # of four nodes, each sends 3/4 of all segments twice
+
+
+@pytest.mark.parametrize("name", ["latency", "transfer"])
+def test_no_other_costs_beside_a_network(name: str) -> None:
+    """Whatever form they have; its own are the same problem."""
+    network = Interconnect(4, topology="ring", latency=1.0)
+    for other in (2.5, [[1.0], [2.0, 3.0]], "x"):
+        with pytest.raises(ProblemError, match=f"{name}: can't be given beside a network"):
+            Reduction(network=network, segments=2, **{name: other})
+    plain = Reduction(network=network, segments=2)
+    assert replace(plain, **{name: getattr(plain, name)}) == plain

@@ -188,7 +188,11 @@ def _checked_release(mistakes: Mistakes, release: Any, tasks: int) -> Floats | N
     if not np.iterable(release) or isinstance(release, (str, bytes)):
         before = len(mistakes.found)
         mistakes.number("release", release, RELEASE)
-        return np.full(tasks, float(release)) if len(mistakes.found) == before and release else None
+        return (
+            np.full(tasks, float(release))
+            if len(mistakes.found) == before and release and tasks
+            else None
+        )
     before = len(mistakes.found)
     column = _checked_column(mistakes, "release", release, RELEASE)
     if not mistakes and len(column) != tasks:

@@ -103,8 +103,8 @@ class Validation:
             values = np.unique(table[apart])
             alike = not ways.names and len(values) < 2 and bool(np.isfinite(values).all())
             found = float(values.max(initial=0.0)) if alike else table
-            usual = given is None or (name == "latency" and not np.any(given))
-            if not usual and not np.array_equal(given, found):
+            usual = given is None or (name == "latency" and np.isscalar(given) and not given)
+            if not usual and not _same(given, found):
                 mistakes.add(name, "can't be given beside a network")
             fields[name] = found
 
@@ -408,3 +408,11 @@ def cycle_of(parents: Sequence[int]) -> tuple[int, ...]:
         if machine in path:
             return tuple(path[path.index(machine) :])
     return ()
+
+
+def _same(given: Any, table: Any) -> bool:
+    """Whether what is given, which may be anything, is the table."""
+    try:
+        return bool(np.array_equal(given, table))
+    except ValueError:  # rows of different lengths
+        return False
