@@ -39,6 +39,8 @@ def times_scaled(document: Document, rng: random.Random) -> float | None:
     """All times by a power of two."""
     if "uplink" in str(document) or "samples" in str(document):
         return None  # a rate, in another unit
+    if document["kind"] == "reduction" and document.get("network") is not None:
+        return None  # its rates would have to be divided
     factor = 2.0 ** rng.choice((-20, -3, -1, 1, 4, 20))
     _scale(document, TIMES[document["kind"]], factor)
     return factor

@@ -250,3 +250,11 @@ def test_no_other_costs_beside_a_network(name: str) -> None:
             Reduction(network=network, segments=2, **{name: other})
     plain = Reduction(network=network, segments=2)
     assert replace(plain, **{name: getattr(plain, name)}) == plain
+
+
+def test_a_table_without_machines_is_named() -> None:
+    """Also where costs a byte are open."""
+    with pytest.raises(ProblemError, match="machines"):
+        Reduction(
+            machines=[], segments="auto", bytes=10.0, transfer_per_byte=[[2.0, 3.0], [], [1.0]]
+        )

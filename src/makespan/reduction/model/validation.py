@@ -199,7 +199,7 @@ class Validation:
         size = self.fields["bytes"]
         if not name.endswith("_per_byte") or size is None:
             return
-        each = float(np.max(self.fields[name]))
+        each = float(np.max(self.fields[name], initial=0.0))
         fault = None if math.isnan(each * size) else TIME.fault(each * size)
         if fault is not None:
             text = f"{each:g} for each of {size:g} bytes {fault}; {TIME.allowed}"
