@@ -78,15 +78,23 @@ def test_wide_problems_are_claimed_only_what_is_true(seed: int) -> None:
 
 
 def all_are_true(
-    problem: Reduction, best: float | None, without: tuple[str, ...] = (), time_limit: float = 1.0
+    problem: Reduction,
+    best: float | None,
+    *,
+    without: tuple[str, ...] = (),
+    exact: tuple[str, ...] = (),
+    time_limit: float = 1.0,
 ) -> None:
-    """Hold every method that applies, and every bound, against the optimum."""
+    """Hold every method that applies, and every bound, against the optimum; ``exact`` reach it."""
     for method in makespan.methods(problem):
         if method.applies and method.name not in without:
             short = ("reduce-then-broadcast", "earliest-due-date")
             options = {"restarts": 3} if method.name in short else {}
             given: Any = {"method": method.name, "time_limit": time_limit, **options}
-            held(makespan.solve(problem, **given), best)
+            result = makespan.solve(problem, **given)
+            held(result, best)
+            if method.name in exact and best is not None:
+                assert result.makespan == pytest.approx(best)
     if best is None:
         return
     assert all(bound.value <= best + CLOSE * best for bound in bounds(problem))
