@@ -67,6 +67,16 @@ class Record(NamedTuple):
         """What tells this solve from all others of an experiment."""
         return key_of(self.instance, self.method, self.options, self.seed)
 
+    @property
+    def solver(self) -> str:
+        """The method with its options."""
+        return f"{self.method} {self.options}".strip()
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether the solve brought a plan."""
+        return self.status in ("optimal", "feasible")
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Record:
         """Return a row of a file, whose values may all be texts.

@@ -34,11 +34,11 @@ class Tally:
     def add(self, record: Record) -> None:
         """Count a row."""
         self.rows += 1
-        sums = self._of.setdefault(f"{record.method} {record.options}".strip(), _Sums())
+        sums = self._of.setdefault(record.solver, _Sums())
         sums.solves += 1
         sums.proved += record.status == "optimal"
         sums.seconds += record.wall_time or 0.0
-        if record.status in ("optimal", "feasible"):
+        if record.is_plan:
             sums.plans += 1
         else:
             sums.others[record.status] = sums.others.get(record.status, 0) + 1

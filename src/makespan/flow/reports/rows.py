@@ -14,7 +14,6 @@ from makespan.flow.experiments.record import Record
 
 SAME = 1e-9
 """Values nearer than this, as a share of them, are the same."""
-PLANNED = ("optimal", "feasible")
 NOTHING = np.nan
 
 
@@ -107,14 +106,14 @@ def rows_of(records: Iterable[Record]) -> Rows:
     found: list[tuple[int, int, float, float, float, bool]] = []
     statuses: list[dict[str, int]] = []
     for record in records:
-        method = methods.setdefault(f"{record.method} {record.options}".strip(), len(methods))
+        method = methods.setdefault(record.solver, len(methods))
         case = cases.setdefault((record.instance, record.seed), len(cases))
         if case == len(family):
             family.append(families.setdefault(family_of(record), len(families)))
             sizes.append(record.size or 0)
         if method == len(statuses):
             statuses.append({})
-        value = _finite(record.makespan) if record.status in PLANNED else NOTHING
+        value = _finite(record.makespan) if record.is_plan else NOTHING
         planned = not math.isnan(value)
         if not planned:
             statuses[method][record.status] = statuses[method].get(record.status, 0) + 1
