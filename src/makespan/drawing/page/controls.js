@@ -1,6 +1,11 @@
 // Pointer, wheel, keys, buttons and filters.
 
-function listen(panel) {
+import { changed, refilter } from "./charts.js";
+import { ROLES } from "./data.js";
+import { element, showTip, speak } from "./facts.js";
+import { closest, isWhole, move, panels, plans, setRange, showWhole, view, zoom } from "./view.js";
+
+export function listen(panel) {
   const { canvas, scroll } = panel;
   let drag = null;
   const at = (event) => {
@@ -104,7 +109,7 @@ function onKey(panel, event) {
 function zoomTo(chosen) {
   if (!chosen) return;
   const { start, end } = chosen.plan.bars;
-  const length = Math.max(end[chosen.bar] - start[chosen.bar], CLOSEST);
+  const length = Math.max(end[chosen.bar] - start[chosen.bar], closest());
   setRange(start[chosen.bar] - length / 2, end[chosen.bar] + length / 2);
   showHeld();
 }
@@ -157,7 +162,7 @@ function bringIntoView(panel, bar) {
     panel.scroll.scrollTop += place.top + place.height + 24 - panel.height;
 }
 
-function showHeld() {
+export function showHeld() {
   if (!view.held) return showTip(null);
   const panel = panels.find((one) => one.plan === view.held.plan);
   const place = panel.placeOf(view.held.bar);
@@ -167,7 +172,7 @@ function showHeld() {
   showTip(view.held, box.left + x, box.top + Math.min(place.top + place.height, panel.height));
 }
 
-function listenToTools() {
+export function listenToTools() {
   const on = (name, act) => document.getElementById(name).addEventListener("click", act);
   on("in", () => zoom(1.5));
   on("out", () => zoom(1 / 1.5));
@@ -180,11 +185,21 @@ function listenToTools() {
     refilter();
   });
   filter.value = "";
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    filter.focus();
+  });
+}
+
+// The kinds of activities to show or hide, and what the colours of the plans mean.
+export function offerRoles(present) {
   const kinds = document.getElementById("kinds");
-  for (const role of rolesPresent) {
+  kinds.replaceChildren();
+  for (const role of present) {
     const box = element("input");
     box.type = "checkbox";
-    box.checked = true;
+    box.checked = view.roles.has(role);
     box.addEventListener("change", () => {
       if (box.checked) view.roles.add(role);
       else view.roles.delete(role);
@@ -213,15 +228,10 @@ function listenToTools() {
       entry.append(swatchOf(part), part[0]);
       kinds.append(entry);
     }
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.target === filter) return;
-    event.preventDefault();
-    filter.focus();
-  });
 }
 
 // The browser's choice, then the other, then back: kept where the browser allows it.
-function listenToTheme() {
+export function listenToTheme() {
   const button = document.getElementById("theme");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;

@@ -1,8 +1,7 @@
 // Columns → plans that can be searched by row and time.
 
 // What `packing.py` put away: byte planes of differences, of single and of double precision.
-async function packedBytes() {
-  const text = document.getElementById("packed").textContent;
+async function packedBytes(text) {
   if (!text) return new Uint8Array();
   if (typeof DecompressionStream === "undefined") {
     const old = "This browser is too old to unpack the plan; Chromium 80, Firefox 113 and Safari 16.4 can.";
@@ -42,11 +41,19 @@ function unpacked(value, bytes) {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unpacked(part, bytes)]));
 }
 
-const data = unpacked(JSON.parse(document.getElementById("data").textContent), await packedBytes());
-const KINDS = data.kinds;
-const ROLES = data.roles;
-const CLUSTER_FILLS = data.clusters;
-const COMPUTE = KINDS.indexOf("compute");
+// Words and colours that all plans share, as Python writes them.
+export let KINDS = [];
+export let ROLES = [];
+export let CLUSTER_FILLS = [];
+export let COMPUTE = -1;
+
+// The plans of a page: what `html.py` wrote, and the columns it packed.
+export async function plansOf(written, packed) {
+  const data = unpacked(written, await packedBytes(packed));
+  [KINDS, ROLES, CLUSTER_FILLS] = [data.kinds, data.roles, data.clusters];
+  COMPUTE = KINDS.indexOf("compute");
+  return data.charts.map((columns, number) => new Plan(columns, number));
+}
 
 // Large columns of times are in ticks, and hold how long things take in the place of their ends.
 function timed(columns) {
@@ -68,7 +75,7 @@ function barOrder(bars, start, end) {
   );
 }
 
-class Plan {
+export class Plan {
   constructor(columns, number) {
     Object.assign(this, columns);
     this.horizon = this.others.reduce((most, other) => Math.max(most, other.horizon), this.horizon);
@@ -186,8 +193,3 @@ function placedRows(plan, wanted, lines) {
   plan.units = top;
   return rows;
 }
-
-const plans = data.charts.map((columns, number) => new Plan(columns, number));
-const rolesPresent = ROLES.map((_, role) => role).filter((role) =>
-  plans.some((plan) => plan.roles.includes(role)),
-);

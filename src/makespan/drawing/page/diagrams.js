@@ -1,8 +1,15 @@
 // Pictures of the problem beside its plan: what stands for the same lights up in both.
 
+import { changed, showOther } from "./charts.js";
+import { CLUSTER_FILLS, COMPUTE } from "./data.js";
+import { activityOf, barsOf, element, grouped, showTip, speak } from "./facts.js";
+import { showHeld } from "./controls.js";
+import { WORDS_OF_STATES } from "./player.js";
+import { view } from "./view.js";
+
 const itemsOf = (node) => (node.dataset.task ?? "").split(" ").filter(Boolean).map(Number);
 
-class Diagrams {
+export class Diagrams {
   constructor(plan) {
     this.plan = plan;
     this.home = null;
@@ -15,7 +22,7 @@ class Diagrams {
     tabs.setAttribute("role", "tablist");
     const boxes = plan.diagrams.map(([title, svg], index) => {
       const box = element("div", undefined, "diagram");
-      box.innerHTML = svg;
+      box.append(document.adoptNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement));
       box.tabIndex = 0;
       box.setAttribute("role", "tabpanel");
       box.setAttribute("aria-label", title);
@@ -180,14 +187,15 @@ const SMALLEST = 0.72;
 function fit(drawing) {
   const { width, height } = drawing?.viewBox.baseVal ?? {};
   if (!width) return;
-  const room = Math.min(innerWidth - 40, 1900) * (innerWidth > 900 ? 0.6 : 1);
+  const across = document.getElementById("charts").clientWidth;
+  const room = across * (across > 860 ? 0.6 : 1);
   const scale = Math.max(SMALLEST, Math.min(1, room / width, (0.4 * innerHeight) / height));
   drawing.setAttribute("width", width * scale);
   drawing.setAttribute("height", height * scale);
 }
 
 // The bar of a task: of several copies that which ends first; -1 if it has none.
-function barOfItem(plan, item) {
+export function barOfItem(plan, item) {
   const { kind, item: items, end } = plan.activities;
   plan.ofItem ??= grouped(
     Int32Array.from(items, (one, activity) => (kind[activity] === COMPUTE ? one : -1)),
@@ -199,14 +207,14 @@ function barOfItem(plan, item) {
 }
 
 // What the first look at an activity needs, made while nobody waits for it.
-function prepare(plan) {
+export function prepare(plan) {
   barsOf(plan, 0);
   if (!plan.links) return;
   barOfItem(plan, 0);
   edgesOf(plan, 0);
 }
 
-function edgesOf(plan, item) {
+export function edgesOf(plan, item) {
   const { links } = plan;
   if (!links) return [];
   plan.edgesInto ??= grouped(links.target, links.names.length);

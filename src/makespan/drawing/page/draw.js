@@ -1,8 +1,13 @@
 // A plan on a canvas: only the rows and bars that are visible; bars below a pixel merge.
 
-const AXIS = 26;
-const MARK_TIER = 15;
-const OVERVIEW = 5;
+import { barOfItem, edgesOf } from "./diagrams.js";
+import { COMPUTE } from "./data.js";
+import { activityOf, barsOf, likeOf } from "./facts.js";
+import { ticks, view } from "./view.js";
+
+export const AXIS = 26;
+export const MARK_TIER = 15;
+export const OVERVIEW = 5;
 const NARROW = 1.2;
 const MOST_LINKS = 80;
 const FONT = 'system-ui, "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif';
@@ -28,7 +33,7 @@ function elided(context, text, width) {
   return "";
 }
 
-class Panel {
+export class Panel {
   constructor(plan, canvas, scroll, sizer) {
     Object.assign(this, { plan, canvas, scroll, sizer });
     this.context = canvas.getContext("2d");
@@ -370,8 +375,8 @@ class Panel {
     context.fillStyle = this.colour("idle");
     context.fillRect(this.left, 0, width, OVERVIEW);
     context.fillStyle = this.colour("accent");
-    const seen = Math.max(3, (width * (view.to - view.from)) / HORIZON);
-    const at = Math.min(this.left + (width * view.from) / HORIZON, this.right - seen);
+    const seen = Math.max(3, (width * (view.to - view.from)) / view.horizon);
+    const at = Math.min(this.left + (width * view.from) / view.horizon, this.right - seen);
     context.fillRect(at, 0, seen, OVERVIEW);
     context.font = `11px ${FONT}`;
     context.textBaseline = "middle";

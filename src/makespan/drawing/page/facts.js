@@ -1,12 +1,15 @@
 // What is known of an activity, and the tables of an answer.
 
+import { KINDS, ROLES } from "./data.js";
+import { plans, written } from "./view.js";
+
 const tip = document.getElementById("tip");
 const spoken = document.getElementById("spoken");
 
-const activityOf = (chosen) => chosen.plan.bars.activity[chosen.bar];
+export const activityOf = (chosen) => chosen.plan.bars.activity[chosen.bar];
 
 // The numbers of those with each value, in their order: those of `value` from `first[value]` on.
-function grouped(values, count) {
+export function grouped(values, count) {
   const first = new Int32Array(count + 1);
   for (const value of values) if (value >= 0) first[value + 1]++;
   for (let value = 0; value < count; value++) first[value + 1] += first[value];
@@ -18,13 +21,13 @@ function grouped(values, count) {
   return (value) => order.subarray(first[value], first[value + 1]);
 }
 
-function barsOf(plan, activity) {
+export function barsOf(plan, activity) {
   plan.barsByActivity ??= grouped(plan.bars.activity, plan.activities.kind.length);
   return plan.barsByActivity(activity);
 }
 
 // The same activity of another plan: of the same kind, machines and item; -1 if there is none.
-function likeOf(chosen, other) {
+export function likeOf(chosen, other) {
   const key = (plan, activity) => {
     const { kind, machine, peer, item } = plan.activities;
     const names = [plan.machines[machine[activity]], plan.machines[peer[activity]] ?? ""];
@@ -72,14 +75,14 @@ function factsOf(chosen) {
   return { title: words.filter((word) => word !== "").join(" "), facts };
 }
 
-function element(name, text, className) {
+export function element(name, text, className) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
   if (className) made.className = className;
   return made;
 }
 
-function showTip(chosen, x, y) {
+export function showTip(chosen, x, y) {
   if (!chosen) {
     tip.hidden = true;
     return;
@@ -100,14 +103,14 @@ function showTip(chosen, x, y) {
   tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - box.height - 4))}px`;
 }
 
-function speak(chosen) {
+export function speak(chosen) {
   const { title, facts } = factsOf(chosen);
   spoken.textContent = [title, ...facts.map((fact) => fact.join(" "))].join(", ");
 }
 
 // Rows are made as they are asked for: an answer may have a hundred thousand.
 const FIRST_ROWS = 100;
-function inParts(count, make, home) {
+export function inParts(count, make, home) {
   let done = 0;
   const button = element("button", "", "more");
   button.type = "button";
@@ -127,7 +130,7 @@ function cellText(entry, column, row) {
   return isName ? column[row].replaceAll("_", " ") : written(column[row]);
 }
 
-function tableOf(entry, captioned) {
+export function tableOf(entry, captioned) {
   const section = element("section");
   if (captioned) section.append(element("h3", entry.caption || "\u00a0"));
   const home = element("div", undefined, "table");

@@ -2,12 +2,14 @@
 
 The page holds its data as columns, long ones packed, and draws them on a canvas, only what is
 visible; its script and its look are files beside this one, put into the page when it is written.
+The scripts are modules, which other pages load as they are.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -40,7 +42,7 @@ from makespan.drawing.svg import escaped
 
 SCRIPTS = (
     *("data.js", "view.js", "draw.js", "facts.js"),
-    *("diagrams.js", "player.js", "controls.js", "page.js"),
+    *("diagrams.js", "player.js", "controls.js", "charts.js", "page.js"),
 )
 MAX_IDLE_ROWS = 1000
 SHADES = 64
@@ -49,6 +51,8 @@ EXACT = 50_000
 """Activities up to which times and amounts are exact; beyond, times are whole ticks."""
 TICKS = 2**31 - 1
 """Of the whole plan: more than a screen can show, or a fact says in eight digits."""
+OF_MODULES = re.compile(r"^import .*;\n|^export ", re.MULTILINE)
+"""What only modules say: nothing of it is needed in one script of all of them."""
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -92,24 +96,42 @@ class Chart:
 
 def page(charts: Sequence[Chart], *, title: str) -> str:
     """Return the page of one plan, or of several above each other on one time axis."""
-    room = files("makespan.drawing.page")
+    data = page_data(charts)
+    return Template(shared("page.html")).substitute(
+        title=escaped(title),
+        colours=colours(),
+        style=shared("page.css"),
+        tools=shared("tools.html"),
+        data=embedded(data["data"]),
+        packed=data["packed"],
+        script="".join(OF_MODULES.sub("", shared(name)) for name in SCRIPTS),
+    )
+
+
+def page_data(charts: Sequence[Chart]) -> dict[str, Any]:
+    """Return what the script of a page draws: ``data``, as JSON has it, and ``packed``, a text."""
     packing = Packing()
-    template = Template((room / "page.html").read_text("utf-8"))
     data = {
-        "title": title,
         "kinds": list(WORDS),
         "roles": [{"word": WORD[r], "fill": FILL[r], "ink": ink_on(FILL[r])} for r in Role],
         "clusters": BESIDE_STATES,
         "charts": [chart_data(chart) for chart in charts],
     }
-    return template.substitute(
-        title=escaped(title),
-        light=_properties(LIGHT),
-        dark=_properties(DARK),
-        style=(room / "page.css").read_text("utf-8"),
-        data=embedded(packing.packed(data)),
-        packed=packing.text(),
-        script="".join((room / name).read_text("utf-8") for name in SCRIPTS),
+    return {"data": packing.packed(data), "packed": packing.text()}
+
+
+def shared(name: str) -> str:
+    """Return a file beside this one that pages are made of."""
+    return (files("makespan.drawing.page") / name).read_text("utf-8")
+
+
+def colours() -> str:
+    """Return the style sheet of a page's colours, by day and by night."""
+    light, dark = _properties(LIGHT), _properties(DARK)
+    return (
+        f":root {{ color-scheme: light; {light}}}\n@media (prefers-color-scheme: dark) "
+        f'{{ :root:not([data-theme="light"]) {{ color-scheme: dark; {dark}}} }}\n'
+        f':root[data-theme="dark"] {{ color-scheme: dark; {dark}}}\n'
     )
 
 

@@ -1,7 +1,12 @@
 // Steps of a method: what is known after each, the buttons, and what stands beside the chart.
 
+import { changed } from "./charts.js";
+import { COMPUTE } from "./data.js";
+import { element } from "./facts.js";
+import { view, written } from "./view.js";
+
 const LASTING = new Set(["placed", "zeroed", "refused"]);
-const WORDS_OF_STATES = {
+export const WORDS_OF_STATES = {
   ready: "ready", chosen: "chosen", examined: "examined", placed: "placed",
   dominant: "dominant sequence", zeroed: "zeroed edge", refused: "refused edge",
 };
@@ -48,7 +53,7 @@ function appearances(plan) {
   return found;
 }
 
-class Player {
+export class Player {
   constructor(plan, home, diagrams) {
     this.plan = plan;
     this.count = plan.steps.length;
@@ -228,7 +233,7 @@ function choiceTable({ title, names, rows, chosen }) {
   return section;
 }
 
-function listenToPlayers() {
+export function listenToPlayers() {
   document.addEventListener("keydown", (event) => {
     const player = view.player;
     if (!player || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
