@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks import headlines, table
 from benchmarks.__main__ import ALONE, main
+
+ROOT = Path(__file__).parent.parent
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+LINKED = re.compile(r"\[([^\]]*\d[^\]]*)\]\((?:\.\./)?(?:docs/)?benchmarks/(\w+)\.md\)")
+
+
+def told() -> list[tuple[str, str, str]]:
+    """Return each figure that a page tells: the page, what it says, the table that it names."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/stories").glob("*")]
+    return [
+        (page.name, said, name)
+        for page in pages
+        for said, name in LINKED.findall(page.read_text("utf-8").replace("\n", " "))
+    ]
+
+
+@pytest.mark.parametrize(("page", "said", "name"), told())
+def test_a_figure_in_the_docs_is_in_the_table_it_names(page: str, said: str, name: str) -> None:
+    """Measured anew, a table tells which sentences are to be written anew."""
+    found = [one.found for one in headlines.headlines() if one.page == name]
+    known = set(
+        NUMBER.findall(" ".join([(table.FOLDER / f"{name}.md").read_text("utf-8"), *found]))
+    )
+    missing = set(NUMBER.findall(said)) - known
+    assert not missing, f"{page}: {said}: not in docs/benchmarks/{name}.md: {', '.join(missing)}"
 
 
 def test_every_table_gives_its_figure() -> None:

@@ -33,5 +33,16 @@ def test_the_size_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small work is not worth a compiler; where it is loaded, less is enough."""
     assert [running_total.pays(size) for size in (99, 100, 1_000)] == [False, True, True]
     monkeypatch.delitem(jit.sys.modules, "numba")
+    monkeypatch.setattr(jit, "_rented", 0.0)
     assert [running_total.pays(size) for size in (99, 100, 1_000)] == [False, False, True]
     assert Loop(running_total.plain, 5).at(4) is running_total.plain
+
+
+def test_much_small_work_is_worth_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as plain forms have done as much as it is loaded for; never for less than that."""
+    monkeypatch.delitem(jit.sys.modules, "numba")
+    monkeypatch.setattr(jit, "_rented", 0.0)
+    assert [running_total.pays(size) for size in (400, 400, 400, 400, 99)] == [
+        *(False, False, False),
+        *(True, False),
+    ]

@@ -29,6 +29,8 @@ forced: bool | None = None
 """Whether every loop is compiled, or none; None leaves it to their sizes."""
 
 _kernels: list[Any] = []
+_rented = 0.0
+"""Work of plain forms so far, by what a compiler is loaded for: from 1 on, one is bought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,21 @@ def pays(size: float, pays_from: float, loaded_from: float | None = None) -> boo
     """Whether work of this size is worth a compiler, or a compiled loop from disk.
 
     For what is written twice, in NumPy for small inputs and as a kernel; else see :class:`Loop`.
+    Where much small work comes along, a compiler is loaded when plain forms have taken as long as
+    that takes: at most twice the time of who knows what will come (Karlin, Manasse, Rudolph and
+    Sleator 1988).
     """
+    global _rented  # noqa: PLW0603  (of the process, as the compiler is)
     if forced is not None:
         return forced
     if not compiles():
         return False
-    loaded = loaded_from is not None and "numba" in sys.modules
-    return size >= (loaded_from if loaded else pays_from)  # type: ignore[operator]
+    if loaded_from is None:
+        return size >= pays_from
+    if "numba" in sys.modules or _rented >= 1.0:
+        return size >= loaded_from
+    _rented += size / pays_from
+    return size >= pays_from
 
 
 @dataclass(frozen=True)
