@@ -72,9 +72,13 @@ COMMANDS = """# Command line
 API = {
     "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
     "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network Interconnect",
-    "From a problem to a plan": "solve methods lower_bound check compare simulate Noise plot",
+    "From a problem to a plan": (
+        "solve methods lower_bound check compare simulate sensitivity Noise plot"
+    ),
     "Files": "read_problem read_result save",
-    "What comes back": "Result Schedule Bound Report Violation Comparison Comparisons Simulation",
+    "What comes back": (
+        "Result Schedule Bound Report Violation Comparison Comparisons Simulation Sensitivity"
+    ),
     "Experiments": (
         "Experiment Grid read_experiment experiment records Record Results report Overview"
     ),

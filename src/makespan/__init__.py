@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from makespan.core.network.interconnect import Interconnect as Interconnect
     from makespan.core.report import Report as Report, Violation as Violation
     from makespan.core.schedule import Schedule as Schedule
+    from makespan.core.sensitivity import Sensitivity as Sensitivity
     from makespan.core.simulation.noise import Noise as Noise
     from makespan.core.simulation.outcome import Simulation as Simulation
     from makespan.core.solution import Bound as Bound
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from makespan.flow.pictures.plot import plot as plot
     from makespan.flow.reports.overview import Overview as Overview, report as report
     from makespan.flow.result import Result as Result
+    from makespan.flow.sensitivity import sensitivity as sensitivity
     from makespan.flow.simulate import simulate as simulate
     from makespan.flow.solve import solve as solve
     from makespan.independent.problem import IndependentTasks as IndependentTasks

@@ -153,6 +153,26 @@ def test_solve_prints_a_summary(star: str, call: Outcome) -> None:
     assert out.splitlines()[:2] == ["optimal (star)", "makespan     28"]
 
 
+def test_what_if_is_printed_and_written(star: str, tmp_path: Path, call: Outcome) -> None:
+    """The tables stand below the plan; written results hold the numbers, and can be read."""
+    plan = tmp_path / "plan.json"
+    code, out, err = call("solve", star, "--what-if", "-o", str(plan))
+    assert (code, err) == (0, "")
+    assert "change of the makespan per unit of each" in out
+    assert "with one machine more" in out
+    known = read_result(plan).details["what_if"]
+    assert known["value"] == 28.0
+    assert [each["machine"] for each in known["additions"]] == ["P1", "P2"]
+    code, out, err = call("solve", star, "--what-if", "--json")
+    assert json.loads(out)["details"]["what_if"]["rates"] == known["rates"]
+
+
+def test_what_if_of_no_plan_is_not_asked(infeasible: str, call: Outcome) -> None:
+    code, out, _ = call("solve", infeasible, "--what-if")
+    assert code == 3
+    assert "change of" not in out
+
+
 def test_json_is_one_object_and_nothing_else(star: str, tmp_path: Path, call: Outcome) -> None:
     """Files are written beside it without a word."""
     picture, plan = tmp_path / "plan.svg", tmp_path / "plan.json"

@@ -14,6 +14,7 @@ from makespan.core.kind import (
     Bounds,
     Choosing,
     Coloured,
+    Copying,
     File,
     Generate,
     Grained,
@@ -25,6 +26,7 @@ from makespan.core.kind import (
     Referee,
     Replayed,
     Timing,
+    Varying,
     Weighty,
 )
 from makespan.core.problem import Problem
@@ -59,6 +61,8 @@ def enter(
     coloured: Coloured[Own] | None = None,
     choosing: Choosing[Own] | None = None,
     limiting: Limiting[Own] | None = None,
+    varying: Varying[Own] | None = None,
+    copying: Copying[Own] | None = None,
 ) -> None:
     """Make a problem, write and read it, plan it, and take the plan through every room."""
     kind = KINDS[own.kind]
@@ -88,6 +92,8 @@ def enter(
     assert (coloured is not None) == isinstance(kind.pictures, Coloured)
     assert (choosing is not None) == isinstance(kind.pictures, Choosing)
     assert (limiting is not None) == isinstance(kind.bounds, Limiting)
+    assert (varying is not None) == isinstance(kind.what_if, Varying)
+    assert (copying is not None) == isinstance(kind.what_if, Copying)
     assert choosing is None or choosing.alternatives(problem, {}) == []
     optional(kind, problem, schedule, data, beside, grained, replayed, weighty, lasting)
 
@@ -131,11 +137,12 @@ def test_divisible() -> None:
         problem,
         referee,
         timing,
+        what_if,
     )
 
     enter(
         problem.DivisibleLoad, answer, bounds, file, generate, methods, pictures, referee,
-        timing, replayed=timing,
+        timing, replayed=timing, varying=what_if, copying=what_if,
     )  # fmt: skip
     assert KINDS["divisible"].policy("factoring") is not None
     assert KINDS["divisible"].policy("no such policy") is None
@@ -154,11 +161,12 @@ def test_independent() -> None:
         problem,
         referee,
         timing,
+        what_if,
     )
 
     enter(
         problem.IndependentTasks, answer, bounds, file, generate, methods, pictures, referee,
-        timing, grained=bounds, replayed=timing, weighty=timing,
+        timing, grained=bounds, replayed=timing, weighty=timing, copying=what_if,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
@@ -24,6 +25,7 @@ from makespan.core.solution import Bound, Solution
 if TYPE_CHECKING:
     from makespan.core.diagram import Drawn, Groups
     from makespan.core.picture import Picture
+    from makespan.core.sensitivity import Copied, Varied
 
 Policy = Callable[..., Any]
 """``(problem, noise, repetitions, generator)`` gives the makespans and the one without noise."""
@@ -132,6 +134,24 @@ class Choosing(Protocol[Of_contra]):
         """Return the plans to choose from in the details of a result, with what each reaches."""
 
 
+@runtime_checkable
+class Varying(Protocol[Of_contra]):
+    def varied(self, problem: Of_contra, schedule: Schedule, machines: Sequence[str]) -> Varied:
+        """Return by how much the objective of a plan changes per unit of the machines' costs."""
+
+
+@runtime_checkable
+class Copying(Protocol[Of_contra]):
+    def copies(
+        self, problem: Of_contra, machines: Sequence[str], *, named: bool
+    ) -> tuple[list[Copied], tuple[str, ...]]:
+        """Return the problems with one machine more, and notes where there are none.
+
+        Each has a copy of one of the machines; unless they are ``named``, only of one of those
+        that are alike.
+        """
+
+
 class File(Protocol[Own]):
     def read(self, data: Mapping[str, Any]) -> Own:
         """Build the problem from the contents of a file, or raise every mistake found."""
@@ -226,14 +246,21 @@ class Kind:
         room = self.timing
         return room.tasks(problem) if isinstance(room, Naming) else None
 
+    @property
+    def what_if(self) -> Any:
+        """What the kind answers to other costs and one machine more; None for nothing."""
+        return self._optional("what_if")
+
     def policy(self, name: str) -> Policy | None:
         """Return the simulation of a policy that decides while it runs; None if there is none."""
-        try:
-            room = import_module(f"makespan.{self.name}.policies")
-        except ModuleNotFoundError:
-            return None
-        found: Policy | None = room.SIMULATIONS.get(name)
+        room = self._optional("policies")
+        found: Policy | None = None if room is None else room.SIMULATIONS.get(name)
         return found
+
+    def _optional(self, room: str) -> Any:
+        """Return a room that not every kind has; None where it is not there."""
+        home = f"makespan.{self.name}.{room}"
+        return None if find_spec(home) is None else import_module(home)
 
     def read(
         self,

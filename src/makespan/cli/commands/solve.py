@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,6 +45,11 @@ OWN_OPTIONS = {
     help="Draw it: .svg, .png, .pdf, .html or .trace.json.",
 )
 @click.option("--all", "all_rows", is_flag=True, help="Print all rows, however many there are.")
+@click.option(
+    "--what-if",
+    is_flag=True,
+    help="Say what a unit of each cost, and one machine more, would change.",
+)
 @click.option("--log", is_flag=True, help="Print the steps of the method, where it logs them.")
 def command(
     *,
@@ -57,6 +63,7 @@ def command(
     output: str | None,
     picture: str | None,
     all_rows: bool,
+    what_if: bool,
     log: bool,
 ) -> int:
     """Plan the problem in FILE; print a summary, or the result with --json.
@@ -65,6 +72,7 @@ def command(
     makespan solve star.toml
     makespan solve star.toml --plot plan.svg -o result.json
     makespan solve star.toml -o plan.csv
+    makespan solve star.toml --what-if
     makespan solve gpus.csv --tasks 100000 --interpolation linear
     makespan solve gpus.csv --tasks 512 --objective pareto
     makespan solve star.toml --method fifo --time-limit 60 -O w1=1
@@ -74,6 +82,7 @@ def command(
     from makespan.core.steps import printed
     from makespan.flow.answer import summary
     from makespan.flow.files.files import PICTURES, TEXTS, read_problem, refuse_target
+    from makespan.flow.sensitivity import sensitivity
     from makespan.flow.solve import solve_controlled
 
     if output not in (None, "-"):
@@ -84,6 +93,10 @@ def command(
         problem = read_problem(file, **parts)
         control = Control(time_limit=time_limit, rng=seed, progress=line.progress, log_steps=log)
         result = solve_controlled(problem, control, method=method, **options)
+        known = None
+        if what_if and result.schedule is not None and not control.interrupted:
+            known = sensitivity(result, time_limit=time_limit)
+            result = replace(result, details={**result.details, "what_if": known.as_dict()})
         written = _write(result, output, picture)
     if as_json or output == "-":
         from makespan.flow.answer import result_as_dict
@@ -93,6 +106,8 @@ def command(
         steps = printed(result.steps)
         text = summary(result, **({"most": sys.maxsize} if all_rows else {}))
         parameters.say("\n".join([*steps, *[""] * bool(steps), text]))
+        if known is not None:
+            parameters.say(f"\n{known}")
         if result.status == "infeasible":
             parameters.say_between(file, parts)
         for each in written:

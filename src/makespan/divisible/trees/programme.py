@@ -37,10 +37,16 @@ class TreeProgramme:
         The end of a plan that is known, or the deadline where the load is open; positive, seconds.
     choices
         Values of the choices to fix, of an answer of the same programme.
+    unit
+        What amounts are measured in, units of load; None: the load, or the most of a node.
     """
 
     def __init__(
-        self, problem: DivisibleLoad, horizon: float, choices: Floats | None = None
+        self,
+        problem: DivisibleLoad,
+        horizon: float,
+        choices: Floats | None = None,
+        unit: float | None = None,
     ) -> None:
         tree = problem.platform
         assert isinstance(tree, Tree)
@@ -49,10 +55,11 @@ class TreeProgramme:
         self.latest = 1.0 if is_open else 1.0 + SLACK
         cap = self._caps(np.inf if problem.load is None else problem.load)
         self.is_bounded = bool(np.isfinite(cap).all())
-        self.unit = problem.load or float(cap[np.isfinite(cap)].max(initial=0.0)) or 1.0
+        most = float(cap[np.isfinite(cap)].max(initial=0.0))
+        self.unit = unit or problem.load or most or 1.0
         cap = cap / self.unit
         count = len(tree)
-        self.siblings = [pair for children in tree.children for pair in combinations(children, 2)]
+        self.siblings = siblings_of(tree)
         programme = self.programme = Programme()
         integer = choices is None
         size = 2 * count + len(self.siblings)
@@ -64,8 +71,8 @@ class TreeProgramme:
         self._computes, self._used = self.choices[:count], self.choices[count : 2 * count]
         self.amount = programme.variables(count, cost=-1.0 if is_open else 0.0, upper=cap)
         self._carried = programme.variables(count)
-        most = np.where(np.arange(count) == tree.root, 0.0, self.latest)
-        self._arrival = programme.variables(count, upper=most)
+        latest = np.where(np.arange(count) == tree.root, 0.0, self.latest)
+        self._arrival = programme.variables(count, upper=latest)
         low = 1.0 if is_open else 0.0
         self._end = int(
             programme.variables(1, cost=0.0 if is_open else 1.0, lower=low, upper=self.latest)[0]
@@ -145,3 +152,8 @@ class TreeProgramme:
         amount[answer.values[self._computes] < 0.5] = 0.0
         rank: Integers = np.argsort(np.argsort(answer.values[self._arrival], kind="stable"))
         return amount * self.unit, Levels.of(self.tree, rank)
+
+
+def siblings_of(tree: Tree) -> list[tuple[int, int]]:
+    """Return all pairs of children of one node, in the order of the programme's choices."""
+    return [pair for children in tree.children for pair in combinations(children, 2)]

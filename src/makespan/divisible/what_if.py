@@ -1,0 +1,96 @@
+"""What if costs change, or there is one worker more: rates of a plan, and problems with a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from makespan.core.schedule import Schedule
+from makespan.core.sensitivity import Copied, Varied
+from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.model.tree import RULES as OF_NODES, Tree
+from makespan.divisible.problem import DivisibleLoad
+
+GIVEN = ("activation", "transfers", "loads")
+
+
+def varied(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) -> Varied:
+    """Return the dual values of the programme of the plan's sequence, a rate for each number."""
+    if problem.is_star:
+        from makespan.divisible.returns.what_if import varied_star
+
+        return varied_star(problem, schedule, machines)
+    from makespan.divisible.trees.what_if import varied_tree
+
+    return varied_tree(problem, schedule, machines)
+
+
+def copies(
+    problem: DivisibleLoad, machines: Sequence[str], *, named: bool
+) -> tuple[list[Copied], tuple[str, ...]]:
+    """Return the problem with a copy of each worker, behind it, or of each node, without children.
+
+    A given ``order`` serves the copy right behind the worker.
+    """
+    given = next((name for name in GIVEN if getattr(problem, name) is not None), None)
+    if given is not None:
+        return [], (f"a worker more: {given} says who is served, and has no place for one",)
+    platform = problem.platform
+    tree = isinstance(platform, Tree)
+    columns = [getattr(platform, name) for name in (OF_NODES if tree else NUMBERS)]
+    if isinstance(platform, Tree):
+        columns.append(platform.parent)
+    position = problem._position
+    found, known = [], set()
+    for name in machines:
+        index = position.get(name)
+        if index is None or (isinstance(platform, Tree) and index == platform.root):
+            continue  # what holds the load is not doubled
+        alike = tuple(float(column[index]) for column in columns)
+        if problem.order is not None or problem.return_order is not None or named:
+            alike = (float(index),)
+        if alike not in known:
+            known.add(alike)
+            more = _with_copy(problem, index)
+            found.append(Copied(machine=name, problem=more, optional=problem.use == "any"))
+    return found, ()
+
+
+def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
+    """Return the problem with a copy of a worker or node behind it."""
+    platform, at = problem.platform, index + 1
+    own = platform.names[index]
+    name = f"{own} (copy)"
+    while name in platform.names or name == getattr(platform.master, "name", None):
+        name += "'"
+    names = (*platform.names[:at], name, *platform.names[at:])
+    if isinstance(platform, Tree):
+        parent = platform.parent + (platform.parent > index)
+        more = _inserted(platform, OF_NODES, at)
+        above = np.insert(parent, at, parent[index])
+        return replace(problem, platform=Tree.from_arrays(names=names, parent=above, **more))
+    assert isinstance(platform, Star)
+    star = Star.from_arrays(names=names, master=platform.master, **_inserted(platform, NUMBERS, at))
+
+    def behind(order: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if order is None:
+            return None
+        place = order.index(own) + 1
+        return (*order[:place], name, *order[place:])
+
+    return replace(
+        problem,
+        platform=star,
+        order=behind(problem.order),
+        return_order=behind(problem.return_order),
+    )
+
+
+def _inserted(platform: Star | Tree, columns: Any, at: int) -> dict[str, Any]:
+    return {
+        name: np.insert(getattr(platform, name), at, getattr(platform, name)[at - 1])
+        for name in columns
+    }

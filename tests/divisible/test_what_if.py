@@ -1,0 +1,259 @@
+"""Rates of plans against finite differences of optima; copies against problems written anew."""
+
+import doctest
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from makespan import (
+    Affine,
+    DivisibleLoad,
+    InputError,
+    Master,
+    Star,
+    Tree,
+    Worker,
+    sensitivity,
+    solve,
+)
+
+STEP = 1e-4  # relative
+
+
+def drawn(rng, low=0.5, high=3.0):
+    return rng.uniform(low, high)
+
+
+def star_of(rng, *, workers=3, fixed=True, returns=False, master=True, **limits):
+    """A star with costs that no two workers have alike."""
+
+    def cost():
+        return Affine(drawn(rng, 0.05, 0.4) if fixed else 0.0, drawn(rng))
+
+    crew = [
+        Worker(send=cost(), compute=cost(), return_=cost() if returns else None)
+        for _ in range(workers)
+    ]
+    for name, values in limits.items():
+        crew = [replace(each, **{name: v}) for each, v in zip(crew, values, strict=True)]
+    return Star(crew, master=Master(compute=cost() if master else None))
+
+
+def value_of(result):
+    return result.makespan if result.objective is None else result.objective.value
+
+
+def with_number(problem, machine, cost, value):
+    """The problem with another number; the columns of workers are named as costs in files are."""
+    if not machine:
+        return replace(problem, **{cost: value})
+    platform = problem.platform
+    if isinstance(platform, Tree):
+        of, part = cost.split(".")
+        nodes = [
+            replace(node, **{of: replace(getattr(node, of), **{part: value})})
+            if node.name == machine
+            else node
+            for node in platform.nodes
+        ]
+        return replace(problem, platform=Tree(nodes))
+    if machine == platform.master.name:
+        part = cost.split(".")[1]
+        own = replace(platform.master, compute=replace(platform.master.compute, **{part: value}))
+        return replace(problem, platform=platform.changed(master=own))
+    column = cost.replace(".", "_")
+    changed = getattr(platform, column).copy()
+    changed[list(platform.names).index(machine)] = value
+    return replace(problem, platform=platform.changed(**{column: changed}))
+
+
+def difference(problem, rate):
+    """The central difference of the optimum in one number."""
+    step = STEP * max(1.0, abs(rate.value))
+    low = max(0.0, rate.value - step)
+    high = rate.value + step
+    ends = [
+        value_of(solve(with_number(problem, rate.machine, rate.cost, each))) for each in (low, high)
+    ]
+    return (ends[1] - ends[0]) / (high - low)
+
+
+PROBLEMS = {
+    "linear": lambda rng: {"platform": star_of(rng, fixed=False), "load": 10.0},
+    "fixed costs": lambda rng: {"platform": star_of(rng), "load": 10.0},
+    "returns": lambda rng: {"platform": star_of(rng, returns=True), "load": 10.0},
+    "two ports": lambda rng: {"platform": star_of(rng, returns=True), "load": 10.0, "ports": 2},
+    "links": lambda rng: {"platform": star_of(rng), "load": 10.0, "ports": "many"},
+    "open load": lambda rng: {"platform": star_of(rng), "deadline": 12.0},
+    "memory": lambda rng: {
+        "platform": star_of(rng, fixed=False, memory=(1.7, 2.1, 1.9)), "load": 7.0,
+    },
+    "release": lambda rng: {"platform": star_of(rng, release=(3.1, 2.2, 4.3)), "load": 7.0},
+    "price": lambda rng: {
+        "platform": star_of(
+            rng, fixed=False, price=(Affine(0.3, 1.0), Affine(0.2, 2.0), Affine(0.1, 3.0))
+        ),
+        "load": 7.0, "budget": 9.0,
+    },
+    "activation": lambda rng: {
+        "platform": star_of(rng), "load": 9.0, "activation": ("P1", "P2", "P1", "P3"),
+    },
+    "no front end": lambda rng: {
+        "platform": star_of(rng, workers=2), "load": 9.0, "front_end": False,
+        "activation": ("P1", "P2", "P1"),
+    },
+    "given loads": lambda rng: {
+        "platform": star_of(rng), "loads": {"P1": 2.0, "P2": 3.0, "P3": 1.5},
+    },
+    "whole units": lambda rng: {"platform": star_of(rng), "load": 9.0, "integral": True},
+    "tree": lambda rng: {
+        "platform": Tree([
+            {"name": "R", "compute": {"fixed": 0.1, "per_unit": drawn(rng)}},
+            {"name": "A", "parent": "R", "send": {"fixed": 0.2, "per_unit": drawn(rng, 0.1, 0.5)},
+             "compute": drawn(rng)},
+            {"name": "B", "parent": "R", "send": drawn(rng, 0.1, 0.5), "compute": drawn(rng)},
+            {"name": "C", "parent": "A", "send": drawn(rng, 0.1, 0.5), "compute": drawn(rng)},
+        ]),
+        "load": 10.0,
+    },
+    "tree, open load": lambda rng: {
+        "platform": Tree([
+            {"name": "R", "compute": {"fixed": 0.1, "per_unit": drawn(rng)}},
+            {"name": "A", "parent": "R", "send": {"fixed": 0.2, "per_unit": drawn(rng, 0.1, 0.5)},
+             "compute": drawn(rng)},
+        ]),
+        "deadline": 10.0,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rates_are_finite_differences(name, seed):
+    """Dual values are what the optimum of the problem with a little more of a number shows."""
+    problem = DivisibleLoad(**PROBLEMS[name](random.Random(f"{name} {seed}")))
+    result = solve(problem)
+    assert result.status == "optimal"
+    known = sensitivity(result, machines=problem.machines)
+    assert known.rates
+    scale = max(abs(each.change) for each in known.rates)
+    assert scale > 0
+    for rate in known.rates:
+        seen = difference(problem, rate)
+        assert seen == pytest.approx(rate.change, rel=2e-3, abs=1e-4 * scale), rate
+
+
+def test_a_copy_is_the_problem_with_one_more():
+    """Each addition is what the problem with that worker written twice has."""
+    rng = random.Random(5)
+    star = star_of(rng, fixed=False)
+    problem = DivisibleLoad(load=10.0, platform=star)
+    result = solve(problem)
+    known = sensitivity(result)
+    assert [each.machine for each in known.additions] == ["P1", "P2", "P3"]
+    for index, addition in enumerate(known.additions):
+        again = [*star.workers, replace(star.workers[index], name="more")]
+        anew = solve(DivisibleLoad(load=10.0, platform=Star(again, master=star.master)))
+        assert addition.value == pytest.approx(anew.makespan)
+        assert addition.change == pytest.approx(anew.makespan - result.makespan)
+
+
+def test_copies_of_a_tree_hang_where_the_node_hangs():
+    """A copy of a node has its parent and no children; the root is not copied."""
+    nodes = [
+        {"name": "R", "compute": 1.0},
+        {"name": "A", "parent": "R", "send": 0.2, "compute": 0.7},
+        {"name": "B", "parent": "A", "send": 0.1, "compute": 0.5},
+    ]
+    known = sensitivity(solve(DivisibleLoad(load=10.0, platform=Tree(nodes))))
+    assert [each.machine for each in known.additions] == ["A", "B"]
+    for addition, parent in zip(known.additions, ("R", "A"), strict=True):
+        like = next(node for node in nodes if node["name"] == addition.machine)
+        more = [*nodes, {**like, "name": "more", "parent": parent}]
+        anew = solve(DivisibleLoad(load=10.0, platform=Tree(more)))
+        assert addition.value == pytest.approx(anew.makespan)
+
+
+def test_workers_that_are_alike_are_copied_once_unless_named():
+    star = Star([Worker(send=1.0, compute=3.0)] * 3)
+    result = solve(DivisibleLoad(load=10.0, platform=star))
+    assert [each.machine for each in sensitivity(result).additions] == ["P1"]
+    named = sensitivity(result, machines=["P3", "P2"])
+    assert [each.machine for each in named.additions] == ["P3", "P2"]
+    assert {each.machine for each in named.rates} == {"", "P2", "P3"}
+
+
+def test_a_given_order_serves_the_copy_behind_the_worker():
+    star = Star([Worker(send=2.0, compute=3.0), Worker(send=1.0, compute=5.0)])
+    problem = DivisibleLoad(load=10.0, platform=star, order=("P1", "P2"))
+    known = sensitivity(solve(problem), machines=["P1"])
+    crew = [star.workers[0], replace(star.workers[0], name="P0'"), star.workers[1]]
+    anew = solve(DivisibleLoad(load=10.0, platform=Star(crew), order=("P1", "P0'", "P2")))
+    assert known.additions[0].value == pytest.approx(anew.makespan)
+
+
+def test_who_is_given_has_no_place_for_more():
+    star = Star([Worker(send=1.0, compute=3.0), Worker(send=1.0, compute=5.0)])
+    result = solve(DivisibleLoad(load=10.0, platform=star, activation=("P1", "P2")))
+    known = sensitivity(result)
+    assert not known.additions
+    assert known.notes == (
+        "a worker more: activation says who is served, and has no place for one",
+    )
+
+
+def test_numbers_and_text():
+    """The text has a row for each machine, and the frame's shares are changes in per cent."""
+    star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
+    known = sensitivity(solve(DivisibleLoad(load=10.0, platform=star)))
+    assert known.rate("load") == pytest.approx(2.8)
+    frame = known._columns()
+    assert frame["share"][frame["cost"].index("load")] == pytest.approx(1.0)
+    assert "(problem)" in str(known)
+    assert "a copy of" in str(known)
+    with pytest.raises(KeyError, match=r"P9 send\.fixed"):
+        known.rate("send.fixed", "P9")
+    assert known.as_dict()["rates"][0]["machine"] is None
+
+
+def test_the_page_is_true():
+    """What the page shows is what happens."""
+    page = Path(__file__).parents[2] / "docs" / "what_if.md"
+    examples = doctest.DocTestParser().get_doctest(page.read_text(), {}, "page", str(page), 0)
+    runner = doctest.DocTestRunner()
+    runner.run(examples, clear_globs=False)
+    assert runner.failures == 0
+    assert str(examples.globs["known"]) in page.read_text()
+
+
+def test_refusals():
+    star = Star([Worker(send=1.0, compute=3.0)])
+    result = solve(DivisibleLoad(load=10.0, platform=star))
+    with pytest.raises(InputError, match=r"machines\[0\]: 'P2' is not a machine of the problem"):
+        sensitivity(result, machines=["P2"])
+    late = solve(DivisibleLoad(load=10.0, deadline=1.0, platform=star))
+    with pytest.raises(InputError, match="the result is infeasible, without a plan"):
+        sensitivity(late)
+
+
+def test_an_uplink_is_not_answered():
+    star = Star(
+        [Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=1.0)], master=Master(uplink=0.5)
+    )
+    known = sensitivity(solve(DivisibleLoad(load=10.0, platform=star, ports="many")))
+    assert known.notes[0] == "costs: the shares of an uplink have no dual values"
+    assert known.additions
+
+
+@pytest.mark.parametrize("sends", [1, 2])
+def test_places_that_sends_share(sends):
+    """Rates where only so many sends are under way at a time."""
+    rng = random.Random(3)
+    star = star_of(rng, fixed=False, master=False)
+    star = star.changed(master=Master(sends=sends))
+    problem = DivisibleLoad(load=10.0, platform=star, ports="many")
+    result = solve(problem)
+    for rate in sensitivity(result).rates:
+        assert difference(problem, rate) == pytest.approx(rate.change, rel=2e-3, abs=1e-3)
