@@ -29,6 +29,7 @@ COMMANDS = {
     "calibrate": "Measure a Dask cluster, and write the problem of dividing a load on it.",
     "run": "Run a plan on a Dask cluster, and measure it.",
     "plot": "Draw a result or a problem, or make a page of it.",
+    "serve": "Open a page to plan with, and answer requests of programs.",
     "generate": "Make a random problem.",
     "convert": "Write a problem, a result or a schedule in another format.",
     "schema": "Print the JSON Schema of problem files, for editors.",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from makespan.core.errors import InvalidSchedule
 from makespan.core.plain import one_line
+
+REPORT_FORMAT = "makespan.report/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +71,13 @@ class Report:
         """Raise :class:`InvalidSchedule` with this report unless the schedule is valid."""
         if not self.ok:
             raise InvalidSchedule(f"the schedule is invalid: {self}", self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as it stands in JSON."""
+        return {
+            "format": REPORT_FORMAT,
+            "ok": self.ok,
+            "makespan": self.makespan,
+            "violations": [asdict(violation) for violation in self.violations],
+            "omitted": self.omitted,
+        }

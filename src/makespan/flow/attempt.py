@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from makespan.core.control import Control
@@ -36,9 +36,13 @@ def attempt(
     time_limit: float | None,
     rng: int | np.random.Generator | None,
     options: Mapping[str, Any] | None = None,
+    make: Callable[..., Control] = Control,
 ) -> Attempt:
-    """Solve a problem by a method; whatever goes wrong is told, not raised."""
-    control = Control(time_limit=time_limit, rng=rng)
+    """Solve a problem by a method; whatever goes wrong is told, not raised.
+
+    ``make`` gives the control, of which the caller may keep hold.
+    """
+    control = make(time_limit=time_limit, rng=rng)
     result = None
     try:
         result = solve_controlled(problem, control, method=method, **(options or {}))

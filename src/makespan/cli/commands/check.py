@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from makespan.cli import parameters
 from makespan.cli.codes import CHECK_FAILED, DONE
 from makespan.cli.progress import meanwhile
-
-if TYPE_CHECKING:
-    from makespan.core.report import Report
-
-REPORT_FORMAT = "makespan.report/1"
 
 
 @click.command("check")
@@ -51,26 +46,7 @@ def command(*, result: str, problem: str | None, parts: dict[str, Any], as_json:
             empty = f"nothing to check: {plan.status}, without a schedule"
         report = Report() if empty else check(plan)
     if as_json:
-        parameters.print_json(_as_dict(report))
+        parameters.print_json(report.as_dict())
     else:
         parameters.say(empty or str(report))
     return DONE if report.ok else CHECK_FAILED
-
-
-def _as_dict(report: Report) -> dict[str, Any]:
-    return {
-        "format": REPORT_FORMAT,
-        "ok": report.ok,
-        "makespan": report.makespan,
-        "violations": [
-            {
-                "rule": violation.rule,
-                "message": violation.message,
-                "activities": list(violation.activities),
-                "times": list(violation.times),
-                "excess": violation.excess,
-            }
-            for violation in report.violations
-        ],
-        "omitted": report.omitted,
-    }

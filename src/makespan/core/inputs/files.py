@@ -17,6 +17,19 @@ AT_ONCE = 2**20
 
 PathLike = str | os.PathLike[str]
 
+_closed = False
+
+
+def close_files() -> None:
+    """Read and write no file from now on: for processes that work for strangers."""
+    global _closed  # noqa: PLW0603
+    _closed = True
+
+
+def _refuse_closed(name: PathLike) -> None:
+    if _closed:
+        raise FileError(f"{name}: files are neither read nor written here")
+
 
 def read_text(path: PathLike, *, pipes: bool = False) -> str:
     """Return the text of a file in UTF-8, with or without a byte order mark.
@@ -40,6 +53,7 @@ def read_text(path: PathLike, *, pipes: bool = False) -> str:
 def read_bytes(path: PathLike, largest: int, *, pipes: bool = False) -> bytes:
     """Return the bytes of a file of at most ``largest`` bytes; see :func:`read_text`."""
     name = shown_path(path)
+    _refuse_closed(name)
     try:
         if str(path) == "-":
             return _bounded(sys.stdin.buffer, name, largest)
@@ -66,6 +80,7 @@ def file_beneath(folder: Path, name: str, within: PathLike | None = None) -> Pat
     FileError
         If it leads out of the folder, by its name or by a link, or is not a regular file.
     """
+    _refuse_closed(name)
     path = folder / name
     try:
         allowed = map(os.path.realpath, (folder, folder if within is None else within))
@@ -137,6 +152,7 @@ def write_whole(path: PathLike, content: str | bytes) -> None:
     FileError
         If the file can't be written; whatever was there before is then still there.
     """
+    _refuse_closed(path)
     data = content.encode() if isinstance(content, str) else content
     try:
         target = Path(os.path.realpath(path))

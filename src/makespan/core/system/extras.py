@@ -18,6 +18,8 @@ EXTRAS = {
     "ortools": "exact",
     "pandas": "frames",
     "polars": "frames",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 """The extra of makespan that installs a library."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from makespan.core.control import Control
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
 from makespan.core.inputs.mistakes import shown
@@ -139,8 +140,12 @@ def comparing(
     time_limit: float | None,
     rng: int | np.random.Generator | None,
     progress: Callable[[str], None] | None,
+    make: Callable[..., Control] = Control,
 ) -> Iterator[tuple[str, Comparison]]:
-    """Yield the comparison on each problem when it is there; an interrupted one is the last."""
+    """Yield the comparison on each problem when it is there; an interrupted one is the last.
+
+    ``make`` gives the control of each solve.
+    """
     limit = checked_limit(time_limit)
     chosen = None if methods is None else _known(methods, problems.values())
     for name, problem in problems.items():
@@ -154,7 +159,7 @@ def comparing(
             if progress is not None:
                 progress(f"{name}: {place}" if name else place)
 
-        comparison = _compared(problem, names, limit, rng, tell)
+        comparison = _compared(problem, names, limit, rng, tell, make)
         yield name, comparison
         if comparison.interrupted:
             return
@@ -184,6 +189,7 @@ def _compared(
     limit: float | None,
     rng: int | np.random.Generator | None,
     tell: Callable[[str], None],
+    make: Callable[..., Control],
 ) -> Comparison:
     results: dict[str, Result] = {}
     rows: list[Row] = []
@@ -191,7 +197,7 @@ def _compared(
     interrupted = False
     for number, name in enumerate(names, 1):
         tell(f"{name} ({number} of {len(names)})")
-        tried = attempt(problem, name, time_limit=limit, rng=rng)
+        tried = attempt(problem, name, time_limit=limit, rng=rng, make=make)
         if tried.result is None:
             rows.append(Row(method=name, status="failed", note=tried.note))
         else:

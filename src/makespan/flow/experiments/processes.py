@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pickle
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Self
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.system import memory
+from makespan.core.system.children import Child
 from makespan.flow.experiments.experiment import Cell
 from makespan.flow.experiments.record import Record
 from makespan.flow.experiments.solving import row
-from makespan.flow.experiments.worker import BEAT, Setup, begun
+from makespan.flow.experiments.worker import BEAT, Worker, begun
 
 WATCH = 0.2  # seconds between two looks at the processes
 GRACE = 60.0  # seconds beyond twice the limit until a solve is overdue: a first use compiles
 BATCH = 0.25  # seconds that a batch should take
 LARGEST_BATCH = 200
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-)
 SHARE = 0.9  # of the memory that is free, for all processes together
 
 
-@dataclass(slots=True, eq=False)
-class _Process:
+class _Process(Child):
     """A worker as the others see it; ``dealt`` holds the cells whose rows are not here yet."""
 
-    slot: int
-    popen: subprocess.Popen[bytes]
-    beat: Path
-    errors: Path
-    dealt: deque[Cell] = field(default_factory=deque)
-    received: int = 0
-    fault: tuple[str, str] | None = None  # why it was ended: a status and a note
+    def __init__(
+        self, slot: int, folder: Path, arrived: Arrived, cores: list[int], imports: Sequence[str]
+    ) -> None:
+        self.slot, self.beat = slot, folder / f"beat{slot}"
+        self.beat.write_bytes(BEAT.pack(0, 0.0))
+        self.dealt: deque[Cell] = deque()
+        self.received = 0
+        super().__init__(
+            partial(Worker, str(self.beat)),
+            lambda process, rows: arrived.put((process, rows)),
+            folder / f"errors{slot}",
+            cores=cores,
+            imports=imports,
+        )
 
     def deal(self, cells: list[Cell]) -> None:
         self.dealt.extend(cells)
-        assert self.popen.stdin is not None
-        with contextlib.suppress(OSError):  # it is dead, as its reader will find
-            self.popen.stdin.write(pickle.dumps(cells))
-            self.popen.stdin.flush()
+        self.send(cells)
 
     def current(self) -> tuple[int, float]:
         """Return the place in ``dealt`` of the cell it is at, -1 for none, and since when."""
         count, since = begun(self.beat)
         return count - self.received - 1, since
 
-    def end(self, status: str, note: str) -> None:
-        if self.fault is None:
-            self.fault = (status, note)
-            self.popen.kill()
+
+Arrived = SimpleQueue[tuple[_Process, list[Record] | None]]
 
 
 class Pace:
@@ -114,7 +108,7 @@ class Processes:
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
-        self._arrived: SimpleQueue[tuple[_Process, list[Record] | None]] = SimpleQueue()
+        self._arrived: Arrived = SimpleQueue()
         try:
             for slot in range(self.jobs):
                 self._processes.append(self._started(slot))
@@ -127,7 +121,7 @@ class Processes:
         for process in self._processes:
             process.popen.kill()
         for process in self._processes:
-            _reaped(process)
+            process.reap()
         self._processes.clear()
         self._folder.cleanup()
 
@@ -144,7 +138,7 @@ class Processes:
             else:
                 if rows is None:
                     found = self._buried(process)
-                    _reaped(process)
+                    process.reap()
                     at = self._processes.index(process)
                     process = self._processes[at] = self._started(process.slot)
                     yield found
@@ -160,28 +154,10 @@ class Processes:
                     self._watch(process)
 
     def _started(self, slot: int) -> _Process:
-        folder = Path(self._folder.name)
-        beat, errors = folder / f"beat{slot}", folder / f"errors{slot}"
-        beat.write_bytes(BEAT.pack(0, 0.0))
-        code = f"import sys; sys.path[:] = {sys.path!r}\n"
-        code += f"from {__package__}.worker import main; main()"
-        with errors.open("wb") as file:
-            popen = subprocess.Popen(
-                [sys.executable, "-c", code],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=file,
-                env={**os.environ, **ONE_THREAD},
-            )
-        process = _Process(slot, popen, beat, errors)
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         first = slot % len(cores) if cores else 0
-        setup = Setup(str(beat), cores[first:] + cores[:first], self.imports)
-        assert popen.stdin is not None
-        with contextlib.suppress(OSError):
-            popen.stdin.write(pickle.dumps(setup))
-        threading.Thread(target=_listen, args=(process, self._arrived), daemon=True).start()
-        return process
+        cores = cores[first:] + cores[:first]
+        return _Process(slot, Path(self._folder.name), self._arrived, cores, self.imports)
 
     def _deal(self, process: _Process, cells: Iterator[Cell]) -> None:
         """Give a process enough to do until its next rows have come and were answered.
@@ -209,12 +185,7 @@ class Processes:
 
     def _watch(self, process: _Process) -> None:
         """End a process whose solve takes more time or memory than it may."""
-        held = memory.held_by(process.popen.pid)
-        if held > self.most:
-            process.end(
-                "out of memory",
-                f"it held {held / 1e9:.2f} GB; a solve may have {self.most / 1e9:.2f} GB here",
-            )
+        process.watch_memory(self.most)
         at, since = process.current()
         if not 0 <= at < len(process.dealt) or process.dealt[at].time_limit is None:
             return
@@ -224,49 +195,16 @@ class Processes:
 
     def _buried(self, process: _Process) -> list[Record]:
         """Return the row of the solve at which a process died; all others begin again."""
-        code = process.popen.wait()
+        status, note = process.death()
         at, _ = process.current()
         cells, process.dealt = list(process.dealt), deque()
         if begun(process.beat)[0] == 0 and process.fault is None:
-            raise ExecutionError(f"a process could not start: {_last_words(process)}")
+            raise ExecutionError(f"a process could not start: {process.last_words()}")
         if not 0 <= at < len(cells):
             self._again.extend(cells)
             return []
         self._again.extend(cells[:at] + cells[at + 1 :])
-        status, note = process.fault or _death(code, _last_words(process))
         return [row(cells[at], status, note)]
-
-
-def _listen(process: _Process, arrived: SimpleQueue[tuple[_Process, list[Record] | None]]) -> None:
-    assert process.popen.stdout is not None
-    try:
-        while True:
-            arrived.put((process, pickle.load(process.popen.stdout)))
-    except Exception:  # the end, or rows that a kill tore
-        arrived.put((process, None))
-
-
-def _death(code: int, words: str) -> tuple[str, str]:
-    if code == -9:
-        return "killed", "ended from outside; systems do that where memory runs out"
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    return "crashed", f"its process ended with {how}{': ' * bool(words)}{words}"
-
-
-def _last_words(process: _Process) -> str:
-    """Return what says most in what a process printed: what it died of."""
-    text = process.errors.read_bytes()[-10_000:].decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    fatal = [line for line in lines if line.startswith("Fatal Python error")]
-    return (fatal or lines or [""])[-1]
-
-
-def _reaped(process: _Process) -> None:
-    process.popen.wait()
-    for pipe in (process.popen.stdin, process.popen.stdout):
-        assert pipe is not None
-        with contextlib.suppress(OSError, ValueError):
-            pipe.close()
 
 
 def checked_jobs(jobs: int) -> int:

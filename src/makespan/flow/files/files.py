@@ -259,23 +259,35 @@ def save(
     InputError
         If there is something ``beside`` what is not a page, or the schedule can't be drawn.
     """
+    write_whole(path, file_of(thing, path, beside=beside, view=view, by=by, fold=fold))
+
+
+def file_of(
+    thing: Result | Problem | Schedule | Writable,
+    path: PathLike,
+    *,
+    beside: Result | Schedule | None = None,
+    view: str | None = None,
+    by: str | None = None,
+    fold: bool = False,
+) -> str | bytes:
+    """Return what :func:`save` writes."""
     suffix = refuse_suffix(path, *suffixes_of(thing))
     if beside is not None and suffix != ".html":
         raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
     if isinstance(thing, Writable):
-        write_whole(path, thing._in_form(suffix))
-    elif suffix in PICTURES:
-        from makespan.flow.pictures.write import write_picture
+        return thing._in_form(suffix)
+    if suffix in PICTURES:
+        from makespan.flow.pictures.write import picture_file
 
-        write_picture(thing, path, beside=beside, view=view, by=by, fold=fold)
-    elif view is not None or by is not None or fold:
+        return picture_file(thing, path, beside=beside, view=view, by=by, fold=fold)
+    if view is not None or by is not None or fold:
         raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
-    elif suffix == ARRAYS:
+    if suffix == ARRAYS:
         from makespan.flow.files.arrays import packed
 
-        write_whole(path, packed(as_dict(thing, columns=True)))
-    else:
-        write_whole(path, as_text(thing, suffix, path))
+        return packed(as_dict(thing, columns=True))
+    return as_text(thing, suffix, path)
 
 
 def as_text(thing: Result | Problem | Schedule, suffix: str, path: PathLike = "-") -> str:

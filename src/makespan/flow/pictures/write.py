@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from makespan.core.errors import FileError, InputError
 from makespan.core.inputs.files import write_whole
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 
 def write_picture(
+    thing: Result | Schedule | Problem, path: str | os.PathLike[str], **asked: Any
+) -> None:
+    """Write a picture to a file, whole or not at all; see :func:`picture_file`."""
+    write_whole(path, picture_file(thing, path, **asked))
+
+
+def picture_file(
     thing: Result | Schedule | Problem,
     path: str | os.PathLike[str],
     *,
@@ -29,8 +36,8 @@ def write_picture(
     view: str | None = None,
     by: str | None = None,
     fold: bool = False,
-) -> None:
-    """Write a picture of a plan or a problem to a file, whole or not at all.
+) -> str | bytes:
+    """Return what stands in the file of a picture of a plan or a problem.
 
     Parameters
     ----------
@@ -48,26 +55,24 @@ def write_picture(
     Raises
     ------
     FileError
-        If the suffix is another, or the file can't be written.
+        If the suffix is another.
     InputError
         If there is no such picture.
     """
     suffix = Path(path).suffix.lower()
     plan = cast("Result | Schedule", thing)
     if suffix == ".svg":
-        write_whole(path, svg(thing, problem=problem, view=view, by=by, fold=fold))
-    elif suffix in FORMS:
-        write_whole(path, image(thing, suffix, problem=problem, view=view, by=by, fold=fold))
-    elif view is not None or by is not None or fold:
+        return svg(thing, problem=problem, view=view, by=by, fold=fold)
+    if suffix in FORMS:
+        return image(thing, suffix, problem=problem, view=view, by=by, fold=fold)
+    if view is not None or by is not None or fold:
         raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
-    elif suffix == ".html":
+    if suffix == ".html":
         if is_problem(thing):
-            write_whole(path, problem_page(thing))
-        else:
-            write_whole(path, html(plan, problem=problem, beside=beside))
-    elif not is_problem(thing) and Path(path).name.lower().endswith(".trace.json"):
+            return problem_page(thing)
+        return html(plan, problem=problem, beside=beside)
+    if not is_problem(thing) and Path(path).name.lower().endswith(".trace.json"):
         events = trace_events(plan, problem=problem)
-        write_whole(path, json.dumps(events, allow_nan=False, separators=(",", ":")))
-    else:
-        hint = did_you_mean(suffix, (".svg", ".png", ".pdf", ".html", ".trace.json"))
-        raise FileError(f"{os.fspath(path)}: {suffix!r} is not a suffix of a picture{hint}")
+        return json.dumps(events, allow_nan=False, separators=(",", ":"))
+    hint = did_you_mean(suffix, (".svg", ".png", ".pdf", ".html", ".trace.json"))
+    raise FileError(f"{os.fspath(path)}: {suffix!r} is not a suffix of a picture{hint}")

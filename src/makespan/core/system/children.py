@@ -1,0 +1,117 @@
+"""Processes of this machine that do what they are told, and may die."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from makespan.core.system import memory
+from makespan.core.system.served import Service, Setup
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+
+
+class Child:
+    """A process, as the one that started it sees it.
+
+    Parameters
+    ----------
+    make
+        Makes its :class:`~makespan.core.system.served.Service`, there; it is pickled.
+    arrived
+        Called with this and each message of the process, and with this and None when it has ended;
+        in a thread of its own.
+    errors
+        The file of what it prints.
+    cores
+        Those that it may be pinned to, the first that is free; none for all.
+    imports
+        Modules that it imports first, which register methods.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Service],
+        arrived: Callable[[Any, Any], None],
+        errors: Path,
+        *,
+        cores: Sequence[int] = (),
+        imports: Sequence[str] = (),
+    ) -> None:
+        self.errors = errors
+        self.fault: tuple[str, str] | None = None  # why it was ended: a status and a note
+        code = f"import sys; sys.path[:] = {sys.path!r}\n"
+        code += f"from {__package__}.served import main; main()"
+        with errors.open("wb") as file:
+            self.popen = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                env={**os.environ, **ONE_THREAD},
+            )
+        self.send(Setup(cores, tuple(imports)))
+        self.send(make)
+        threading.Thread(target=self._listen, args=(arrived,), daemon=True).start()
+
+    def send(self, message: Any) -> None:
+        """Send a message; one to a dead process is lost."""
+        assert self.popen.stdin is not None
+        with contextlib.suppress(OSError):
+            self.popen.stdin.write(pickle.dumps(message))
+            self.popen.stdin.flush()
+
+    def end(self, status: str, note: str) -> None:
+        """Kill it, for a reason; the first counts."""
+        if self.fault is None:
+            self.fault = (status, note)
+            self.popen.kill()
+
+    def watch_memory(self, most: float) -> None:
+        """End it if it holds more than ``most`` bytes."""
+        held = memory.held_by(self.popen.pid)
+        if held > most:
+            note = f"it held {held / 1e9:.2f} GB; a solve may have {most / 1e9:.2f} GB here"
+            self.end("out of memory", note)
+
+    def death(self) -> tuple[str, str]:
+        """Return the status and the note of a process that has ended."""
+        code, words = self.popen.wait(), self.last_words()
+        if self.fault is not None:
+            return self.fault
+        if code == -9:
+            return "killed", "ended from outside; systems do that where memory runs out"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return "crashed", f"its process ended with {how}{': ' * bool(words)}{words}"
+
+    def last_words(self) -> str:
+        """Return what says most in what it printed: what it died of."""
+        text = self.errors.read_bytes()[-10_000:].decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        fatal = [line for line in lines if line.startswith("Fatal Python error")]
+        return (fatal or lines or [""])[-1]
+
+    def reap(self) -> None:
+        """Wait for the end of one that was killed, and close its pipes."""
+        self.popen.wait()
+        for pipe in (self.popen.stdin, self.popen.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError, ValueError):
+                pipe.close()
+
+    def _listen(self, arrived: Callable[[Any, Any], None]) -> None:
+        assert self.popen.stdout is not None
+        try:
+            while True:
+                arrived(self, pickle.load(self.popen.stdout))
+        except Exception:  # the end, or a message that a kill tore
+            arrived(self, None)

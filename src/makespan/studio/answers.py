@@ -1,0 +1,157 @@
+"""Requests → answers, in a process that may take its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from makespan.core.errors import InputError, MethodError, ProblemError
+from makespan.core.inputs.forms import validated
+from makespan.core.problem import Problem
+from makespan.core.registry import Applicability
+from makespan.core.schedule import Schedule
+from makespan.flow.answer import as_json, result_as_dict
+from makespan.flow.check import check as checked
+from makespan.flow.comparison.compare import comparing
+from makespan.flow.files.files import as_dict, as_text, problem_of
+from makespan.flow.files.results import result_of, schedule_of
+from makespan.flow.kinds import KINDS
+from makespan.flow.methods import methods as methods_for
+from makespan.flow.result import Result
+from makespan.flow.solve import solve_controlled
+from makespan.studio.orders import Answer
+from makespan.studio.requests import (
+    CheckRequest,
+    CompareRequest,
+    MethodsRequest,
+    ProblemRequest,
+    SolveRequest,
+    bounded,
+    one_of,
+)
+from makespan.studio.task import Task
+
+COMPARED = 12
+"""Methods of a comparison, of whose plans a view is made."""
+
+
+def found(data: Any) -> Answer:
+    """Return the answer that holds ``data``."""
+    return Answer(200, as_json(data).encode())
+
+
+def problem(request: Mapping[str, Any], task: Task) -> Answer:
+    """Read a problem, and write it as files have it."""
+    stated = validated(ProblemRequest, request).stated()
+    return found({"problem": as_dict(stated), "toml": as_text(stated, ".toml")})
+
+
+def solve(request: Mapping[str, Any], task: Task) -> Answer:
+    """Solve a problem; the answer is the result, as files have it."""
+    asked = validated(SolveRequest, request)
+    task.limit(asked.time_limit)
+    control = task.control(time_limit=asked.time_limit, rng=asked.seed, log_steps=asked.steps)
+    for name in {"problem", "control", "method"} & asked.options.keys():
+        raise MethodError(f"options: no method has an option {name!r}")
+    result = solve_controlled(asked.stated(), control, method=asked.method, **asked.options)
+    answer = result_as_dict(result)
+    if asked.view and result.schedule is not None:
+        answer["view"] = _view([result])
+    return found(answer)
+
+
+def compare(request: Mapping[str, Any], task: Task) -> Answer:
+    """Solve a problem by several methods."""
+    asked = validated(CompareRequest, request)
+    stated = asked.stated()
+    names = asked.methods
+    if names is None:
+        names = [verdict.name for verdict in methods_for(stated) if verdict.applies]
+    task.limit(asked.time_limit * len(names))
+    ((_, comparison),) = comparing(
+        {"": stated},
+        names,
+        asked.time_limit,
+        asked.seed,
+        lambda line: task.progress(doing=line),
+        task.control,
+    )
+    answer = comparison.as_dict()
+    if asked.view:
+        plans = [comparison.results[row.method] for row in comparison.rows if row.makespan]
+        answer["view"] = _view(plans[:COMPARED]) if plans else None
+    return found(answer)
+
+
+def check(request: Mapping[str, Any], task: Task) -> Answer:
+    """Put a schedule before the referee."""
+    asked = validated(CheckRequest, request)
+    one_of(result=asked.result, schedule=asked.schedule)
+    plan: Result | Schedule
+    if asked.result is not None:
+        plan = result_from(asked.result)
+        stated = plan.problem
+        report = checked(plan)
+    else:
+        if asked.problem is None:
+            raise ProblemError("problem: is missing; a schedule is one of a problem")
+        stated = ProblemRequest(problem=asked.problem).stated()
+        plan = schedule_of(asked.schedule, "schedule", stated)
+        report = checked(stated, plan)
+    answer = report.as_dict()
+    if asked.view:
+        try:
+            answer["view"] = _view([plan], stated)
+        except InputError:
+            answer["view"] = None
+    return found(answer)
+
+
+def methods(request: Mapping[str, Any], task: Task) -> Answer:
+    """List the methods of a problem, of a kind, or of all kinds."""
+    asked = validated(MethodsRequest, request)
+    if asked.problem is not None:
+        stated = ProblemRequest(problem=asked.problem).stated()
+        return found([_verdict(verdict) for verdict in methods_for(stated)])
+    if asked.kind is not None:
+        return found([_verdict(verdict) for verdict in methods_for(asked.kind)])
+    return found({kind: [_verdict(verdict) for verdict in methods_for(kind)] for kind in KINDS})
+
+
+def result_from(data: Mapping[str, Any]) -> Result:
+    """Return the result that a request holds, with what an answer had beside it left out."""
+    own = {name: value for name, value in data.items() if name != "view"}
+    return result_of(own, lambda stated: bounded(problem_of(stated)))
+
+
+def _verdict(verdict: Applicability) -> dict[str, Any]:
+    method = verdict.method
+    return {
+        "name": verdict.name,
+        "summary": method.summary,
+        "applies": verdict.applies,
+        "reasons": list(verdict.reasons),
+        "options": {name: str(default) for name, default in method.options.items()},
+        "exact": method.proves is not None,
+        "published": method.published,
+        "complexity": method.complexity,
+        "source": method.source,
+    }
+
+
+def _view(plans: list[Any], stated: Problem | None = None) -> dict[str, Any]:
+    """Return what the script of a page draws plans from, on one axis of time."""
+    from makespan.drawing.page.html import page_data
+    from makespan.flow.pictures.page import chart
+
+    charts = [chart(plan, stated) for plan in plans]
+    return page_data(charts)
+
+
+ANSWERS: dict[str, Callable[[Mapping[str, Any], Task], Answer]] = {
+    "problem": problem,
+    "solve": solve,
+    "compare": compare,
+    "check": check,
+    "methods": methods,
+}

@@ -1,0 +1,255 @@
+"""Orders → answers, by a few processes that are kept warm, may die, and are then replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from makespan.core.system import memory
+from makespan.core.system.children import Child
+from makespan.studio.orders import Answer, Order, Stop, Told, refused
+from makespan.studio.worker import Worker
+
+WAITING = 64
+"""Orders that may wait."""
+READING = 20.0  # seconds for what has no limit of its own, and until one is told
+BEYOND = 5.0  # seconds beyond its limit until an order is overdue
+STARTUP = 120.0  # seconds that compiling and importing may take beside that
+PATIENCE = 1.0  # seconds for a process to come to an end when it was asked to
+WATCH = 0.1  # seconds between two looks at the processes
+FAILURES = 3  # processes that end before they are ready, until no more are started
+SHARE = 0.6  # of the memory that is free, for all processes together
+LARGEST = 4 * 2**30  # bytes that one may hold
+
+
+class _Job:
+    """An order, and who waits for its answer."""
+
+    def __init__(self, order: Order, client: str | None, told: Callable[[Any], None]) -> None:
+        self.order, self.client, self.told = order, client, told
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.until = 0.0  # when it is overdue, but for start-up
+        self.starting: float | None = None  # since when the process compiles or imports
+        self.left = False
+
+    def overdue(self, now: float) -> bool:
+        return now > (self.until if self.starting is None else self.starting + STARTUP)
+
+    def end(self, answer: Answer) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+
+class _Place:
+    """Where one process is, and what it is at."""
+
+    def __init__(self, folder: Path, slot: int) -> None:
+        self.errors = folder / f"errors{slot}"
+        self.child: Child
+        self.job: _Job | None = None
+        self.ready = False
+
+
+class Pool:
+    """Processes that answer one order each at a time; others wait, in their order.
+
+    Parameters
+    ----------
+    size
+        How many.
+    most
+        Bytes that one may hold; None for a share of what is free now.
+    waiting
+        Orders that may wait; more are refused.
+    make
+        Makes what a process is there for, from the bytes that it may hold.
+
+    An asynchronous context manager, of one event loop.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        most: float | None = None,
+        waiting: int = WAITING,
+        make: Callable[[float], Any] = Worker,
+    ) -> None:
+        self.size, self.waiting, self.make = size, waiting, make
+        self.most = most or min(LARGEST, SHARE * memory.available() / size)
+        self.failures = 0
+        self._numbers = count(1)
+        self._queue: deque[_Job] = deque()
+        self._places: list[_Place] = []
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
+        self._places = [_Place(Path(self._folder.name), slot) for slot in range(self.size)]
+        for place in self._places:
+            self._start(place)
+        self._watching = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._watching.cancel()
+        closed = refused(503, "the server is ending")
+        for job in [*self._queue, *(place.job for place in self._places if place.job)]:
+            job.end(closed)
+        places, self._places = self._places, []
+        for place in places:
+            place.child.popen.kill()
+        for place in places:
+            place.child.reap()
+        self._folder.cleanup()
+
+    async def answer(
+        self,
+        what: str,
+        body: bytes,
+        *,
+        client: str | None = None,
+        told: Callable[[Any], None] = lambda _: None,
+    ) -> Answer:
+        """Return the answer to an order; cancelling this ends the work on it.
+
+        Parameters
+        ----------
+        what
+            Which of ``makespan.studio.answers.ANSWERS``.
+        body
+            The text of the request.
+        client
+            Who asks: a newer order of the same ends an older one.
+        told
+            Called with what is told of its progress.
+        """
+        for job in self._jobs() if client is not None else ():
+            if job.client == client:
+                job.end(refused(409, "a newer request of the same client took its place"))
+                self._leave(job)
+        if self.failures >= FAILURES:
+            return refused(503, "the processes that solve can't be started")
+        if len(self._queue) >= self.waiting:
+            return refused(503, f"{len(self._queue)} requests wait already; try again soon")
+        job = _Job(Order(next(self._numbers), what, body), client, told)
+        self._queue.append(job)
+        self._turn()
+        try:
+            return await job.answer
+        finally:
+            self._leave(job)
+
+    def stop(self, client: str) -> bool:
+        """Let what a client waits for come to an end with the best so far; whether there is any."""
+        found = [job for job in self._jobs() if job.client == client]
+        for job in found:
+            self._stop(job)
+        return bool(found)
+
+    def _jobs(self) -> list[_Job]:
+        return [*self._queue, *(place.job for place in self._places if place.job)]
+
+    def _leave(self, job: _Job) -> None:
+        """Nobody waits for this any more."""
+        if job in self._queue:
+            self._queue.remove(job)
+        elif not job.left:
+            job.left = True
+            self._stop(job)
+
+    def _stop(self, job: _Job) -> None:
+        for place in self._places:
+            if place.job is job:
+                place.child.send(Stop(job.order.number))
+                job.until = min(job.until, time.monotonic() + PATIENCE)
+
+    def _turn(self) -> None:
+        """Give those who are free what waits."""
+        for place in self._places:
+            if self._queue and place.ready and place.job is None:
+                job = place.job = self._queue.popleft()
+                job.until = time.monotonic() + READING
+                place.child.send(job.order)
+
+    def _start(self, place: _Place) -> None:
+        place.ready, place.job = False, None
+
+        def arrived(child: Child, message: Any) -> None:  # in a thread of its own
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._arrived, place, child, message)
+
+        place.child = Child(partial(self.make, self.most), arrived, place.errors)
+
+    def _arrived(self, place: _Place, child: Child, message: Any) -> None:
+        if child is not place.child or place not in self._places:
+            return
+        if message is None:
+            self._bury(place)
+        elif isinstance(message, Answer):
+            if place.job is not None:
+                place.job.end(message)
+                place.job = None
+        elif message.what == "ready":
+            place.ready, self.failures = True, 0
+        elif place.job is not None:
+            self._note(place.job, message)
+        self._turn()
+
+    def _note(self, job: _Job, told: Told) -> None:
+        """Note what a process tells of the order that it is at."""
+        if told.what == "limit" and not job.left:
+            job.until = time.monotonic() + told.value + BEYOND
+        elif told.what == "startup" and told.value is not None:
+            job.starting = job.starting or time.monotonic()
+        elif told.what == "startup" and job.starting is not None:
+            job.until += time.monotonic() - job.starting
+            job.starting = None
+        if not job.left:
+            job.told(told)
+
+    def _bury(self, place: _Place) -> None:
+        """Replace a process that has ended, and say so to who waits for it."""
+        status, note = place.child.death()
+        words = place.child.last_words()
+        place.child.reap()
+        if not place.ready:
+            self.failures += 1
+            if self.failures >= FAILURES:
+                self._give_up(words)
+                return
+        elif place.job is not None:
+            place.job.end(_ended(status, note))
+        self._start(place)
+
+    def _give_up(self, words: str) -> None:
+        for job in self._queue:
+            job.end(refused(503, f"the processes that solve can't be started: {words}"))
+        self._queue.clear()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH)
+            now = time.monotonic()
+            for place in self._places:
+                job = place.job
+                if job is not None:
+                    place.child.watch_memory(self.most)
+                    if job.overdue(now):
+                        place.child.end("overdue", "it did not end within its limit")
+
+
+def _ended(status: str, note: str) -> Answer:
+    if status == "out of memory":
+        return refused(413, f"this takes too much memory: {note}")
+    if status == "overdue":
+        return refused(504, "this took too long, and was ended")
+    return refused(500, "the process that solved this has died")

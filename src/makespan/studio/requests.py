@@ -1,0 +1,155 @@
+"""What requests look like, and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import core_schema
+
+from makespan.core.errors import ProblemError, TooLarge
+from makespan.core.inputs.forms import Form, Value, mistake
+from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.rules import Rule
+from makespan.core.problem import Pictured, Problem
+from makespan.flow.files.files import problem_in, problem_of
+
+LONGEST = 300.0
+USUAL = 10.0
+"""Seconds that a solve may take at most, and where the request names no limit."""
+MOST = 1_000_000
+"""Machines, tasks and edges in all of a problem."""
+LIMIT = Rule(f"a limit is 0 to {LONGEST:g} seconds", high=LONGEST)
+SEED = Rule("a seed is a whole number, 0 or more", whole=True, high=2**63)
+
+
+class _Stated:
+    """An annotation: a problem as JSON files have it, or the text of a file."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(_stated)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        text = "The text of a problem's file: TOML, JSON, or a task graph in another format."
+        return {
+            "anyOf": [
+                {"$ref": "#/components/schemas/problem"},
+                {"type": "string", "description": text},
+            ]
+        }
+
+
+def _stated(value: Any) -> Any:
+    if isinstance(value, (dict, str)):
+        return value
+    raise mistake(f"{shown(value)} is neither a problem nor the text of one")
+
+
+Stated = Annotated[Any, _Stated()]
+Limit = Annotated[float, Value(LIMIT)]
+
+
+class ProblemRequest(Form):
+    """A problem."""
+
+    problem: Stated
+
+    def stated(self) -> Problem:
+        """Return the problem; see :func:`problem_from`."""
+        return problem_from(self.problem)
+
+
+class SolveRequest(ProblemRequest):
+    """A problem, how it is to be solved, and what the answer is to hold beside the result."""
+
+    method: str = "auto"
+    options: dict[str, Any] = Field(default_factory=dict)
+    time_limit: Limit = USUAL
+    seed: Annotated[int, Value(SEED)] = 0
+    steps: bool = Field(False, description="Whether the result holds the steps of the method.")
+    view: bool = Field(False, description="Whether the answer holds what a page draws it from.")
+
+
+class CompareRequest(ProblemRequest):
+    """A problem, and the methods that are to solve it; all that apply where none are named."""
+
+    methods: list[str] | None = None
+    time_limit: Limit = USUAL
+    seed: Annotated[int, Value(SEED)] = 0
+    view: bool = False
+
+
+class CheckRequest(Form):
+    """A result; or a problem, and a schedule of it."""
+
+    result: dict[str, Any] | None = None
+    problem: Stated | None = None
+    schedule: dict[str, Any] | None = None
+    view: bool = False
+
+
+class MethodsRequest(Form):
+    """A problem, or a kind of problems."""
+
+    problem: Stated | None = None
+    kind: str | None = None
+
+
+class SaveRequest(Form):
+    """A result, or a problem, and the format that it is to be written in."""
+
+    result: dict[str, Any] | None = None
+    problem: Stated | None = None
+    format: Literal["toml", "json", "csv", "svg", "png", "pdf", "html", "trace", "python"]
+    picture: str | None = Field(None, description="Which picture of it: gantt, graph, platform, …")
+    by: str | None = Field(None, description="What its colours tell apart.")
+    fold: bool = Field(False, description="Whether a Gantt chart leaves transfers out.")
+
+
+def problem_from(given: Mapping[str, Any] | str) -> Problem:
+    """Return the problem that a request states.
+
+    Raises
+    ------
+    InputError
+        With every mistake found, each with its place in the problem.
+    TooLarge
+        If it consists of too much.
+    """
+    problem = problem_of(given) if isinstance(given, Mapping) else problem_in(given, "problem", {})
+    return bounded(problem)
+
+
+def bounded(problem: Problem) -> Problem:
+    """Return a problem that a server has room for.
+
+    Raises
+    ------
+    TooLarge
+        Where it has none.
+    """
+    counts = problem._counts() if isinstance(problem, Pictured) else {}
+    if sum(counts.values()) > MOST:
+        found = ", ".join(f"{number:,} {word}s" for word, number in counts.items())
+        raise TooLarge(f"problem: has {found}; {MOST:,} in all are the most that is solved here")
+    return problem
+
+
+def one_of(**given: Any) -> None:
+    """Refuse a request that has not one of these.
+
+    Raises
+    ------
+    ProblemError
+        Naming them.
+    """
+    found = [name for name, value in given.items() if value is not None]
+    if len(found) != 1:
+        raise ProblemError(
+            f"has {' and '.join(found) or 'nothing'}; a request has one of {', '.join(given)}"
+        )

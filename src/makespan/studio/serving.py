@@ -1,0 +1,94 @@
+"""A server for people on this machine, or for those who have its token."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+from makespan.core.errors import InputError
+from makespan.core.system.extras import optional
+from makespan.studio.guard import LOOPBACK, Guard
+
+MOST_CONNECTIONS = 256
+ENDING = 2  # seconds for answers that are on their way at the end
+MOST_PROCESSES = 8
+
+
+def serve(
+    host: str, port: int, token: str | None, *, browser: bool, say: Callable[[str], None]
+) -> None:
+    """Serve until Ctrl-C.
+
+    Raises
+    ------
+    InputError
+        If the address can't be listened at, or lets others in without a token.
+    MissingExtra
+        If the libraries that serve are not installed.
+    """
+    uvicorn = optional("uvicorn")
+    optional("starlette")
+    if host not in LOOPBACK and not token:
+        raise InputError(
+            f"--host {host}: lets other machines in, which must bring a token: give --token TEXT"
+        )
+    listening = _listening(host, port)
+    with listening:
+        port = listening.getsockname()[1]
+        server = uvicorn.Server(
+            uvicorn.Config(
+                _application(host, port, token or None),
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                ws="none",
+                lifespan="on",
+                limit_concurrency=MOST_CONNECTIONS,
+                timeout_graceful_shutdown=ENDING,
+            )
+        )
+        shown = f"[{host}]" if ":" in host else {"0.0.0.0": socket.gethostname()}.get(host, host)
+        address = f"http://{shown}:{port}/{f'#token={token}' if token else ''}"
+        say(f"makespan is at {address} (Ctrl-C ends it)")
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        server.run(sockets=[listening])
+
+
+def _application(host: str, port: int, token: str | None) -> object:
+    from makespan.studio.app import application
+    from makespan.studio.pool import Pool
+
+    jobs = min(MOST_PROCESSES, max(2, os.cpu_count() or 1))
+    return application(Pool(jobs), Guard(host, port, token))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; that nobody else does there is found out at once."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        found = socket.socket(family, kind)
+        if os.name == "posix":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(address)
+        except BaseException:
+            found.close()
+            raise
+    except OSError as error:
+        raise InputError(_fault(host, port, error)) from error
+    return found
+
+
+def _fault(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"--port {port}: is in use by another program; --port 0 takes one that is free"
+    if error.errno == errno.EACCES:
+        return f"--port {port}: only the administrator may use it; those from 1024 on are free"
+    return f"--host {host}: can't be listened at: {error.strerror}"

@@ -1,0 +1,64 @@
+"""An order while it is worked at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from makespan.core.control import Control
+from makespan.core.system import startup
+from makespan.studio.orders import Order, Told
+
+OFTEN = 0.1  # seconds between two words about progress
+
+
+class Task:
+    """What an answer is made with: controls that end when nobody waits any more, and progress.
+
+    Parameters
+    ----------
+    order
+        What is asked for.
+    tell
+        Sends a word to the server.
+    """
+
+    def __init__(self, order: Order, tell: Callable[[Any], None]) -> None:
+        self.order, self.tell = order, tell
+        self.stopped = False
+        self._control: Control | None = None
+        self._told = 0.0
+
+    def stop(self) -> None:
+        """Come to an end; called from another thread."""
+        self.stopped = True
+        if self._control is not None:
+            self._control.interrupted = True
+
+    def limit(self, seconds: float) -> None:
+        """Say how long this may take."""
+        self.tell(Told("limit", seconds))
+
+    def progress(self, **known: Any) -> None:
+        """Say how far it is, not too often."""
+        now = time.monotonic()
+        if now > self._told + OFTEN:
+            self._told = now
+            self.tell(Told("progress", known))
+
+    def control(self, **asked: Any) -> Control:
+        """Return a control that this task can stop, with its progress told."""
+        control = Control(
+            progress=lambda value, bound, elapsed: self.progress(
+                value=value, bound=bound, elapsed=elapsed
+            ),
+            **asked,
+        )
+        self._control = control
+        control.interrupted = self.stopped
+        return control
+
+    def watching(self) -> Any:
+        """Return a block in which start-up work, which limits leave out, is told."""
+        return startup.watched(lambda what: self.tell(Told("startup", what)))

@@ -1,0 +1,90 @@
+"""A process that answers orders, one after another; see ``core.system.served``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from makespan.core.errors import InputError, MakespanError, TooLarge
+from makespan.core.inputs.documents import table_in
+from makespan.core.inputs.files import close_files
+from makespan.core.system import memory
+from makespan.studio import answers
+from makespan.studio.orders import Answer, Order, Stop, Told, refused
+from makespan.studio.task import Task
+from makespan.studio.warming import WARMING
+
+SPACE = (
+    4 * 2**30
+)  # bytes of addresses beside those of memory: libraries map much that they never use
+PART = 0.5  # of what a process may hold, for one thing
+
+
+class Worker:
+    """Answers orders within ``most`` bytes; no file is read or written."""
+
+    def __init__(self, most: float) -> None:
+        self._orders: SimpleQueue[Order] = SimpleQueue()
+        self._task: Task | None = None
+        self._stopped = -1
+        close_files()
+        os.environ[memory.VARIABLE] = repr(PART * most / 1e9)
+        with contextlib.suppress(ImportError, ValueError, OSError):
+            import resource
+
+            space = int(most) + SPACE
+            resource.setrlimit(resource.RLIMIT_AS, (space, space))
+
+    def hear(self, message: Order | Stop) -> None:
+        """Take an order, or end one."""
+        if isinstance(message, Order):
+            self._orders.put(message)
+            return
+        self._stopped = message.number
+        task = self._task
+        if task is not None and task.order.number == message.number:
+            task.stop()
+
+    def run(self, tell: Callable[[Any], None]) -> None:
+        """Answer what comes; while nothing does, use what answers will need for the first time."""
+        tell(Told("ready", None))
+        warming = iter(WARMING)
+        while True:
+            try:
+                order = self._orders.get_nowait()
+            except Empty:
+                if next(warming, None) is not None:
+                    continue
+                order = self._orders.get()
+            task = self._task = Task(order, tell)
+            if self._stopped == order.number:
+                task.stop()
+            tell(_answered(task))
+            self._task = None
+
+
+def _answered(task: Task) -> Answer:
+    """Return the answer to an order, whatever comes of it."""
+    try:
+        with task.watching():
+            text = task.order.body.decode("utf-8-sig")
+            request = table_in(text, "the request", ".json") if text else {}
+            return answers.ANSWERS[task.order.what](request, task)
+    except MemoryError:
+        return refused(413, "there is not enough memory for this request")
+    except UnicodeDecodeError as error:
+        return refused(400, f"the request: byte {error.start} is not UTF-8 text")
+    except TooLarge as error:
+        return refused(413, str(error))
+    except InputError as error:
+        found = [{"place": place, "message": text} for place, text in error.mistakes]
+        return refused(422, str(error), mistakes=found)
+    except MakespanError as error:
+        return refused(422, str(error))
+    except RecursionError:
+        return refused(422, "the request: is nested too deeply")
+    except Exception as error:  # makespan's own mistake; what was asked is no part of the message
+        return refused(500, f"internal error: {type(error).__name__}")
