@@ -1,6 +1,7 @@
 """One round with fixed costs: subset-dp against HiGHS, alone on large stars, and beside a peer.
 
-``python -m benchmarks.affine_star [milp] [reach] [bus] [peer]`` runs some parts; all without names.
+``python -m benchmarks.affine_star [milp] [reach] [many] [bus] [peer]`` runs some parts; all without
+names.
 The peer is DLT-Studio (https://github.com/HiPERACT-Scheduling/DLT-Studio); the environment
 variable ``DLT_STUDIO`` holds the path of its program ``dls``, and that part is skipped without it.
 
@@ -18,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ from makespan import DivisibleLoad, Result, Star, solve
 LOADS = (20.0, 100.0, 1000.0)
 MILP_SECONDS = 40.0
 PEER_SECONDS = 60.0
+MANY_SECONDS = 10.0
 HEURISTICS = ("single-round", "ga", "best-rate", "auto")
 
 
@@ -136,6 +140,63 @@ def _reached(problem: DivisibleLoad) -> tuple[float, bool, int, float]:
     result, seconds = timed(lambda: solve(problem, method="subset-dp", time_limit=120.0))
     longer = end(problem, "large-load") / result.makespan - 1
     return seconds, result.status == "optimal", len(result.answer["order"]), longer
+
+
+def many() -> None:
+    """port-prices on stars of 100 to 100,000 workers, with fixed costs and with all limits."""
+    table = Table(
+        "affine_star_many",
+        "One round with many workers: port-prices",
+        f"One star a row, `auto` with a limit of {MANY_SECONDS:.0f} s, each in a process of its "
+        "own. C, W uniform in [0, latency], c in [0.1, 1], w in [1, 10], load 100; with `limits`: "
+        "half of the workers hold at most 8 times their share, half are released within 30 s, and "
+        "the budget is 90 for prices of 0 to 2 fixed and 0.5 to 2 a unit. `by send cost`: how much "
+        "longer the plan of `large-load` is.",
+        ("workers", "latency", "limits", "makespan", "gap", "by send cost", "seconds", "memory"),
+        clock="wall-clock time",
+    )
+    for workers in (100, 1_000, 10_000, 100_000):
+        for latency, limits in ((0.1, False), (1.0, False), (1.0, True)):
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                table.add(*pool.submit(_many, workers, latency, limits).result())
+    table.write()
+
+
+def many_workers(workers: int, latency: float, *, limits: bool) -> DivisibleLoad:
+    """Return a random star of many workers."""
+    generator = np.random.default_rng(1)
+    columns: dict[str, Any] = {
+        "send_fixed": generator.uniform(0, latency, workers),
+        "send_per_unit": generator.uniform(0.1, 1, workers),
+        "compute_fixed": generator.uniform(0, latency, workers),
+        "compute_per_unit": generator.uniform(1, 10, workers),
+    }
+    if not limits:
+        return DivisibleLoad(load=100.0, platform=Star.from_arrays(**columns))
+    half = np.arange(workers) % 2 == 0
+    columns |= {
+        "memory": np.where(half, 800.0 / workers, np.inf),
+        "release": np.where(half, 0.0, generator.uniform(0, 30, workers)),
+        "price_fixed": generator.uniform(0, 2, workers),
+        "price_per_unit": generator.uniform(0.5, 2, workers),
+    }
+    return DivisibleLoad(load=100.0, platform=Star.from_arrays(**columns), budget=90.0)
+
+
+def _many(workers: int, latency: float, limits: bool) -> tuple[str | float, ...]:
+    problem = many_workers(workers, latency, limits=limits)
+    solve(many_workers(50, latency, limits=limits), time_limit=1.0)  # imports, compiled loops
+    started = time.perf_counter()
+    result = solve(problem, time_limit=MANY_SECONDS)
+    seconds = time.perf_counter() - started
+    assert result.makespan is not None
+    assert result.gap is not None
+    longer = "–" if limits else f"{end(problem, 'large-load') / result.makespan - 1:.1%}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return (
+        f"{workers:,}", f"{latency:g}", "yes" if limits else "no", f"{result.makespan:.4f}",
+        f"{result.gap:.2%}", longer, seconds, f"{peak:.0f} MB",
+    )  # fmt: skip
 
 
 def buses() -> None:
@@ -263,7 +324,7 @@ def _peer(program: str, solver: str, problem: DivisibleLoad) -> tuple[float | No
     return solution["makespan"] if solution["feasible"] else None, seconds
 
 
-PARTS = {"milp": against_milp, "reach": reach, "bus": buses, "peer": beside_the_peer}
+PARTS = {"milp": against_milp, "reach": reach, "many": many, "bus": buses, "peer": beside_the_peer}
 
 
 def main() -> None:

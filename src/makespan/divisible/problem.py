@@ -194,6 +194,17 @@ class DivisibleLoad(Pictured):
         """Whether any send, computation or return has a fixed cost."""
         return self.platform.has_fixed_costs
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether memory, windows or a budget limit what the workers of a star get."""
+        star = self.star
+        return bool(
+            self.budget is not None
+            or star.range_of("release")[1] > 0.0
+            or star.range_of("memory")[0] < math.inf
+            or star.range_of("deadline")[0] < math.inf
+        )
+
     def workers_in(self, names: Iterable[str]) -> Integers:
         """Return the indices (from 0, without the master) of the named workers."""
         for field_name in ("order", "activation", "return_order"):

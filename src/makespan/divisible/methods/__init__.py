@@ -23,6 +23,7 @@ AUTO = (
     "two-channels",
     "whole-units",
     "large-load",
+    "port-prices",
     "bus-exchange",
     "subset-dp",
     "milp",

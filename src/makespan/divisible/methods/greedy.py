@@ -11,20 +11,14 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Objective, Solution
-from makespan.core.steps import Step
 from makespan.core.system.memory import claim
-from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import A_STAR, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE, ONE_SEND_AT_A_TIME
-from makespan.divisible.one_round.filling import Filling
-from makespan.divisible.one_round.split import with_returns
+from makespan.divisible.one_round.filling import Filling, least_end, plan_of
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
 
-DOUBLINGS = 1100  # the range of floats
-VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
-STEPS = 40
 SHARE = 0.25  # of the time left: checking a plan for a million workers takes as long
 WHOLE = 1e-9  # how far from a whole number the referee lets an amount be
 FASTER = 1e-4  # what another order has to gain to be looked into
@@ -59,7 +53,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     with control.limited(None if control.remaining is None else SHARE * control.remaining):
         for filling in _fillings(problem):
             end = limit if best is None else best[1] * (1 - FASTER)
-            found = _least_end(filling, least, end, control)
+            found = least_end(filling, least, end, control)
             best = best if found is None else (filling, found)
             if best is not None and control.expired():
                 break
@@ -67,7 +61,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=None)
     filling, end = best
     _, amount, own = filling.load_by(end)
-    schedule = timed(problem, _plan(problem, filling.order, amount, own))
+    schedule = timed(problem, plan_of(problem, filling.order, amount, own))
     return Solution(schedule=schedule if schedule.makespan <= limit * (1 + 1e-12) else None)
 
 
@@ -96,55 +90,6 @@ def _keys(problem: DivisibleLoad) -> Iterator[Floats]:
         yield star.send_fixed + star.compute_fixed
 
 
-def _least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:
-    """Return about the least end, ``low`` or later, by which the load is done.
-
-    None if there is none up to ``limit``.
-    """
-    load = filling.problem.load
-    assert load is not None
-    enough = load * (1 - 1e-12)
-    high = _enough_time(filling, low, enough, control) if np.isinf(limit) else limit
-    if high is None or filling.load_by(high)[0] < enough:
-        return None
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        if control.expired() or not low < middle < high:
-            break
-        if _done(filling, middle, enough, control) >= enough:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _done(filling: Filling, end: float, enough: float, control: Control) -> float:
-    """Return the load that is done by ``end``, and log it."""
-    done = filling.load_by(end)[0]
-    if control.log_steps:
-        word = "enough" if done >= enough else "too little"
-        by, load = f"{end:.8g}", f"{done:.8g}"
-        text = f"by {by}: {load} would be done, {word}"
-        control.step(Step(text=text, cells={"end": by, "done": load, "": word}))
-    return done
-
-
-def _enough_time(filling: Filling, least: float, enough: float, control: Control) -> float | None:
-    """Return an end by which the load is done; None if no time seems to be enough."""
-    if not np.isfinite(least):
-        return None
-    end, done, vain = least or 1.0, -2.0, 0
-    for _ in range(DOUBLINGS):
-        more = _done(filling, end, enough, control)
-        if more >= enough:
-            return end
-        vain = vain + 1 if 0.0 < more <= done else 0
-        if vain == VAIN or not np.isfinite(end):
-            return None
-        end, done = 2.0 * end, more
-    return None
-
-
 def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
     """Return the plan for an open load; none where it has no maximum."""
     done, amount, own = filling.load_by(end)
@@ -152,16 +97,9 @@ def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
         return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     if not done >= 0.0:
         return Solution(schedule=None)
-    plan = _plan(problem, filling.order, amount, own)
+    plan = plan_of(problem, filling.order, amount, own)
     schedule = timed(problem, plan)
     if schedule.makespan > end * (1 + 1e-12):
         return Solution(schedule=None)
     objective = Objective(name="load", value=plan.total, bound=None, maximise=True)
     return Solution(schedule=schedule, objective=objective)
-
-
-def _plan(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:
-    plan = Plan.of(order, amount, master=own).keeping(amount >= 0.0)
-    if problem.load is not None and not problem.integral and plan.total > 0.0:
-        plan = plan.fitted(problem.load)
-    return with_returns(problem, plan, "lifo")

@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.jit import loop
+from makespan.core.steps import Step
+from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.one_round.split import with_returns
 from makespan.divisible.problem import DivisibleLoad
+
+DOUBLINGS = 1100  # the range of floats
+VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
+STEPS = 40
 
 
 @loop(pays_from=300)  # workers
@@ -126,6 +134,63 @@ class Filling:
             return 0.0
         own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
         return min(load, float(np.floor(own)) if self.problem.integral else own)
+
+
+def least_end(filling: Filling, low: float, limit: float, control: Control) -> float | None:
+    """Return about the least end, ``low`` or later, by which the load is done.
+
+    None if there is none up to ``limit``.
+    """
+    load = filling.problem.load
+    assert load is not None
+    enough = load * (1 - 1e-12)
+    high = _enough_time(filling, low, enough, control) if np.isinf(limit) else limit
+    if high is None or filling.load_by(high)[0] < enough:
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if control.expired() or not low < middle < high:
+            break
+        if _done(filling, middle, enough, control) >= enough:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _done(filling: Filling, end: float, enough: float, control: Control) -> float:
+    """Return the load that is done by ``end``, and log it."""
+    done = filling.load_by(end)[0]
+    if control.log_steps:
+        word = "enough" if done >= enough else "too little"
+        by, load = f"{end:.8g}", f"{done:.8g}"
+        text = f"by {by}: {load} would be done, {word}"
+        control.step(Step(text=text, cells={"end": by, "done": load, "": word}))
+    return done
+
+
+def _enough_time(filling: Filling, least: float, enough: float, control: Control) -> float | None:
+    """Return an end by which the load is done; None if no time seems to be enough."""
+    if not np.isfinite(least):
+        return None
+    end, done, vain = least or 1.0, -2.0, 0
+    for _ in range(DOUBLINGS):
+        more = _done(filling, end, enough, control)
+        if more >= enough:
+            return end
+        vain = vain + 1 if 0.0 < more <= done else 0
+        if vain == VAIN or not np.isfinite(end):
+            return None
+        end, done = 2.0 * end, more
+    return None
+
+
+def plan_of(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:
+    """Return the plan of a walk, adding up to the load."""
+    plan = Plan.of(order, amount, master=own).keeping(amount >= 0.0)
+    if problem.load is not None and not problem.integral and plan.total > 0.0:
+        plan = plan.fitted(problem.load)
+    return with_returns(problem, plan, "lifo")
 
 
 def _taken(star: Star, name: str, order: Integers) -> Floats:

@@ -79,7 +79,7 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
     again = built.with_choices(plan, Control())
     if again is not None:
         plans.append(again)
-    if problem.load is not None and _unlimited(problem):
+    if problem.load is not None and not problem.has_limits:
         costs = Costs.of(problem)
         if costs.own is not None and (plan.master == 0 or costs.own.per_unit == 0):
             costs = replace(costs, own=None)
@@ -88,17 +88,6 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
             plans.append(Plan.of(plan.worker, amount, master=costs.own_load(end)))
         return min(plans[1:] or plans, key=lambda each: timed(problem, each).makespan)
     return plans[-1]
-
-
-def _unlimited(problem: DivisibleLoad) -> bool:
-    """Whether nothing but the order and the costs limits the amounts."""
-    star = problem.star
-    return bool(
-        problem.budget is None
-        and not star.release.any()
-        and np.isinf(star.memory).all()
-        and np.isinf(star.deadline).all()
-    )
 
 
 def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:

@@ -1,0 +1,273 @@
+"""Prices of the port's time: a bound for any number of workers, and the plans that they suggest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import sorted_by
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.core.system.memory import claim
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.needs import (
+    A_LOAD,
+    A_MASTER,
+    FINITE_RATES,
+    NO_RETURNS,
+    NO_UPLINK,
+    OPEN_ONE_ROUND,
+    SOME_LOAD,
+    WHOLE_LOAD,
+)
+from makespan.divisible.one_round.ending_together import Costs, without_late
+from makespan.divisible.one_round.filling import Filling, least_end, plan_of
+from makespan.divisible.one_round.lagrange import Prices, Relaxation
+from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.slots import build
+from makespan.divisible.one_round.split import service_order
+from makespan.divisible.one_round.subgradient import descent
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.referee import violations
+from makespan.divisible.timing import timed
+
+A_WORKER = 400.0  # bytes: the columns of the relaxation and of the plans that are tried
+MANY_FREE, MANY_LIMITED = 32, 8  # up to that many workers exact methods are as fast
+PARTS = (64, 256)
+SAMPLE = 2_000  # workers that stand for all in the first steps
+NEAR = 1e-4  # the gap that is left alone
+LEAST_SHARE = 1 / 40
+HALVINGS = 6
+BELOW = 0.98  # of the load: what prices are to leave by an end that they exclude
+DOUBLINGS = 30
+MANY = 20_000  # workers whose chunks a linear programme sizes
+SHARE = 0.6  # of the time left, where exact methods are to come:
+FOLLOWED = 3_000  # workers
+A_PAIR = 2e-8  # seconds for a worker and a part of the time: a step takes that
+
+
+def _few(problem: DivisibleLoad) -> str | None:
+    count, limited = len(problem.star), not _is_free(problem)
+    if problem.order is not None and not limited:
+        return "order is given"
+    return None if count > (MANY_LIMITED if limited else MANY_FREE) else f"there are {count}"
+
+
+def _is_free(problem: DivisibleLoad) -> bool:
+    """Whether nothing but the order and the costs says who gets how much."""
+    return problem.use == "any" and not problem.integral and not problem.has_limits
+
+
+@register(
+    "divisible",
+    name="port-prices",
+    needs=(
+        *OPEN_ONE_ROUND, A_MASTER, A_LOAD, SOME_LOAD, WHOLE_LOAD, NO_RETURNS, NO_UPLINK,
+        FINITE_RATES,
+    ),
+    reach=(Need(f"more than {MANY_FREE} workers, or {MANY_LIMITED} and limits", _few),),
+    complexity="O(n G) a step for G parts of the port's time, some hundreds of steps",
+    source="Lagrange relaxation of the port, as of the machine in time-indexed scheduling "
+    "(M. van den Akker, C. Hurkens and M. Savelsbergh, Time-indexed formulations for machine "
+    "scheduling problems: column generation, INFORMS Journal on Computing 12, 2000)",
+)  # fmt: skip
+def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
+    """Prices of the port's time: a bound on any plan, and plans of the workers that pay for it.
+
+    Each worker alone chooses the start of its send that is worth most at the prices; prices rise
+    where sends meet, and fall where the port is idle. Workers in the order of these starts make a
+    plan. Fixed costs, memory, windows, a budget, whole units and ``use = "all"`` are kept.
+    """
+    claim(A_WORKER * len(problem.star), "the columns of the workers")
+    count, left = len(problem.star), control.remaining
+    share = SHARE * left if left is not None and count <= FOLLOWED else None
+    with control.limited(share), control.reserving(A_PAIR * count * PARTS[-1]):
+        search = _Search(problem, control)
+        search.run()
+        stopped = control.expired()
+    schedule = None if search.plan is None else timed(problem, search.plan)
+    bound = min(search.low, schedule.makespan if schedule is not None else np.inf)
+    solution = Solution(
+        schedule=schedule,
+        lower_bound=bound if np.isfinite(bound) else None,
+        stopped=stopped,
+    )
+    return solution if schedule is None else with_deadline(problem, solution)
+
+
+class _Search:
+    """The best plan and the latest end known to be too early."""
+
+    def __init__(self, problem: DivisibleLoad, control: Control) -> None:
+        assert problem.load is not None
+        self.problem = problem
+        self.load = problem.load
+        self.control = control
+        self.low = max(bound.value for bound in quick_bounds(problem))
+        self.end = np.inf
+        self.plan: Plan | None = None
+        self.everyone = Relaxation(problem=problem, workers=np.arange(len(problem.star)))
+        self.free = _is_free(problem)
+        incumbent = control.incumbent
+        if incumbent is not None and incumbent.schedule is not None:
+            self.end = incumbent.schedule.makespan
+        else:
+            self._enter(service_order(problem))
+
+    def run(self) -> None:
+        """Narrow the gap until it is small or the time is up."""
+        if not 0.0 < self.low < np.inf or self.control.expired():
+            return
+        at, count = min(self.end, 2.0 * self.low), len(self.problem.star)
+        money = 0.0 if self.problem.budget is None else 0.5 * self.load
+        prices = Prices(port=np.linspace(2.0, 0.0, PARTS[0]) * self.load / at, money=money)
+        prices, at = self._first_plan(prices, at)
+        if not np.isfinite(self.end):
+            return
+        if count > 2 * SAMPLE:
+            every = count // SAMPLE
+            some = self.problem.star.by_send_cost[::every]
+            relaxation = replace(self.everyone, workers=some, weight=count / len(some))
+            prices, at = self._first_prices(relaxation, prices, at)
+            self._enter(self._sequence(self.everyone.at(at, prices).start))
+            self._raise(prices, at)
+        for parts in PARTS:
+            prices, at = self._narrow(prices.refined(parts // len(prices.port)), at)
+
+    def _first_plan(self, prices: Prices, at: float) -> tuple[Prices, float]:
+        """Look at later and later ends until there is a plan."""
+        for _ in range(DOUBLINGS):
+            if np.isfinite(self.end) or self.control.expired():
+                break
+            prices, excluded = self._look(at, prices)
+            if excluded:
+                self.low = at
+            prices, at = prices.within(at, 2.0 * at), 2.0 * at
+        return prices, at
+
+    def _narrow(self, prices: Prices, at: float) -> tuple[Prices, float]:
+        """Exclude ends between the bound and the plan, nearer to the bound where that fails."""
+        share = 0.5
+        while share > LEAST_SHARE and self.end - self.low > NEAR * self.end:
+            if self.control.expired():
+                break
+            end = self.low + share * (self.end - self.low)
+            prices, excluded = self._look(end, prices.within(at, end))
+            at = end
+            if excluded:
+                self.low, share = end, 0.5
+                self._raise(prices, at)
+            else:
+                share /= 2.0
+            self.control.report(self.end, self.low)
+        return prices, at
+
+    def _look(self, end: float, prices: Prices) -> tuple[Prices, bool]:
+        """Seek prices that exclude an end, and plans on the way; return the best and whether."""
+        least, best = np.inf, None
+        for number, (tried, priced) in enumerate(
+            descent(self.everyone, end, prices, BELOW * self.load)
+        ):
+            better = priced.most < least
+            if better:
+                prices, least, best = tried, priced.most, priced
+            if better or number % 4 == 0:
+                self._enter(self._sequence(priced.start))
+            if priced.most < self.load and self.everyone.excludes(end, tried):
+                return prices, True
+            if self.control.expired():
+                break
+        if best is not None and not self.free:
+            self._size(self._sequence(best.start))
+        return prices, False
+
+    def _raise(self, prices: Prices, at: float) -> None:
+        """Raise the bound as far as the same prices allow."""
+        high = self.end
+        for _ in range(HALVINGS):
+            middle = (self.low + high) / 2.0
+            if self.control.expired() or not self.low < middle < high:
+                break
+            if self.everyone.excludes(middle, prices.within(at, middle)):
+                self.low = middle
+            else:
+                high = middle
+
+    def _first_prices(
+        self, relaxation: Relaxation, prices: Prices, at: float
+    ) -> tuple[Prices, float]:
+        """Return about the best prices for some of the workers, and the end that they are for."""
+        low, high = self.low, self.end
+        while high - low > 0.01 * high and not self.control.expired():
+            end = (low + high) / 2.0
+            prices, at = prices.within(at, end), end
+            least = np.inf
+            for tried, priced in descent(relaxation, end, prices, BELOW * self.load):
+                if priced.most < least:
+                    prices, least = tried, priced.most
+                if self.control.expired() or least < self.load:
+                    break
+            if least < self.load:
+                low = end
+            else:
+                high = end
+        return prices, at
+
+    def _sequence(self, start: Floats) -> Integers:
+        """Return the workers with a start in this order, or in the order that is given."""
+        used = np.flatnonzero(start >= 0.0)
+        key = start
+        if self.problem.order is not None:
+            key = np.empty(len(start))
+            key[self.problem.workers_in(self.problem.order)] = np.arange(len(start))
+        return used[sorted_by(key[used])]
+
+    def _enter(self, sequence: Integers) -> None:
+        """Keep the plan that serves these workers in this order, if it ends before the best."""
+        if len(sequence) < (len(self.problem.star) if self.problem.use == "all" else 1):
+            return
+        if self.free:
+            costs = Costs.of(self.problem)
+            end, workers, amount = without_late(costs, sequence, self.load)
+            if end < self.end:
+                self.end = end
+                self.plan = Plan.of(workers, amount, master=costs.own_load(end)).fitted(self.load)
+            return
+        filling = Filling.of(self.problem, sequence)
+        found = least_end(filling, self.low, self.end * (1 - NEAR), self.control)
+        if found is not None and found < self.end:
+            _, amount, own = filling.load_by(found)
+            self.end, self.plan = found, plan_of(self.problem, sequence, amount, own)
+
+    def _size(self, sequence: Integers) -> None:
+        """Give these workers, in this order, what the linear programme of their chunks says."""
+        problem, star = self.problem, self.problem.star
+        if problem.integral or problem.use == "all" or not 0 < len(sequence) <= MANY:
+            return
+        names = tuple(star.names[worker] for worker in sequence.tolist())
+        columns = {name: getattr(star, name)[sequence] for name in NUMBERS}
+        some = replace(
+            problem,
+            platform=Star.from_arrays(names=names, master=star.master, **columns),
+            order=names,
+        )
+        built = build(
+            some,
+            second=self.end if np.isfinite(self.end) else self.low,
+            unit=self.load,
+            used=np.ones(len(sequence)),
+            own_used=np.ones(int(problem.master_computes)),
+        )
+        answer = built.programme.solve(self.control)
+        if not answer.found:
+            return
+        plan = built.plan(answer)
+        plan = replace(plan, worker=sequence[plan.worker]).without_empty().fitted(self.load)
+        schedule = timed(problem, plan)
+        if schedule.makespan < self.end and next(iter(violations(problem, schedule)), None) is None:
+            self.end, self.plan = schedule.makespan, plan
