@@ -1,8 +1,39 @@
-"""The page."""
+"""The page of the studio: files, and what it shares with the page of a plan."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.resources import files
+from string import Template
 
+from makespan.drawing.page.html import SCRIPTS, colours, shared
+
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+OWN_START = "page.js"
+"""The script that starts the page of a plan; the studio has a start of its own."""
+
+
+@cache
 def assets() -> dict[str, tuple[str, bytes]]:
-    """Return what a browser may load: by path, its media type and its content."""
-    return {"/": ("text/html; charset=utf-8", b"<!doctype html><title>makespan</title>")}
+    """Return what a server hands out: by the path of its address, the media type and the content.
+
+    >>> assets()["/drawing/draw.js"][0]
+    'text/javascript; charset=utf-8'
+    """
+    room = files("makespan.studio.page")
+    found = {
+        f"/studio/{entry.name}": entry.read_text("utf-8")
+        for entry in room.iterdir()
+        if entry.name.endswith((".js", ".css"))
+    }
+    found |= {f"/drawing/{name}": shared(name) for name in SCRIPTS if name != OWN_START}
+    found["/drawing/page.css"] = shared("page.css")
+    found["/drawing/colours.css"] = colours()
+    index = Template((room / "index.html").read_text("utf-8"))
+    texts = {"/": index.substitute(tools=shared("tools.html")), **found}
+    return {path: (_type(path), text.encode()) for path, text in texts.items()}
+
+
+def _type(path: str) -> str:
+    suffix = path[path.rfind(".") :] if "." in path else ".html"
+    return f"{TYPES[suffix]}; charset=utf-8"

@@ -1,0 +1,288 @@
+// A task graph as a drawing: tasks to drag, arrows to draw, both to weigh, by mouse and by keyboard.
+
+import { element } from "../drawing/facts.js";
+import { button, entry, row } from "./fields.js";
+import { edit, state } from "./state.js";
+import { freshTask, freshWork, names, removeTask, rename } from "./taskgraph.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [58, 34, 108, 58, 26];
+const MOST = 150; // tasks that are drawn
+const places = new Map(); // name -> where somebody has dragged it
+let chosen = null; // { task: name } or { edge: [from, to] }
+
+function drawn(name, attributes, text) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// Columns by the longest way from a task that needs nothing; in each near those that it needs.
+function laidOut(problem) {
+  const all = names(problem);
+  const index = new Map(all.map((name, place) => [name, place]));
+  const into = all.map(() => []);
+  const open = all.map(() => 0);
+  const from = all.map(() => []);
+  for (const edge of problem.edges ?? []) {
+    const [a, b] = [index.get(edge.from), index.get(edge.to)];
+    if (a === undefined || b === undefined) continue;
+    into[b].push(a);
+    from[a].push(b);
+    open[b]++;
+  }
+  const column = all.map(() => 0);
+  const queue = all.map((_, task) => task).filter((task) => !open[task]);
+  for (const task of queue)
+    for (const next of from[task]) {
+      column[next] = Math.max(column[next], column[task] + 1);
+      if (--open[next] === 0) queue.push(next);
+    }
+  const columns = [];
+  column.forEach((number, task) => (columns[number] ??= []).push(task));
+  const tallest = Math.max(1, ...columns.map((one) => one?.length ?? 0));
+  const found = new Map();
+  columns.forEach((tasks = [], number) => {
+    const wish = (task) => (into[task].length ? into[task].reduce((sum, before) => sum + found.get(all[before]).y, 0) / into[task].length : 0);
+    const ordered = number ? [...tasks].sort((a, b) => wish(a) - wish(b) || a - b) : tasks;
+    const top = EDGE + ((tallest - tasks.length) * DOWN) / 2;
+    ordered.forEach((task, place) => found.set(all[task], { x: EDGE + number * ACROSS, y: top + place * DOWN }));
+  });
+  for (const [name, place] of places) if (found.has(name)) found.set(name, place);
+  return found;
+}
+
+export class Graph {
+  constructor() {
+    this.home = element("div", undefined, "graph");
+    this.sheet = element("div", undefined, "sheet");
+    this.beside = element("div", undefined, "chosen");
+    this.home.append(this.sheet, this.beside);
+    if (state.problem.tasks.length > MOST) {
+      this.sheet.textContent = `${state.problem.tasks.length} tasks are too many to draw by hand; edit the tables or the file.`;
+      return;
+    }
+    this.draw();
+    this.offer();
+  }
+
+  draw() {
+    const { problem } = state;
+    this.at = laidOut(problem);
+    const right = Math.max(...[...this.at.values()].map(({ x }) => x)) + WIDE + EDGE;
+    const bottom = Math.max(...[...this.at.values()].map(({ y }) => y)) + HIGH + EDGE;
+    const [width, height] = [Math.max(right, 300), Math.max(bottom, 150)];
+    this.svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "Task graph. Tab goes to tasks and arrows; Delete removes; the fields below weigh." });
+    const defs = drawn("defs", {});
+    const marker = drawn("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse" });
+    marker.append(drawn("path", { d: "M0 0 8 4 0 8Z" }));
+    defs.append(marker);
+    this.svg.append(defs);
+    this.lines = (problem.edges ?? []).filter((edge) => this.at.has(edge.from) && this.at.has(edge.to)).map((edge) => this.line(edge));
+    names(problem).forEach((name, index) => this.box(name, index));
+    this.svg.addEventListener("dblclick", (event) => {
+      if (event.target === this.svg) this.add(this.point(event));
+    });
+    this.svg.addEventListener("pointerdown", (event) => event.target === this.svg && this.choose(null));
+    this.sheet.replaceChildren(this.svg);
+    this.mark();
+  }
+
+  line(edge) {
+    const made = drawn("g", { class: "arrow", tabindex: 0, role: "button", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
+    const wide = drawn("path", { class: "wide" });
+    const path = drawn("path", { "marker-end": "url(#arrow)" });
+    const text = drawn("text", { "text-anchor": "middle" }, String(edge.size ?? 0));
+    made.append(wide, path, text);
+    const one = { edge, made };
+    one.place = () => {
+      const [a, b] = [this.at.get(edge.from), this.at.get(edge.to)];
+      const [x, y, goalX, goalY] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
+      const bend = Math.max(24, Math.abs(goalX - x) / 2);
+      const d = `M${x} ${y}C${x + bend} ${y} ${goalX - bend} ${goalY} ${goalX} ${goalY}`;
+      path.setAttribute("d", d);
+      wide.setAttribute("d", d);
+      // nearer to the end than to the start: arrows that leave one task part only then
+      text.setAttribute("x", x + 0.62 * (goalX - x));
+      text.setAttribute("y", y + 0.73 * (goalY - y) - 4);
+    };
+    one.place();
+    const act = () => this.choose({ edge: [edge.from, edge.to] });
+    made.addEventListener("pointerdown", act);
+    made.addEventListener("focus", act);
+    made.addEventListener("keydown", (event) => this.onKey(event));
+    this.svg.append(made);
+    return one;
+  }
+
+  box(name, index) {
+    const task = state.problem.tasks[index];
+    const weight = task.durations ? task.durations.map((value) => value ?? "∞").join("/") : task.work ?? 0;
+    const made = drawn("g", { class: "task", tabindex: 0, role: "button", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
+    made.append(
+      drawn("rect", { width: WIDE, height: HIGH, rx: 7 }),
+      drawn("text", { x: WIDE / 2, y: 14, "text-anchor": "middle", class: "name" }, name.length > 9 ? `${name.slice(0, 8)}…` : name),
+      drawn("text", { x: WIDE / 2, y: 28, "text-anchor": "middle" }, String(weight).slice(0, 10)),
+      drawn("circle", { cx: WIDE, cy: HIGH / 2, r: 7, class: "out" }),
+    );
+    made.append(drawn("title", {}, "Drag to move; drag from the dot to another task to draw an arrow"));
+    const { x, y } = this.at.get(name);
+    made.setAttribute("transform", `translate(${x} ${y})`);
+    made.addEventListener("pointerdown", (event) => this.onDown(event, name, made));
+    made.addEventListener("focus", () => this.choose({ task: name }));
+    made.addEventListener("keydown", (event) => this.onKey(event));
+    this.svg.append(made);
+  }
+
+  point(event) {
+    const box = this.svg.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  // From the dot an arrow is drawn, from elsewhere the task is moved.
+  onDown(event, name, made) {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    made.focus({ preventScroll: true });
+    const draws = event.target.classList.contains("out");
+    const [from, start] = [this.point(event), this.at.get(name)];
+    const rubber = draws ? drawn("path", { class: "rubber", "marker-end": "url(#arrow)" }) : null;
+    if (rubber) this.svg.append(rubber);
+    const move = (moved) => {
+      const to = this.point(moved);
+      if (draws) return rubber.setAttribute("d", `M${start.x + WIDE} ${start.y + HIGH / 2}L${to.x} ${to.y}`);
+      if (Math.hypot(to.x - from.x, to.y - from.y) < 3 && !places.has(name)) return;
+      const place = { x: Math.max(0, start.x + to.x - from.x), y: Math.max(0, start.y + to.y - from.y) };
+      places.set(name, place);
+      this.at.set(name, place);
+      made.setAttribute("transform", `translate(${place.x} ${place.y})`);
+      for (const line of this.lines) line.place();
+    };
+    const up = (ended) => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", up);
+      if (!draws) return this.draw();
+      rubber.remove();
+      const goal = document.elementFromPoint(ended.clientX, ended.clientY)?.closest(".task")?.dataset.name;
+      if (goal !== undefined && goal !== name) this.join(name, goal);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", up);
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (event.key === "Delete" || event.key === "Backspace") this.remove();
+    else if (event.key === "+" || event.key === "Insert") this.add();
+    else if (event.key === "Enter" || event.key === " ") this.beside.querySelector("input")?.select();
+    else if (by && chosen?.task !== undefined) {
+      const { x, y } = this.at.get(chosen.task);
+      const place = { x: Math.max(0, x + 12 * by[0]), y: Math.max(0, y + 12 * by[1]) };
+      places.set(chosen.task, place);
+      this.draw();
+      this.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  focus() {
+    this.svg.querySelector(".picked")?.focus();
+  }
+
+  choose(what) {
+    if (JSON.stringify(what) === JSON.stringify(chosen)) return;
+    chosen = what;
+    this.mark();
+    this.offer();
+  }
+
+  mark() {
+    for (const box of this.svg.querySelectorAll(".task")) box.classList.toggle("picked", box.dataset.name === chosen?.task);
+    for (const { edge, made } of this.lines) made.classList.toggle("picked", edge.from === chosen?.edge?.[0] && edge.to === chosen?.edge?.[1]);
+  }
+
+  // The fields of what is chosen.
+  offer() {
+    const all = names(state.problem);
+    const index = chosen?.task === undefined ? -1 : all.indexOf(chosen.task);
+    const edge = chosen?.edge ? (state.problem.edges ?? []).findIndex((one) => one.from === chosen.edge[0] && one.to === chosen.edge[1]) : -1;
+    const add = button("+ Task", () => this.add(), "Add a task (double click on the sheet)");
+    if (index >= 0) {
+      const list = element("select");
+      list.setAttribute("aria-label", `Arrow from ${chosen.task} to`);
+      for (const name of all) if (name !== chosen.task) list.append(element("option", name));
+      const task = state.problem.tasks[index];
+      this.beside.replaceChildren(row(
+        entry("Task", null, {
+          text: true, get: (one) => names(one)[index],
+          put: (one, value) => {
+            if (places.has(chosen.task)) places.set(value ?? "", places.get(chosen.task));
+            rename(one, index, value ?? "");
+            chosen = { task: value ?? "" };
+            queueMicrotask(() => this.draw());
+          },
+        }),
+        ...(task.durations ? [] : [entry("Work", ["tasks", index, "work"], {
+          slider: { min: 0, max: Math.max(10, 3 * (task.work ?? 1)), step: 0.5 },
+          put: (one, value) => {
+            one.tasks[index].work = value ?? 0;
+            queueMicrotask(() => this.draw());
+          },
+        })]),
+        list,
+        button("→ Arrow", () => this.join(chosen.task, list.value), `Add an arrow from ${chosen.task} to the task in the list`),
+        button("✕", () => this.remove(), `Remove task ${chosen.task} (Delete)`),
+        add,
+      ));
+    } else if (edge >= 0)
+      this.beside.replaceChildren(row(
+        element("strong", `${chosen.edge[0]} → ${chosen.edge[1]}`),
+        entry("Data", ["edges", edge, "size"], {
+          slider: { min: 0, max: Math.max(10, 3 * (state.problem.edges[edge].size ?? 1)), step: 0.5 },
+          put: (one, value) => {
+            one.edges[edge].size = value ?? 0;
+            queueMicrotask(() => this.draw());
+          },
+        }),
+        button("✕", () => this.remove(), `Remove the arrow from ${chosen.edge[0]} to ${chosen.edge[1]} (Delete)`),
+        add,
+      ));
+    else this.beside.replaceChildren(row(add, element("span", "Drag from a dot to draw an arrow; choose a task or an arrow to weigh it.", "hint")));
+  }
+
+  add(point) {
+    const name = freshTask(state.problem);
+    if (point) places.set(name, { x: Math.max(0, point.x - WIDE / 2), y: Math.max(0, point.y - HIGH / 2) });
+    chosen = { task: name };
+    edit((problem) => problem.tasks.push({ name, ...freshWork(problem) }), { shape: true });
+    refocus();
+  }
+
+  join(from, to) {
+    chosen = { edge: [from, to] };
+    edit((problem) => {
+      problem.edges ??= [];
+      if (!problem.edges.some((edge) => edge.from === from && edge.to === to)) problem.edges.push({ from, to, size: 1 });
+    }, { shape: true });
+    refocus();
+  }
+
+  remove() {
+    if (!chosen) return;
+    const what = chosen;
+    const index = names(state.problem).indexOf(what.task);
+    if (what.task !== undefined && (index < 0 || state.problem.tasks.length === 1)) return;
+    chosen = null;
+    edit((problem) => {
+      if (what.edge) problem.edges = problem.edges.filter((edge) => edge.from !== what.edge[0] || edge.to !== what.edge[1]);
+      else removeTask(problem, index);
+    }, { shape: true });
+    document.querySelector(".graph .task")?.focus();
+  }
+}
+
+// The form has been made anew: what is chosen has the focus again.
+const refocus = () => document.querySelector(".graph .picked")?.focus();

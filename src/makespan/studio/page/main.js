@@ -1,0 +1,134 @@
+// The studio: choose, edit, and see the plan.
+
+import { changed } from "../drawing/charts.js";
+import { listenToTheme, listenToTools } from "../drawing/controls.js";
+import { element } from "../drawing/facts.js";
+import { listenToPlayers } from "../drawing/player.js";
+import { panels, plans, view } from "../drawing/view.js";
+import { get, post } from "./api.js";
+import { listenToAway } from "./away.js";
+import { listenToBeside, offerMethods } from "./beside.js";
+import { startExercises } from "./exercises.js";
+import { showMistakes } from "./fields.js";
+import { KINDS } from "./kinds.js";
+import { linked } from "./link.js";
+import { followPlan, outcome, solve, stopSearch, verdictOf } from "./solving.js";
+import { canRedo, canUndo, follow, put, redo, state, undo } from "./state.js";
+import { toml } from "./toml.js";
+
+const part = (name) => document.getElementById(name);
+let examples = [];
+let typing = null; // a timer, while the file is typed
+let readings = 0;
+
+function offerExamples(kind) {
+  part("kind").value = kind;
+  const list = part("example");
+  list.replaceChildren(element("option", "choose…"));
+  list.options[0].value = "";
+  examples.forEach((one, index) => {
+    if (one.kind !== kind) return;
+    const option = element("option", one.title);
+    option.value = index;
+    list.append(option);
+  });
+}
+
+function showForm() {
+  const { problem } = state;
+  const kept = scrollY;
+  const parts = KINDS[problem.kind]?.form(problem) ?? [];
+  part("form").replaceChildren(...(parts.length ? parts : [element("p", "This problem is edited as a file, below.", "hint")]));
+  if (part("kind").value !== problem.kind) offerExamples(problem.kind);
+  scrollTo(scrollX, kept);
+}
+
+function told(error) {
+  const mistakes = error ? (error.mistakes?.length ? error.mistakes : [{ place: "", message: error.message }]) : [];
+  const rest = showMistakes(part("form"), mistakes);
+  part("mistakes").replaceChildren(...rest.map(({ place, message }) => element("li", place ? `${place}: ${message}` : message)));
+  document.body.classList.toggle("mistaken", mistakes.length > 0);
+}
+
+// The file that is typed or pasted becomes the problem, when it can be read.
+async function read(text) {
+  const turn = ++readings;
+  try {
+    const { problem } = await post("/api/problem", { problem: text });
+    if (turn === readings) put(problem, "text");
+  } catch (error) {
+    if (turn === readings) told(error);
+  }
+}
+
+function firstOf(kind) {
+  offerExamples(kind);
+  const first = examples.findIndex((one) => one.kind === kind);
+  part("example").value = first;
+  choose(examples[first].toml);
+}
+
+async function choose(text) {
+  const { problem } = await post("/api/problem", { problem: text });
+  put(problem, "new");
+}
+
+follow((from) => {
+  if (from !== "field") showForm();
+  if (from !== "text") part("toml").value = toml(state.problem);
+  part("undo").disabled = !canUndo();
+  part("redo").disabled = !canRedo();
+  if (from === "new" || from === "text") outcome.methods = [];
+  offerMethods();
+  solve();
+});
+
+followPlan((error) => {
+  told(error);
+  part("verdict").classList.toggle("stale", Boolean(error));
+  if (!error) part("verdict").replaceChildren(...verdictOf(outcome.result));
+});
+
+for (const [kind, { word }] of Object.entries(KINDS)) {
+  const option = element("option", word);
+  option.value = kind;
+  part("kind").append(option);
+}
+part("kind").addEventListener("change", () => firstOf(part("kind").value));
+part("example").addEventListener("change", () => {
+  if (part("example").value !== "") choose(examples[part("example").value].toml);
+});
+part("toml").addEventListener("input", (event) => {
+  clearTimeout(typing);
+  const text = part("toml").value;
+  typing = setTimeout(() => read(text), event.inputType === "insertFromPaste" ? 0 : 150);
+});
+part("undo").addEventListener("click", undo);
+part("redo").addEventListener("click", redo);
+part("stop").addEventListener("click", stopSearch);
+addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.target.closest("input, textarea")) return;
+  if (event.key === "z" && !event.shiftKey) undo();
+  else if (event.key === "y" || (event.key === "Z" && event.shiftKey)) redo();
+  else return;
+  event.preventDefault();
+});
+new ResizeObserver(() => changed(true)).observe(part("charts"));
+addEventListener("hashchange", async () => {
+  const problem = await linked();
+  if (problem) put(problem, "new");
+});
+
+listenToTools();
+listenToPlayers();
+listenToTheme();
+listenToBeside();
+listenToAway();
+startExercises();
+examples = await get("/api/examples");
+const given = await linked();
+if (given) put(given, "new");
+else firstOf(Object.keys(KINDS)[0]);
+
+// For scripts beside the page: what is seen, and what is asked.
+globalThis.makespan = { view, panels, plans, state, outcome };

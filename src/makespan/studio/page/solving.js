@@ -1,0 +1,144 @@
+// The plan follows the problem: a quick answer first, then the search goes on where it was cut.
+
+import { showPlans } from "../drawing/charts.js";
+import { plansOf } from "../drawing/data.js";
+import { element } from "../drawing/facts.js";
+import { written } from "../drawing/view.js";
+import { events, post, stop } from "./api.js";
+import { state } from "./state.js";
+
+const QUICK = 0.12; // seconds: with the way there and back less than a fifth
+const LONGER = 20;
+const STEPS_UP_TO = 200; // tasks, workers: steps of more are not for looking at
+
+export const outcome = { result: null, methods: [], busy: false };
+const followers = [];
+export const followPlan = (act) => followers.push(act);
+
+let current = 0;
+let abort = null;
+
+// What of the problem is asked beside it: the method, and its options.
+export function asked(problem = state.problem) {
+  const { options, ...stated } = problem;
+  const { method = "auto", ...rest } = options ?? {};
+  return { problem: stated, method, options: rest };
+}
+
+export async function solve() {
+  const turn = ++current;
+  abort?.abort();
+  abort = new AbortController();
+  const { signal } = abort;
+  outcome.busy = true;
+  const isNow = () => turn === current;
+  try {
+    if (outcome.methods.length > 1) {
+      const { problem } = asked();
+      const answer = await post("/api/compare", { problem, methods: outcome.methods, time_limit: 2, view: true }, signal, "compare");
+      if (isNow()) await show(answer, isNow);
+    } else {
+      const order = { ...asked(), view: true, steps: size(state.problem) <= STEPS_UP_TO };
+      const answer = await post("/api/solve", { ...order, time_limit: QUICK }, signal, "solve");
+      if (isNow()) await show(answer, isNow);
+      if (isNow() && wasCut(answer)) await searchOn(order, answer, signal, isNow);
+    }
+  } catch (error) {
+    if (error.name === "AbortError" || error.status === 409 || !isNow()) return;
+    outcome.result = null;
+    progress(null);
+    for (const act of followers) act(error);
+  } finally {
+    if (isNow()) outcome.busy = false;
+  }
+}
+
+// A search that the limit ended may find more; one that had ended by itself won't.
+const wasCut = (result) => result.status === "limit" || (result.status === "feasible" && result.runtime >= 0.6 * QUICK);
+
+async function searchOn(order, before, signal, isNow) {
+  const began = performance.now();
+  const tell = (value) => isNow() && progress({ ...value, seconds: (performance.now() - began) / 1000 }, before);
+  tell({});
+  const timer = setInterval(() => tell({}), 500);
+  try {
+    const answer = await events("/api/solve", { ...order, time_limit: LONGER }, signal, "solve", tell);
+    if (isNow()) await show(answer, isNow);
+  } finally {
+    clearInterval(timer);
+    if (isNow()) progress(null);
+  }
+}
+
+function progress(value, before) {
+  const home = document.getElementById("progress");
+  home.hidden = value === null;
+  if (value === null) return;
+  const [bar, words] = [home.querySelector("progress"), home.querySelector("span")];
+  bar.max = LONGER;
+  bar.value = value.seconds;
+  const best = value.value ?? before.objective?.value ?? before.makespan;
+  const bound = value.bound ?? before.lower_bound;
+  words.textContent = [
+    `searching on, ${Math.round(value.seconds)} of ${LONGER} s`,
+    ...(typeof best === "number" ? [`best ${written(Number(best.toPrecision(6)))}`] : []),
+    ...(typeof bound === "number" ? [`bound ${written(Number(bound.toPrecision(6)))}`] : []),
+  ].join(", ");
+}
+
+export const stopSearch = () => stop("solve");
+
+function size(problem) {
+  return problem.tasks?.length ?? problem.platform?.workers?.length ?? problem.durations?.length ?? 0;
+}
+
+async function show(answer, isNow) {
+  const { view, ...result } = answer;
+  if (await showView(view, isNow)) outcome.result = result;
+  else return;
+  for (const act of followers) act(null);
+}
+
+// Show plans as the server has drawn them, or none; false where they are no longer wanted.
+export async function showView(view, isWanted = () => true) {
+  const shown = view ? await plansOf(view.data, view.packed) : [];
+  if (!isWanted()) return false;
+  const charts = document.getElementById("charts");
+  charts.classList.toggle("one", shown.length === 1);
+  document.getElementById("tools").hidden = !shown.length;
+  if (shown.length) showPlans(shown);
+  else charts.replaceChildren();
+  return true;
+}
+
+// Nobody waits for a plan any more.
+export function leave() {
+  current++;
+  abort?.abort();
+  progress(null);
+}
+
+// What is known of the plan, in a line.
+export function verdictOf(result) {
+  const seconds = (value) => `${written(Number(value.toPrecision(8)))} s`;
+  const parts = [];
+  if (result.rows) {
+    const table = element("table");
+    const head = table.createTHead().insertRow();
+    for (const name of ["", "method", "status", "makespan", "gap"]) head.append(element("th", name));
+    for (const one of result.rows) {
+      const line = table.insertRow();
+      const values = [one.best ? "★" : "", one.method, one.status, one.makespan == null ? one.note ?? "" : seconds(one.makespan), one.gap == null ? "" : `${Number((100 * one.gap).toFixed(2))} %`];
+      for (const value of values) line.append(element("td", value));
+    }
+    return [table];
+  }
+  const status = element("strong", { optimal: "Optimal", feasible: "A plan", infeasible: "There is no plan", limit: "No plan yet" }[result.status] ?? result.status, `status ${result.status}`);
+  if (result.makespan != null) parts.push(`makespan ${seconds(result.makespan)}`);
+  if (result.objective) parts.push(`${result.objective.name} ${written(Number(result.objective.value.toPrecision(8)))}`);
+  if (result.status !== "optimal" && result.lower_bound != null) parts.push(`no plan is below ${seconds(result.lower_bound)}`);
+  if (result.gap) parts.push(`gap ${Number((100 * result.gap).toFixed(2))} %`);
+  parts.push(`by ${result.method}`);
+  if (result.makespan == null) parts.push(...(result.notes ?? []));
+  return [status, ` ${parts.join(" · ")}`];
+}
