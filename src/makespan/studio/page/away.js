@@ -5,7 +5,7 @@ import { file } from "./api.js";
 import { toggling } from "./beside.js";
 import { button, row } from "./fields.js";
 import { linkOf } from "./link.js";
-import { asked, outcome } from "./solving.js";
+import { outcome } from "./solving.js";
 import { state } from "./state.js";
 import { toml } from "./toml.js";
 
@@ -29,26 +29,6 @@ async function saved(format) {
   save(await file("/api/save", { result: outcome.result, format }), `plan.${format}`);
 }
 
-export function snippet(problem) {
-  const { method, options } = asked(problem);
-  const more = Object.entries({ ...(method === "auto" ? {} : { method }), ...options });
-  const literal = (value) => (value === true ? "True" : value === false ? "False" : value === null ? "None" : JSON.stringify(value));
-  const { options: _, ...stated } = problem;
-  return [
-    "from pathlib import Path",
-    "",
-    "import makespan",
-    "",
-    `Path("problem.toml").write_text(r'''`,
-    `${toml(stated).replaceAll("'''", "'\\''")}''', encoding="utf-8")`,
-    `problem = makespan.read_problem("problem.toml")`,
-    `result = makespan.solve(problem${more.map(([name, value]) => `, ${name}=${literal(value)}`).join("")})`,
-    "print(result)",
-    `makespan.save(result, "plan.svg")`,
-    "",
-  ].join("\n");
-}
-
 const WAYS = [
   ["TOML", "The problem as a file", () => text(toml(state.problem), "problem.toml")],
   ["JSON", "The result as a file", () => text(JSON.stringify(outcome.result ?? state.problem), "result.json", "application/json")],
@@ -58,6 +38,12 @@ const WAYS = [
   ["Page", "A page that needs nothing but a browser", () => saved("html")],
   ["CSV", "The activities as a table", () => saved("csv")],
 ];
+
+async function python() {
+  const thing = outcome.result?.problem ? { result: outcome.result } : { problem: state.problem };
+  const lines = await (await file("/api/save", { ...thing, format: "python" })).text();
+  await shown(lines, "Python that solves this problem");
+}
 
 async function shown(content, note) {
   const box = element("textarea");
@@ -87,7 +73,7 @@ export function listenToAway() {
   };
   const buttons = WAYS.map(([name, title, work]) => button(name, act(work), title));
   buttons.push(
-    button("Python", act(() => shown(snippet(state.problem), "Python that solves this problem")), "Python that solves this problem"),
+    button("Python", act(python), "Python that solves this problem"),
     button("Link", act(async () => shown(await linkOf(state.problem), "A link that carries the problem; nothing is sent")), "A link that carries the problem"),
   );
   const home = element("div");
