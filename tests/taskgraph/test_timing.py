@@ -12,11 +12,11 @@ from makespan.core.control import Control
 from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.placing import board, insertion_kernels
 from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.in_order import SLICE, inserted
 from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import MODELS, random_problem

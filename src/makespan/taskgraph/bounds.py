@@ -10,6 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound, Objective, Solution
 from makespan.taskgraph.bounding.refuted import LARGEST, refuted_until
+from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.limits import (
     ALLOWED,
     latest_ends,
@@ -19,7 +20,6 @@ from makespan.taskgraph.limits import (
     price_of,
 )
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.levels import colevels, levels
 from makespan.taskgraph.problem import TaskGraph
 
 MOST_WIDTHS = 64

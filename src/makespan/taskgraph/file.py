@@ -24,7 +24,7 @@ from makespan.core.inputs.forms import (
 from makespan.core.inputs.rules import DEADLINE as LATEST
 from makespan.core.names import Numbered
 from makespan.taskgraph.formats import BYTES_PER_SECOND, on_equal_machines, wfformat
-from makespan.taskgraph.model.dag import (
+from makespan.taskgraph.model.columns import (
     CORES,
     DEADLINE,
     DURATION,
@@ -33,8 +33,8 @@ from makespan.taskgraph.model.dag import (
     RELEASE,
     SIZE,
     WORK,
-    Dag,
 )
+from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.network_forms import NetworkForm, network_entry
 from makespan.taskgraph.problem import BUDGET, TaskGraph
 

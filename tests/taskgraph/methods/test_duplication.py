@@ -30,12 +30,12 @@ from makespan.core.numeric import jit
 from makespan.core.schedule import COLUMNS, Activity
 from makespan.taskgraph.bounds import bounds
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.levels import by_level, colevels, ranks
 from makespan.taskgraph.methods.duplication import MOST
 from makespan.taskgraph.pictures import picture
 from makespan.taskgraph.pictures.graph import graph
-from makespan.taskgraph.placing import copy_board
-from makespan.taskgraph.placing.copy_board import Copying, first_copies
-from makespan.taskgraph.placing.levels import by_level, colevels, ranks
+from makespan.taskgraph.placing.copies import board as copy_board
+from makespan.taskgraph.placing.copies.board import Copying, first_copies
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_copies import (
     broken_copy_rule,

@@ -10,7 +10,7 @@ import pytest
 
 from makespan import Dag, Network, Result, TaskGraph, read_problem, solve
 from makespan.taskgraph.clustering.clusters import clustering_of
-from makespan.taskgraph.placing.levels import colevels, levels
+from makespan.taskgraph.levels import colevels, levels
 
 CASES = {
     case["name"]: case

@@ -13,9 +13,10 @@ from makespan.core.numeric import jit
 from makespan.core.registry import find_method
 from makespan.core.solution import Solution
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.improving import back_and_forth
 from makespan.taskgraph.methods import local_search as method
 from makespan.taskgraph.methods.local_search import local_search
-from makespan.taskgraph.placing import back_and_forth, in_order
+from makespan.taskgraph.placing import in_order
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.oracles.taskgraph_instances import random_network, random_problem, with_releases
 from tests.oracles.taskgraph_rules import is_valid

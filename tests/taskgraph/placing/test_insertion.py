@@ -11,11 +11,11 @@ from makespan.core.control import Control
 from makespan.core.registry import find_method
 from makespan.taskgraph import timing
 from makespan.taskgraph.generate import graphs as generators
+from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.methods.lists.cpop import cpop
 from makespan.taskgraph.methods.lists.peft import optimistic_costs
 from makespan.taskgraph.placing.gaps import Gaps
 from makespan.taskgraph.placing.in_order import Aim, _compiled, plainly_inserted
-from makespan.taskgraph.placing.levels import by_level, levels, weights
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
 from tests.taskgraph.methods.test_published import CASES, dag_of

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
-from makespan.taskgraph.placing.levels import by_level, levels
 
 READINGS = ("zeroed", "original")
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
+from makespan.taskgraph.levels import levels
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.placing.levels import levels
 
 
 class Examined(NamedTuple):

@@ -23,10 +23,10 @@ from makespan.taskgraph.clustering.clusters import (
     members_of,
     numbered,
 )
+from makespan.taskgraph.levels import by_level
 from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.levels import by_level
 from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
-from makespan.taskgraph.model.dag import CORES as HELD
+from makespan.taskgraph.model.columns import CORES as HELD
 
 SHOWN = 8
 ANY = Rule()

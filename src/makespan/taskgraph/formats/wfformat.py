@@ -19,7 +19,8 @@ from makespan.core.errors import FileError
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
-from makespan.taskgraph.model.dag import CORES, Dag
+from makespan.taskgraph.model.columns import CORES
+from makespan.taskgraph.model.dag import Dag
 
 SHOWN = 20
 RUNTIME = Rule("a runtime is 0 or more seconds")

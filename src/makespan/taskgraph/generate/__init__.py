@@ -11,7 +11,8 @@ from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.network.topology import squarish
 from makespan.taskgraph.generate.graphs import GENERATORS
-from makespan.taskgraph.model.dag import CORES, Dag
+from makespan.taskgraph.model.columns import CORES
+from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.network import Network
 from makespan.taskgraph.problem import TaskGraph
 

@@ -7,12 +7,12 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, Table, listed, number
 from makespan.taskgraph.bounds import least_durations
+from makespan.taskgraph.levels import by_level, colevels, ranks
 from makespan.taskgraph.limits import worth
 from makespan.taskgraph.needs import DUPLICATION, QUICKLY_COPIED, SINGLE_CORES
-from makespan.taskgraph.placing.copy_board import SECONDS_THINNED, Copying
+from makespan.taskgraph.placing.copies.board import SECONDS_THINNED, Copying
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end
-from makespan.taskgraph.placing.levels import by_level, colevels, ranks
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed
 

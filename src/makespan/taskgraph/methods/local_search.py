@@ -16,6 +16,9 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.taskgraph.bounds import bounds
+from makespan.taskgraph.improving.back_and_forth import replanned
+from makespan.taskgraph.improving.moves import improve
+from makespan.taskgraph.improving.moves_waiting import LATE, improved_waiting
 from makespan.taskgraph.limits import (
     lateness,
     latest_ends,
@@ -26,12 +29,9 @@ from makespan.taskgraph.limits import (
 )
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, NO_PRICE_OF_WAITING
-from makespan.taskgraph.placing.back_and_forth import replanned
-from makespan.taskgraph.placing.copy_board import first_copies
+from makespan.taskgraph.placing.copies.board import first_copies
 from makespan.taskgraph.placing.in_time import on_one_machine
 from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.moves import improve
-from makespan.taskgraph.placing.moves_waiting import LATE, improved_waiting
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from math import inf, isnan
-from typing import Any, NamedTuple
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.core.inputs.mistakes import Mistakes, ragged, shown
-from makespan.core.inputs.rules import Rule, whole
-from makespan.core.inputs.suggest import did_you_mean
-from makespan.core.names import Numbered, index_by_name
-from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.inputs.mistakes import Mistakes
+from makespan.core.names import Numbered
+from makespan.core.numeric.arrays import Integers, frozen
+from makespan.taskgraph.model.columns import (
+    CORES,
+    DURATION,
+    PER_TASK,
+    SIZE,
+    WORK,
+    Columns,
+    by_name,
+    columns_of,
+    edges_of,
+    pairs_of,
+    works_of,
+)
 from makespan.taskgraph.model.loops import topological
-
-MAX_TASKS = 2**53  # beyond, floats skip whole numbers
-WORK = Rule("work is 0 or more units")
-SIZE = Rule("a size is 0 or more units of data")
-DURATION = Rule("a duration is 0 or more seconds")
-RELEASE = Rule("a release is 0 or more seconds")
-DEADLINE = Rule("a deadline is 0 or more seconds, or inf", infinite=True)
-INDEX = whole("an end of an edge is the index of a task,", 0, MAX_TASKS)
-CORES = whole("the cores of a task are", 1, 2**20)
-PER_TASK = {"release": (RELEASE, 0.0), "deadline": (DEADLINE, inf), "cores": (CORES, 1)}
-"""What else tasks may have: the rule, and what holds where none is given."""
-SUGGESTED_FROM = 200
 
 
 class Dag:
@@ -89,19 +88,19 @@ class Dag:
         notes: Sequence[str] = (),
     ) -> None:
         mistakes = Mistakes()
-        pairs = _pairs(tasks, mistakes)
+        pairs = pairs_of(tasks, mistakes)
         names = tuple(name for name, _ in pairs)
-        works = _works([value for _, value in pairs], mistakes)
-        source, target, size, numbers = _edges(list(edges), names, mistakes)
+        works = works_of([value for _, value in pairs], mistakes)
+        source, target, size, numbers = edges_of(list(edges), names, mistakes)
         given = {"release": release, "deadline": deadline, "cores": cores}
-        others = [_by_name(word, each, names, mistakes) for word, each in given.items()]
-        self._set(names, _Columns(*works, source, target, size, *others), mistakes)
+        others = [by_name(word, each, names, mistakes) for word, each in given.items()]
+        self._set(names, Columns(*works, source, target, size, *others), mistakes)
         self.notes = tuple(notes)
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
-    def _set(self, names: Sequence[str], columns: _Columns, mistakes: Mistakes) -> None:
+    def _set(self, names: Sequence[str], columns: Columns, mistakes: Mistakes) -> None:
         self.names, self._mistakes = names, mistakes
-        kept = _Columns._make(frozen(column.copy()) for column in columns)
+        kept = Columns._make(frozen(column.copy()) for column in columns)
         self.work, self.own, self.durations, self.source, self.target, self.size = kept[:6]
         self.release, self.deadline = kept[6:8]
         before = len(mistakes.found)
@@ -150,7 +149,7 @@ class Dag:
         """
         mistakes = Mistakes()
         given = {"release": release, "deadline": deadline, "cores": cores}
-        columns = _columns(work, durations, source, target, size, given, mistakes)
+        columns = columns_of(work, durations, source, target, size, given, mistakes)
         count = len(columns.work)
         if names is not None and len(names) != count:
             mistakes.add("names", f"there are {len(names)} names for {count} tasks")
@@ -340,166 +339,6 @@ class Dag:
         if len(circle) > 1:
             path = " → ".join(str(names[task]) for task in [*circle, circle[0]])
             mistakes.add("edges", f"form a cycle: {path}; a task graph has none")
-
-
-class _Columns(NamedTuple):
-    """The columns of a graph, made to fit one another where they did not."""
-
-    work: Floats
-    own: Integers
-    durations: Floats
-    source: Integers
-    target: Integers
-    size: Floats
-    release: Floats
-    deadline: Floats
-    cores: Floats
-
-
-def _columns(
-    work: Any, durations: Any, source: Any, target: Any, size: Any, given: Mapping[str, Any],
-    mistakes: Mistakes,
-) -> _Columns:  # fmt: skip
-    table = _array("durations", durations, float, mistakes) if durations is not None else None
-    if table is not None and table.ndim != 2:
-        mistakes.add("durations", "is not a table of one row per task and one column per machine")
-        table = None
-    if work is None:
-        if table is None:
-            mistakes.add("work", "is missing; give work or durations")
-            work = ()
-        else:
-            work = table.mean(axis=1) if table.shape[1] else np.zeros(len(table))
-    seconds = np.zeros((0, 0)) if table is None else table
-    amounts = np.atleast_1d(_array("work", work, float, mistakes))
-    if table is not None and len(table) != len(amounts):
-        mistakes.add("durations", f"has {len(table)} rows for {len(amounts)} tasks")
-        seconds = np.zeros((0, 0))
-    tails = np.atleast_1d(_array("source", source, int, mistakes))
-    heads = np.atleast_1d(_array("target", target, int, mistakes))
-    sizes = _array("size", size, float, mistakes)
-    if len(tails) != len(heads):
-        mistakes.add("target", f"has {len(heads)} entries, source has {len(tails)}")
-        tails = heads = np.zeros(0, dtype=np.int64)
-    if sizes.ndim and len(sizes) != len(tails):
-        mistakes.add("size", f"has {len(sizes)} entries for {len(tails)} edges")
-        sizes = np.array(0.0)
-    others = []
-    for name, values in given.items():
-        column = _array(name, values, float, mistakes)
-        if column.ndim and column.shape != amounts.shape:
-            mistakes.add(name, f"has {len(column)} entries for {len(amounts)} tasks")
-            column = np.array(float(PER_TASK[name][1]))
-        others.append(np.array(np.broadcast_to(column, amounts.shape)))
-    own, every = np.arange(len(seconds)), np.array(np.broadcast_to(sizes, tails.shape))
-    return _Columns(amounts, own, seconds, tails, heads, every, *others)
-
-
-def _array(place: str, values: Any, dtype: type, mistakes: Mistakes) -> Any:
-    kind = np.int64 if dtype is int else np.float64
-    differ = ragged(values)
-    if differ is not None:
-        mistakes.add(place, differ)
-        return np.zeros((0, 0), dtype=kind)
-    try:
-        array = np.array(values, dtype=np.float64 if np.size(values) == 0 else None)
-        if array.dtype == bool or array.dtype.kind not in "iuf":
-            raise TypeError("not numbers")
-        if dtype is int:
-            mistakes.column(f"{place}[{{}}]".format, np.atleast_1d(array), INDEX)
-        with np.errstate(invalid="ignore"):  # of what was refused
-            return array.astype(kind)
-    except (TypeError, ValueError, OverflowError):
-        mistakes.add(place, f"{shown(values)} is not an array of numbers")
-        return np.zeros(0, dtype=kind)
-
-
-def _pairs(tasks: Any, mistakes: Mistakes) -> list[tuple[Any, Any]]:
-    """Return names and works, without what are none."""
-    if isinstance(tasks, Mapping):
-        return list(tasks.items())
-    pairs = []
-    for index, pair in enumerate(tasks):
-        if isinstance(pair, (list, tuple)) and len(pair) == 2:
-            pairs.append((pair[0], pair[1]))
-        else:
-            mistakes.add(f"tasks[{index}]", f"{shown(pair)} is not a task; it is (name, work)")
-    return pairs
-
-
-def _works(values: list[Any], mistakes: Mistakes) -> tuple[Floats, Integers, Floats]:
-    """Split works and rows of durations."""
-    work = np.zeros(len(values))
-    own: list[int] = []
-    rows: list[list[float]] = []
-    for index, value in enumerate(values):
-        if isinstance(value, (list, tuple, np.ndarray)):
-            place = f"tasks[{index}].durations[{{}}]".format
-            row = np.nan_to_num(mistakes.column(place, value, DURATION)).tolist()
-            own.append(index)
-            rows.append(row)
-            work[index] = sum(row) / len(row) if row else 0.0
-        else:
-            amount = mistakes.number(f"tasks[{index}].work", value, WORK)
-            work[index] = 0.0 if isnan(amount) else amount
-    widths = {len(row) for row in rows}
-    if len(widths) > 1:
-        for task, row in zip(own, rows, strict=True):
-            if len(row) != len(rows[0]):
-                mistakes.add(
-                    f"tasks[{task}].durations",
-                    f"has {len(row)} entries, tasks[{own[0]}] has {len(rows[0])}; "
-                    "there is one per machine",
-                )
-        own, rows = [], []
-    table = np.array(rows, dtype=np.float64) if rows else np.zeros((0, 0))
-    return work, np.array(own, dtype=np.int64), table
-
-
-def _by_name(word: str, given: Any, names: Sequence[Any], mistakes: Mistakes) -> Floats:
-    """Return what is given by name, the default for other tasks."""
-    rule, default = PER_TASK[word]
-    column = np.full(len(names), float(default))
-    unit = "cores" if word == "cores" else "seconds"
-    if given is not None and not isinstance(given, Mapping):
-        mistakes.add(word, f"{shown(given)} is not a table of {unit} by task")
-        return column
-    position = index_by_name(names) if given else {}
-    for name, value in (given or {}).items():
-        if name not in position:
-            hint = did_you_mean(name, list(map(str, names[:SUGGESTED_FROM])))
-            mistakes.add(f"{word}.{name}", f"there is no task {shown(name)}{hint}")
-            continue
-        number = mistakes.number(f"tasks[{position[name]}].{word}", value, rule)
-        column[position[name]] = default if isnan(number) else number
-    return column
-
-
-def _edges(
-    edges: list[Any], names: tuple[Any, ...], mistakes: Mistakes
-) -> tuple[Integers, Integers, Floats, list[int]]:
-    position = index_by_name(names)
-    source = np.zeros(len(edges), dtype=np.int64)
-    target = np.zeros(len(edges), dtype=np.int64)
-    size = np.zeros(len(edges))
-    kept = np.ones(len(edges), dtype=bool)
-    for index, edge in enumerate(edges):
-        if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3):
-            found = shown(edge)
-            mistakes.add(f"edges[{index}]", f"{found} is not an edge; it is (from, to, size)")
-            kept[index] = False
-            continue
-        for end, column, word in ((edge[0], source, "from"), (edge[1], target, "to")):
-            if isinstance(end, str) and end in position:
-                column[index] = position[end]
-            else:
-                hint = did_you_mean(end, list(map(str, names[:SUGGESTED_FROM])))
-                mistakes.add(f"edges[{index}].{word}", f"there is no task {shown(end)}{hint}")
-                kept[index] = False
-        if len(edge) == 3:
-            amount = mistakes.number(f"edges[{index}].size", edge[2], SIZE)
-            size[index] = 0.0 if isnan(amount) else amount
-    return source[kept], target[kept], size[kept], np.flatnonzero(kept).tolist()
 
 
 def _first(ends: Integers, count: int) -> Integers:

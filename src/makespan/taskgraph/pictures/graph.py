@@ -12,6 +12,7 @@ from makespan.core.diagram import Diagram, Edges, Flags, Nodes
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.drawing.text import brief, short
+from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.pictures.groups import (
     HASH,
     dominant_sequence,
@@ -19,7 +20,6 @@ from makespan.taskgraph.pictures.groups import (
     groups,
     longest_path,
 )
-from makespan.taskgraph.placing.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
 
 ZEROS = 20

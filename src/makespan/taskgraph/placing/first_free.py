@@ -10,9 +10,9 @@ from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import pays
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.model.loops import LOADED_FROM
 from makespan.taskgraph.placing.insertion import planned
-from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
 COMPILE_FROM = 300_000

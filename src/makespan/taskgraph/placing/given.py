@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.schedule import Schedule
+from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.placing.board import on_board
 from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.levels import by_level, ranks
 from makespan.taskgraph.problem import TaskGraph
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
+from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.placing.first_free import appended, is_compiled
 from makespan.taskgraph.placing.insertion import in_order
-from makespan.taskgraph.placing.levels import by_level, levels, weights
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_A_STEP = 1e-6

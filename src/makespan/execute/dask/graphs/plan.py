@@ -18,7 +18,7 @@ from makespan.execute.dask.graphs.placement import chains
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.flow.solve import refereed, solve
-from makespan.taskgraph.placing.levels import by_level
+from makespan.taskgraph.levels import by_level
 from makespan.taskgraph.problem import TaskGraph
 
 METHODS = ("heft", "peft", "cpop", "mcp", "lookahead", "etf", "dls", "single-machine")

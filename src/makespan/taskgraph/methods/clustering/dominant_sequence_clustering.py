@@ -11,9 +11,9 @@ from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.dominant import Examined, Search
 from makespan.taskgraph.clustering.mapping import planned
+from makespan.taskgraph.levels import weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 

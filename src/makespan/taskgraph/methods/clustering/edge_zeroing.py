@@ -10,9 +10,9 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import ScheduledGraph, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
+from makespan.taskgraph.levels import weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 

@@ -11,10 +11,10 @@ from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.taskgraph.clustering.clusters import clustering_of, clustering_seconds
 from makespan.taskgraph.clustering.mapping import planned
+from makespan.taskgraph.levels import weights
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED, SINGLE_CORES
 from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.placing.steps import Steps
 from makespan.taskgraph.problem import TaskGraph
 

@@ -12,6 +12,7 @@ from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounds import bounds, least_durations
+from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.limits import latest_ends, missed
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
@@ -25,7 +26,6 @@ from makespan.taskgraph.needs import (
 )
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.insertion import planned
-from makespan.taskgraph.placing.levels import by_level, levels
 from makespan.taskgraph.problem import TaskGraph
 
 MAX_TASKS = 12

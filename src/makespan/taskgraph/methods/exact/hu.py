@@ -7,6 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.needs import (
     EQUAL_DURATIONS,
     FOREST,
@@ -17,7 +18,6 @@ from makespan.taskgraph.needs import (
     SINGLE_CORES,
     few_steps,
 )
-from makespan.taskgraph.placing.levels import by_level, levels
 from makespan.taskgraph.placing.slots import in_slots
 from makespan.taskgraph.problem import TaskGraph
 

@@ -8,9 +8,9 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_order import inserted
-from makespan.taskgraph.placing.levels import levels, weights
 from makespan.taskgraph.placing.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 

@@ -7,8 +7,8 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.taskgraph.levels import levels, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
-from makespan.taskgraph.placing.levels import levels, weights
 from makespan.taskgraph.placing.pairs import Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 

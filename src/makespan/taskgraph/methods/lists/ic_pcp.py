@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
+from makespan.taskgraph.levels import weights
 from makespan.taskgraph.limits import latest_ends
 from makespan.taskgraph.needs import (
     NO_CONTENTION,
@@ -21,7 +22,6 @@ from makespan.taskgraph.needs import (
 from makespan.taskgraph.placing.gaps import Gaps
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import weights
 from makespan.taskgraph.problem import TaskGraph
 
 DUE = Need(

@@ -14,10 +14,10 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import listed, number
+from makespan.taskgraph.levels import colevels, levels, tails, weights
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import colevels, levels, tails, weights
 from makespan.taskgraph.placing.ready import Ready
 from makespan.taskgraph.placing.steps import Steps, placing
 from makespan.taskgraph.problem import TaskGraph

@@ -7,10 +7,10 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
+from makespan.taskgraph.levels import by_level, ranks
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
 from makespan.taskgraph.placing.insertion import Insertion, Undo
-from makespan.taskgraph.placing.levels import by_level, ranks
 from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 

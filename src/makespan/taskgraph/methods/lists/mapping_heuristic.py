@@ -9,10 +9,10 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Step, listed, number
+from makespan.taskgraph.levels import ranks
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_TRIED
 from makespan.taskgraph.placing.board import Board, Placement
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.levels import ranks
 from makespan.taskgraph.placing.ready import Ready
 from makespan.taskgraph.placing.steps import QUEUED, Steps, placing
 from makespan.taskgraph.problem import TaskGraph

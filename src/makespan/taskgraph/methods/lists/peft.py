@@ -9,11 +9,11 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
+from makespan.taskgraph.levels import ready_by_level, weights
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.needs import NO_GIVEN_PLAN, QUICKLY_INSERTED
 from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.levels import ready_by_level, weights
 from makespan.taskgraph.problem import TaskGraph
 
 SLICE = 20_000_000

@@ -15,7 +15,7 @@ from makespan.execute.dask.graphs.learning.known import Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure
 from makespan.execute.dask.graphs.plan import plan_graph, topological
 from makespan.flow.result import Result
-from makespan.taskgraph.placing.levels import colevels
+from makespan.taskgraph.levels import colevels
 from makespan.taskgraph.problem import TaskGraph
 
 NOT_SEEN = "run by Dask and watched: it was not seen on these workers before"

@@ -12,7 +12,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.copies import Copies
 from makespan.taskgraph.placing.board import schedule_of
-from makespan.taskgraph.placing.copy_loops import insert_copies, needed_copies
+from makespan.taskgraph.placing.copies.loops import insert_copies, needed_copies
 from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import retimed

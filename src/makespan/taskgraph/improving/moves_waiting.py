@@ -11,10 +11,10 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
+from makespan.taskgraph.improving.moves import NEVER
 from makespan.taskgraph.limits import latest_ends, violation
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.placing.board import schedule_of
-from makespan.taskgraph.placing.moves import NEVER
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks, occupied, retimed
 

@@ -1,0 +1,1 @@
+"""Growing plans in which a task may be executed on several machines."""
