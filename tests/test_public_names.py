@@ -17,7 +17,8 @@ from makespan._public import PUBLIC, names_of
 
 SOURCE = Path(makespan.__file__)
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.py")]
+PLACES = ("*.md", "docs/*.md", "docs/stories/*.md", "docs/notebooks/*.py", "examples/**/*.py")
+PAGES = [path for place in PLACES for path in ROOT.glob(place)]
 PACKAGES = {tuple(place.rsplit(".", 1)) for place in PUBLIC if "." in place} | {
     ("makespan", "execute"), ("makespan.execute", "dask"), ("makespan.execute", "mpi"),
 }  # fmt: skip
