@@ -257,13 +257,14 @@ def network_ways(network: Interconnect) -> dict[tuple[int, int], Any]:
     return found
 
 
-def random_network(rng: random.Random, machines: int) -> Interconnect:
-    """Return a network of any topology, its links shared or not."""
+def random_network(rng: random.Random, machines: int, ports: float = 0.5) -> Interconnect:
+    """Return a network of any topology, its links shared or not, some with ports by link."""
     fields: dict[str, Any] = {
         "topology": rng.choice(["complete", "bus", "star", "ring", "tree", "links", "links"]),
         "rate": rng.choice([1.0, 0.5, 2.0]),
         "latency": rng.choice([0.0, 0.5, 1.0, 0.1]),
         "duplex": rng.random() < 0.6,
+        "ports": "links" if rng.random() < ports else "machines",
     }
     names = [f"M{machine + 1}" for machine in range(machines)]
     if machines in (2, 4) and rng.random() < 0.3:
@@ -292,6 +293,8 @@ class _Send(NamedTuple):
     transfer: Any
     reduce: Any
     links: Any = ()  # on the way, each with the latency before it
+    exit: Any = None  # the port that it leaves by
+    entry: Any = None  # the port that it arrives by
 
 
 def _trees(machines: int) -> Iterator[tuple[int, ...]]:
@@ -399,6 +402,8 @@ def _sends(problem: Reduction, chosen: Any) -> list[_Send]:
             (exact(float(problem.transfers[i, j])) if ways is None else ways[i, j][1]) * size,
             Fraction(0) if final else exact(float(problem.reduces[j])) * size,
             () if ways is None else ways[i, j][2],
+            *((i, ways[i, j][2][0][0]), (j, ways[i, j][2][-1][0]))
+            if ways is not None and problem.network.ports == "links" else (i, j),
         )
         for k, size in enumerate(map(exact, problem.sizes.tolist()))
         for i, j, final in chosen[k]
@@ -539,7 +544,7 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
             return
         for a, b in combinations(range(count), 2):
             one, two = sends[a], sends[b]
-            if one.sender == two.sender and not (
+            if one.exit == two.exit and not (
                 start[a] + one.transfer <= start[b] or start[b] + two.transfer <= start[a]
             ):
                 search([*orders, (a, b, "sends")])
@@ -551,7 +556,7 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
                     search([*orders, (a, b, link)])
                     search([*orders, (b, a, link)])
                     return
-            if one.receiver == two.receiver:
+            if one.entry == two.entry:
                 units = not one.final and not two.final
 
                 def kept(x: int, y: int, units: bool = units) -> bool:

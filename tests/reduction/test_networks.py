@@ -13,6 +13,7 @@ import pytest
 import makespan
 from makespan import InputError, Interconnect, ProblemError, Reduction
 from makespan.core.control import Control
+from makespan.core.schedule import Schedule
 from makespan.flow.pictures.views import drawing
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
@@ -126,10 +127,99 @@ def test_cuts_are_quick_for_many_machines() -> None:
     assert values["ports"] < 65
 
 
+def by_links(topology: str, machines: int, **fields: Any) -> Reduction:
+    """Return a collective in which machines have ports for each of their links."""
+    network = Interconnect(machines, topology=topology, ports="links")
+    return Reduction(**{"network": network, "segments": machines, "reduce": 0.0, **fields})
+
+
+@pytest.mark.parametrize(
+    ("problem", "optimum"),
+    [
+        (by_links("ring", 8, collective="all-gather", segments=16), 7.0),
+        (by_links("hypercube", 8, collective="all-gather", segments=24), 7.0),
+        (by_links("hypercube", 4, collective="all-to-all"), 2.0),
+        (by_links("complete", 5, collective="all-to-all", segments=5), 1.0),
+        (by_links("complete", 5, collective="all-reduce", segments=20), 8.0),
+        (by_links("ring", 6, collective="broadcast", segments=1), 3.0),
+        (by_links("star", 4, collective="scatter", segments=4), 1.0),
+        (by_links("bus", 4, collective="scatter", segments=4), 3.0),
+    ],
+)
+def test_machines_use_all_their_links_at_once(problem: Reduction, optimum: float) -> None:
+    """What enters a machine does so over all its links; a way takes its hops."""
+    result = makespan.solve(problem, time_limit=5.0)
+    assert (result.makespan, result.status) == (optimum, "optimal")
+    assert makespan.check(result).ok
+
+
+def test_a_link_takes_one_transfer_at_a_time_in_each_direction() -> None:
+    """The referee lets a machine send over two links at once, and not twice over one."""
+    problem = by_links("complete", 3, collective="all-to-all", segments=3)
+    rows = [(0, 0, 1, 1), (0, 0, 2, 2), (0, 1, 0, 3), (0, 1, 2, 5), (0, 2, 0, 6), (0, 2, 1, 7)]
+
+    def plan(*sends: tuple[float, int, int, int]) -> Schedule:
+        made = []
+        for start, giver, taker, segment in sends:
+            made.append(("send", giver, taker, segment, 1.0, start, start + 1))
+            made.append(("reduce", taker, giver, segment, 1.0, start + 1, start + 1))
+        return Schedule.of_rows(problem.machines, made)
+
+    assert makespan.check(problem, plan(*rows)).ok
+    one = replace(problem, network=Interconnect(3), latency=0.0, transfer=None)
+    found = {violation.rule for violation in makespan.check(one, plan(*rows)).violations}
+    assert found == {"send-port", "receive-port"}
+    twice = replace(problem, collective="scatter", segments=6)
+    early = plan((0, 0, 1, 1), (0, 0, 2, 2), (0.5, 0, 1, 4), (1, 0, 2, 5))
+    sent, taken = makespan.check(twice, early).violations
+    assert (sent.rule, taken.rule) == ("send-port", "receive-port")
+    assert "M1 sends S5 from 0.5 on, but is busy with S2 until 1.0" in sent.message
+    assert "M2 receives S5 from 0.5 on, but is busy with S2 until 1.0" in taken.message
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("collective", ["broadcast", "reduce", "all-to-all", "reduce-scatter"])
+def test_rarest_first_keeps_to_ports_of_links(collective: Any) -> None:
+    """With both forms of its loop, its own times are those of the plan."""
+    problem = by_links("ring", 5, collective=collective, reduce=0.25)
+    spreader = Spreader(problem, Control())
+    assert spreader.run(1, 0)
+    schedule = schedule_from_copies(problem, spreader.copies)
+    assert schedule.makespan <= float(spreader.end * spreader.unit)
+    assert makespan.check(problem, schedule).ok
+
+
+def test_parts_that_come_at_once_are_all_waited_for() -> None:
+    """Each link has a unit; who sends waits for the last of them, whichever arrived last."""
+    network = Interconnect(
+        4, topology="links", ports="links", links=[("M2", "M3", 0.5), ("M2", "M4", 1.0)],
+        one_way_links=[("M2", "M1", 1.0)],
+    )  # fmt: skip
+    problem = Reduction(network=network, segments=1, reduce=[0, 3, 0, 0])
+    result = makespan.solve(problem)
+    assert (result.makespan, result.status) == (6.0, "optimal")
+    assert makespan.check(result).ok
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"order": "greedy", "collective": "reduce"}, "order: is for one port a machine"),
+        ({"sequences": [[], [[1, 1]]]}, "sequences: is for one port a machine"),
+    ],
+)
+def test_rules_for_one_port_are_refused_with_ports_of_links(fields: Any, message: str) -> None:
+    """They say in which order a machine sends, and here it sends on several ports at once."""
+    with pytest.raises(ProblemError, match=message):
+        by_links("complete", 2, segments=1, **fields)
+    with pytest.raises(ProblemError, match=r"network\.ports: 'cables' is not allowed"):
+        Reduction(network=Interconnect(2, ports="cables"), segments=1)
+
+
 def test_files_state_networks(tmp_path: Path) -> None:
     """Written and read again; a result can be read, too."""
     network = Interconnect(
-        ["a", "b", "c"], topology="links", routers=["r"], duplex=False,
+        ["a", "b", "c"], topology="links", routers=["r"], duplex=False, ports="links",
         links=[("a", "r", 2.0, 0.5), ("r", "b", 1.0)],
         one_way_links=[("r", "c", 3.0), ("c", "a", 1.0)],
     )  # fmt: skip

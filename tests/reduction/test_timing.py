@@ -16,6 +16,7 @@ from makespan.reduction import timing
 from makespan.reduction.generate import generate
 from makespan.reduction.sends import SendCosts, Sends
 
+ONE_PORT = Reduction(machines=2, segments=1, transfer=1)
 METHODS = ("chain", "two-tree", "rarest-first", "k-nomial", "backfilling", "reduce-then-broadcast")
 
 
@@ -56,7 +57,7 @@ def test_what_sends_wait_for():
     sends = Sends(sender=sender, receiver=receiver, segment=segment, final=final)
     none = np.zeros((60, 0), dtype=np.int64)
     costs = SendCosts(*np.zeros((3, 60)), none, none, None)
-    before = timing._predecessors(sends, costs, arrivals, none)
+    before = timing._predecessors(ONE_PORT, sends, costs, arrivals, none)
     turn = np.argsort(arrivals)
 
     def last(rows, key):
@@ -92,7 +93,8 @@ def test_nothing_waits_where_nothing_is_sent():
     sends = Sends(sender=empty, receiver=empty, segment=empty, final=empty.astype(bool))
     links = np.empty((0, 0), dtype=np.int64)
     costs = SendCosts(empty, empty, empty, links, links, None)
-    assert all(len(column) == 0 for column in timing._predecessors(sends, costs, empty, links))
+    before = timing._predecessors(ONE_PORT, sends, costs, empty, links)
+    assert all(len(column) == 0 for column in before)
 
 
 @pytest.mark.parametrize("times", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 1.0, 0.0)])
@@ -129,11 +131,13 @@ def test_rows_come_behind_those_they_wait_for():
                 column[row] = rng.choice(earlier)
     order = np.zeros(200, dtype=np.int64)
     path, met = np.zeros_like(order), np.zeros(200, dtype=np.int8)
-    links = np.column_stack(waits[4:])
-    timing.behind_the_waited_for.run(200, (*waits[:4], links), (order, path, met), (2,))
+    links, earlier = np.column_stack(waits[4:6]), waits.pop()
+    given = (*waits[:4], links, earlier)
+    timing.behind_the_waited_for.run(200, given, (order, path, met), (2,))
     assert sorted(order.tolist()) == list(range(200))
     turn = np.argsort(order)
-    for column in waits:
+    before = timing.Before(*waits, earlier)
+    for column in (*waits, *before.all_bringing()):
         assert (turn[column] < turn)[column >= 0].all()
 
 
@@ -147,7 +151,7 @@ def test_rows_that_wait_for_later_ones_settle_in_few_passes(monkeypatch):
     ones = np.ones(count, dtype=np.int64)
     links = np.zeros((count, 0), dtype=np.int64)
     costs = SendCosts(0 * ones, ones, 0 * ones, links, links, Fraction(1))
-    before = timing.Before(following, none, none, none, links, links)
+    before = timing.Before(following, none, none, none, links, links, none[:0])
     settled = timing._settle(before, costs)
     assert settled is not None
     assert settled[0].tolist() == list(range(count))[::-1]

@@ -78,7 +78,9 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
         before, after, _ = problem.statement
         there = dealt(problem, np.zeros_like(before), before & ~after, back=True)
         values = {name: there[name] for name in ("ports", "path")}
-    if problem.links is not None or problem.shared is not None:
+    if problem.ports is not None:  # the others count what one port a machine can do
+        values = {"path": values["path"]}
+    if problem.links is not None or problem.shared is not None or problem.ports is not None:
         values["cuts"] = cuts(problem)
     return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
 

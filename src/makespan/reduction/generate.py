@@ -26,6 +26,7 @@ def generate(
     decimals: Literal[0, 1, 2, 3] = 1,
     network: str | None = None,
     devices: int = 4,
+    ports: Literal["machines", "links"] = "machines",
 ) -> Reduction:
     """Return a reduction with times around the given ones.
 
@@ -47,6 +48,8 @@ def generate(
         meshes and tori as square as possible. None: each to each, in tables.
     devices
         The machines of each of the ``nodes``, which meet behind a card each.
+    ports
+        Whether machines have a port for sending and one for receiving, or both for each link.
     """
     mistakes = Mistakes()
     mistakes.number("spread", spread, Rule("a spread is from 0 to 1", high=1.0))
@@ -59,7 +62,7 @@ def generate(
     given: dict[str, Any] = {"segments": segments, "collective": collective, **ends}
     if network is not None:
         times = latency, transfer, spread, decimals
-        links = _network(rng, machines, network, devices, *times)
+        links = _network(rng, machines, network, devices, ports, *times)
         own = reduce * rng.uniform(1 - spread, 1 + spread, machines) if spread else reduce
         return Reduction(network=links, reduce=np.round(own, decimals) if spread else own, **given)
     if spread == 0:
@@ -83,6 +86,7 @@ def _network(
     machines: int,
     topology: str,
     devices: int,
+    ports: str,
     latency: float,
     transfer: float,
     spread: float,
@@ -93,6 +97,7 @@ def _network(
     if topology == "nodes":
         shape = (machines // max(1, devices), devices)
     fields: dict[str, Any] = {"topology": topology, "shape": shape, "latency": latency}
+    fields["ports"] = ports
     if topology == "switch":
         fields |= {"topology": "star", "routers": ["switch"]}
     usual = Interconnect(machines, rate=1 / transfer if transfer else np.inf, **fields)

@@ -91,6 +91,10 @@ GIVEN_COUNT = Need(
     lambda problem: "segments is 'auto'" if problem.segments == "auto" else None,
 )
 OPEN_COUNT = Need("segments = 'auto'", says("segments", "auto"))
+ONE_PORT = Need(
+    "a port for sending and one for receiving a machine",
+    lambda problem: None if problem.ports is None else "the network has ports = 'links'",
+)
 OPEN_PLAN = Need("a plan that is not given", _plan)
 GIVEN_PLAN = Need(
     "a given plan",

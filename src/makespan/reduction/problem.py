@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from makespan.core.network.interconnect import Interconnect
-from makespan.core.network.ways import Ways
-from makespan.core.numeric.arrays import Floats
+from makespan.core.network.ways import Ports, Ways
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 from makespan.reduction.model.links import links_of
 from makespan.reduction.model.statement import ROOT, Bools, Collective, Statement, statement_of
@@ -58,6 +58,7 @@ class Reduction(Pictured):
         segment of size 1 is a unit of data. Machines without a link, or a way over routers alone,
         have none. A transfer holds every link on its way for as long as it holds the ports, from
         when it gets there; a card or a wire that several share carries one transfer at a time.
+        With ``ports="links"`` a machine has both ports and a reduction unit for each of its links.
     reduce
         Seconds per combination: a number, or one per machine.
     segment_sizes
@@ -223,6 +224,20 @@ class Reduction(Pictured):
         """The ways of a network in which links are shared, else None."""
         ways = None if self.network is None else self.network.ways
         return ways if ways is not None and ways.names else None
+
+    @property
+    def ports(self) -> Ports | None:
+        """The ports of a network in which machines have them for each link, else None."""
+        return None if self.network is None else self.network.ways.ports
+
+    def ports_of(self, sender: Integers, receiver: Integers) -> tuple[Integers, Integers]:
+        """Return by which port each transfer leaves, and by which it arrives.
+
+        A reduction unit has the number of its receiving port.
+        """
+        if self.ports is None:
+            return sender, receiver
+        return self.ports.sending[sender, receiver], self.ports.receiving[sender, receiver]
 
     @cached_property
     def reduces(self) -> Floats:

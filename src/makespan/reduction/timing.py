@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,7 +104,7 @@ class _Plan:
         matched = reductions_of(schedule, rows)
         arrivals = costs.order_of_arrival(schedule.start[rows], schedule.end[matched])
         entering = costs.entering(schedule.start[rows])
-        before = _predecessors(sends, costs, arrivals, entering)
+        before = _predecessors(problem, sends, costs, arrivals, entering)
         return cls(problem, sends, before, costs, rows, matched)
 
     def disturbed(self, factors: Floats) -> SendCosts:
@@ -146,9 +147,9 @@ def in_order(
     settled = None
     if arrivals is not None:
         by_link = in_turn if entering is None else entering
-        settled = _settle(_predecessors(sends, costs, arrivals, by_link), costs)
+        settled = _settle(_predecessors(problem, sends, costs, arrivals, by_link), costs)
     if settled is None:  # what every send waits for is before it: one pass is enough
-        settled = _settle(_predecessors(sends, costs, by_start, in_turn), costs)
+        settled = _settle(_predecessors(problem, sends, costs, by_start, in_turn), costs)
     if settled is None:
         return None
     return schedule_of(problem, sends, costs, *settled, earliest=True)
@@ -166,7 +167,7 @@ def one_by_one(problem: Reduction, schedule: Schedule) -> Sends:
     order = _behind_the_waited_for(plan.before)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    waited_for = (*plan.before[:4], *plan.before.sharing.T)
+    waited_for = [*plan.before[:3], *plan.before.sharing.T, *plan.before.all_bringing()]
     if any((place[other[other >= 0]] > place[other >= 0]).any() for other in waited_for):
         starts = schedule.start[plan.send_rows], schedule.start[plan.reduce_rows]
         operations = executable(plan.sends, *starts)
@@ -179,7 +180,9 @@ class Before(NamedTuple):
 
     On the port of its sender, on the port and on the reduction unit of its receiver, and the last
     one that brought the segment to its sender. On every shared link on its way, in columns; with
-    the column in which the one before has that link.
+    the column in which the one before has that link. ``earlier`` is the one that brought the
+    segment to its receiver before it; empty where each machine has one reduction unit, which is
+    done with the earlier one then.
     """
 
     sending: Integers
@@ -188,22 +191,37 @@ class Before(NamedTuple):
     bringing: Integers
     sharing: Integers
     column: Integers
+    earlier: Integers
+
+    def all_bringing(self) -> Iterator[Integers]:
+        """Yield the last that brought segments to their senders, the last but one, …."""
+        bringing = self.bringing
+        while (bringing >= 0).any():
+            yield bringing
+            if not len(self.earlier):
+                break
+            bringing = np.where(bringing >= 0, self.earlier[bringing], -1)
 
 
-def _predecessors(sends: Sends, costs: SendCosts, arrivals: Integers, entering: Any) -> Before:
+def _predecessors(
+    problem: Reduction, sends: Sends, costs: SendCosts, arrivals: Integers, entering: Any
+) -> Before:
     count = len(sends)
+    exits, entries = problem.ports_of(sends.sender, sends.receiver)
     machines = int(max(sends.sender.max(initial=0), sends.receiver.max(initial=0))) + 1
+    ports = int(max(exits.max(initial=0), entries.max(initial=0))) + 1
     segments = int(sends.segment.max(initial=0)) + 1
-    last = np.full((3, machines), -1), np.full((2, machines * segments), -1)
-    found = tuple(np.full((4, count), -1))
+    last = np.full((3, ports), -1), np.full((2, machines * segments), -1)
+    found = *np.full((4, count), -1), np.full(0 if problem.ports is None else count, -1)
+    ends = sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8)
     find_before.run(
         count,
-        (sends.sender, sends.receiver, sends.segment, sends.final.view(np.int8), arrivals),
+        (exits, entries, *ends, arrivals),
         (*last, *found),
         (segments,),
     )
     sharing, column = _before_on_links(costs, entering)
-    return Before(found[0], found[1], found[2], found[3], sharing, column)
+    return Before(found[0], found[1], found[2], found[3], sharing, column, found[4])
 
 
 def _before_on_links(costs: SendCosts, entering: Any) -> tuple[Integers, Integers]:
@@ -222,27 +240,31 @@ def _before_on_links(costs: SendCosts, entering: Any) -> tuple[Integers, Integer
 
 @loop(pays_from=2_000)
 def find_before(  # type: ignore[no-untyped-def]
-    sender, receiver, segment, final, arrivals, last_on_port, last_bringing,
-    sending, receiving, combining, bringing,
+    exits, entries, sender, receiver, segment, final, arrivals, last_on_port, last_bringing,
+    sending, receiving, combining, bringing, earlier,
     segments,
 ):  # fmt: skip
     """Fill in :class:`Before`, going through the rows and then through the arrivals in order.
 
-    ``last_on_port`` and ``last_bringing`` hold the last row seen of each machine, and the last
-    arrival of each segment there: of a contribution, and of what is complete.
+    ``exits`` and ``entries`` are the ports of the rows. ``last_on_port`` and ``last_bringing`` hold
+    the last row seen on each, and the last arrival of each segment at each machine: of a
+    contribution, and of what is complete.
     """
     sent, taken, combined = last_on_port[0], last_on_port[1], last_on_port[2]
     for row in range(len(sender)):
-        sending[row] = sent[sender[row]]
-        sent[sender[row]] = row
+        sending[row] = sent[exits[row]]
+        sent[exits[row]] = row
     for row in arrivals:
-        machine = receiver[row]
-        receiving[row] = taken[machine]
-        taken[machine] = row
+        port = entries[row]
+        receiving[row] = taken[port]
+        taken[port] = row
         if final[row] == 0:
-            combining[row] = combined[machine]
-            combined[machine] = row
-        last_bringing[final[row]][machine * segments + segment[row]] = row
+            combining[row] = combined[port]
+            combined[port] = row
+        place = receiver[row] * segments + segment[row]
+        if len(earlier) > 0:
+            earlier[row] = last_bringing[final[row]][place]
+        last_bringing[final[row]][place] = row
     for row in range(len(sender)):
         place = sender[row] * segments + segment[row]
         complete = 1 if final[row] != 0 and last_bringing[1][place] >= 0 else 0
@@ -281,13 +303,14 @@ def _behind_the_waited_for(before: Before) -> Integers:
     count = len(before.sending)
     order, path, met = np.arange(count), np.zeros(count, dtype=np.int64), np.zeros(count, np.int8)
     width = before.sharing.shape[1]
-    behind_the_waited_for.run(count, tuple(before[:5]), (order, path, met), (width,))
+    given = *before[:5], before.earlier
+    behind_the_waited_for.run(count, given, (order, path, met), (width,))
     return order
 
 
 @loop(pays_from=2_000)
 def behind_the_waited_for(  # type: ignore[no-untyped-def]
-    sending, receiving, combining, bringing, sharing, order, path, met, width
+    sending, receiving, combining, bringing, sharing, earlier, order, path, met, width
 ):
     """Write the rows into ``order``, each behind those it waits for unless they wait for it, too.
 
@@ -303,9 +326,14 @@ def behind_the_waited_for(  # type: ignore[no-untyped-def]
         while deep > 0:
             row = path[deep - 1]
             following = -1
-            for other in (sending[row], receiving[row], combining[row], bringing[row]):
+            for other in (sending[row], receiving[row], combining[row]):
                 if other >= 0 and met[other] == 0:
                     following = other
+            other = bringing[row]
+            while other >= 0:
+                if met[other] == 0:
+                    following = other
+                other = earlier[other] if len(earlier) > 0 else -1
             for place in range(width):
                 other = sharing[row][place]
                 if other >= 0 and met[other] == 0:
@@ -322,7 +350,7 @@ def behind_the_waited_for(  # type: ignore[no-untyped-def]
 
 @loop(pays_from=2_000)
 def settle_once(  # type: ignore[no-untyped-def]
-    order, width, sending, receiving, combining, bringing, sharing, column,
+    order, width, sending, receiving, combining, bringing, sharing, column, earlier,
     latency, transfer, reduce, ahead, start, arrived, combined,
 ):  # fmt: skip
     """Push every send behind those it waits for, in ``order``; return whether anything moved.
@@ -340,8 +368,9 @@ def settle_once(  # type: ignore[no-untyped-def]
         if other >= 0:
             begin = max(begin, arrived[other] - latency[row])
         other = bringing[row]
-        if other >= 0:
+        while other >= 0:
             begin = max(begin, combined[other])
+            other = earlier[other] if len(earlier) > 0 else -1
         for place in range(width):
             other = sharing[row][place]
             if other >= 0:

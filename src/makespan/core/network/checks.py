@@ -21,6 +21,7 @@ EXTENT = whole("an extent is")
 RATE = Rule("a rate is above 0 units of data per second", strictly=True, infinite=True)
 RATE_OR_NONE = replace(RATE, strictly=False)  # from a machine to itself, which needs none
 LATENCY = Rule("a latency is 0 or more seconds")
+PORTS = ("machines", "links")
 SUGGESTED_FROM = 200
 
 
@@ -61,6 +62,7 @@ def _topology(network: Interconnect, mistakes: Mistakes) -> None:
         mistakes.add("network.topology", f"{shown(topology)} is not a topology{hint}")
         return
     mistakes.flag("network.duplex", network.duplex)
+    mistakes.choice("network.ports", network.ports, PORTS)
     if len(EXTENT.wrong(shape)):
         mistakes.column(lambda index: f"network.shape[{index}]", shape, EXTENT)
     elif shape and topology not in SHAPED:

@@ -81,10 +81,12 @@ class InterconnectForm(LinksForm):
     """The links between the machines of a problem, and the routers."""
 
     latency: Annotated[float, Value(LATENCY)] = 0.0
+    ports: Literal["machines", "links"] = "machines"
     links: list[TimedLinkForm] = Field(default_factory=list)  # type: ignore[assignment]
 
     def network(self, machines: int | Sequence[str]) -> Interconnect:
-        return Interconnect(machines, latency=self.latency, **self.fields())
+        fields = self.fields() | {"latency": self.latency, "ports": self.ports}
+        return Interconnect(machines, **fields)
 
 
 def links_entry(network: Interconnect) -> dict[str, Any]:
@@ -99,6 +101,8 @@ def links_entry(network: Interconnect) -> dict[str, Any]:
         entry["shape"] = list(network.shape)
     if not network.duplex:
         entry["duplex"] = False
+    if network.ports != "machines":
+        entry["ports"] = network.ports
     if network.routers and network.topology != "nodes":
         entry["routers"] = list(network.routers)
     links = [{"between": list(link[:2]), **_costs(link)} for link in network.links]

@@ -54,6 +54,9 @@ class Interconnect:
         that has the link already, its rate and latency.
     one_way_links
         The same from ``a`` to ``b`` only.
+    ports
+        What a machine sends and receives by: ``"machines"``, one of each whatever its links, or
+        ``"links"``, one of each for every link that it has.
 
     Notes
     -----
@@ -78,6 +81,7 @@ class Interconnect:
         routers: Sequence[str] = (),
         links: Sequence[Link] = (),
         one_way_links: Sequence[Link] = (),
+        ports: str = "machines",
     ) -> None:
         self._mistakes = Mistakes()
         if isinstance(machines, Sequence) and not isinstance(machines, str):
@@ -97,6 +101,7 @@ class Interconnect:
         self.routers = tuple(routers)
         self.links: tuple[Link, ...] = tuple(map(tuple, links))
         self.one_way_links: tuple[Link, ...] = tuple(map(tuple, one_way_links))
+        self.ports = ports
 
     def __len__(self) -> int:
         return len(self.names)
@@ -113,7 +118,7 @@ class Interconnect:
         """What makes two networks equal."""
         return (
             self.names, self.topology, self.shape, self.rate, self.latency, self.duplex,
-            self.routers, self.links, self.one_way_links,
+            self.routers, self.links, self.one_way_links, self.ports,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -33,6 +33,8 @@ class Ways:
         The latency before each of these.
     names
         What each shared link is called.
+    ports
+        By which ports transfers leave and arrive, where machines have one for each link.
     """
 
     seconds: Floats
@@ -41,6 +43,31 @@ class Ways:
     shared: Integers
     ahead: Floats
     names: tuple[str, ...]
+    ports: Ports | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """The ports by which a transfer leaves a machine (row), and arrives at another.
+
+    Parameters
+    ----------
+    sending, receiving
+        Numbers from 0, of all sending and of all receiving ports; -1 where there is no way.
+    exits, entries
+        Whose each is, and the node at the other end of its link, a row (machine, node) for each
+        sending and each receiving port, machine by machine.
+    """
+
+    sending: Integers
+    receiving: Integers
+    exits: Integers
+    entries: Integers
+
+    @property
+    def reversed(self) -> Ports:
+        """The same in reversed time, in which what is received is sent."""
+        return Ports(self.receiving.T, self.sending.T, self.entries, self.exits)
 
 
 def ways_of(network: Interconnect) -> Ways:
@@ -83,9 +110,32 @@ def ways_of(network: Interconnect) -> Ways:
             seen[fresh] = True
             frontier = fresh[fresh >= count]
     latency, ahead = (_in_digits(each[:, :count]) for each in (latency, ahead[:, :, :deepest]))
-    shared, ahead, media = _shared(used[:, :count, :deepest], ahead, latency)
+    several = network.ports == "links" and network.topology != "bus"
+    ports = _ports_of_links(network, before) if several else None
+    shared, ahead, media = _shared(used[:, :count, :deepest], ahead, latency, ports)
     names = tuple(_name(network, int(number)) for number in media)
-    return Ways(frozen(seconds[:, :count]), frozen(latency), frozen(before), shared, ahead, names)
+    seconds, before = frozen(seconds[:, :count]), frozen(before)
+    return Ways(seconds, frozen(latency), before, shared, ahead, names, ports)
+
+
+def _ports_of_links(network: Interconnect, via: Integers) -> Ports:
+    """Return a sending and a receiving port for each link of a machine that some way takes."""
+    count, nodes = len(network), len(network.nodes)
+    start, goal = np.nonzero((via[:, :count] >= 0) & ~np.eye(count, dtype=bool))
+    last = via[start, goal]
+    following, node = goal.copy(), last
+    while (node != start).any():  # back to the first link of each way
+        ahead = node != start
+        following = np.where(ahead, node, following)
+        node = np.where(ahead, via[start, node], node)
+    found = []
+    for machine, other in ((start, following), (goal, last)):
+        links, number = np.unique(machine * nodes + other, return_inverse=True)
+        table = np.full((count, count), -1)
+        table[start, goal] = number.ravel()
+        found.append((frozen(table), frozen(np.column_stack(np.divmod(links, nodes)))))
+    (sending, exits), (receiving, entries) = found
+    return Ports(sending, receiving, exits, entries)
 
 
 def _in_digits(sums: Floats) -> Floats:
@@ -94,20 +144,24 @@ def _in_digits(sums: Floats) -> Floats:
     return np.array([float(f"{value:.15g}") for value in values])[places].reshape(sums.shape)
 
 
-def _shared(used: Integers, ahead: Floats, latency: Floats) -> tuple[Integers, Floats, Integers]:
+def _shared(
+    used: Integers, ahead: Floats, latency: Floats, ports: Ports | None
+) -> tuple[Integers, Floats, Integers]:
     """Return the links that ports don't keep apart already, numbered anew, and their old numbers.
 
-    A port does where all transfers over a link come from one machine, or go to one, and take
-    equally long from there.
+    A port does where all transfers over a link leave by it, or all arrive by it, and take equally
+    long from there.
     """
     sender, receiver, place = np.nonzero(used >= 0)
     media, of = np.unique(used[sender, receiver, place], return_inverse=True)
     before = ahead[sender, receiver, place]
     behind = _in_digits(latency[sender, receiver] - before)
     kept = np.ones(len(media), dtype=bool)
-    for machine, time in ((sender, before), (receiver, behind)):
+    pairs = sender, receiver
+    ends = pairs if ports is None else (ports.sending[pairs], ports.receiving[pairs])
+    for port, time in zip(ends, (before, behind), strict=True):
         low, high = np.full((2, len(media)), np.inf), np.full((2, len(media)), -np.inf)
-        for row, values in enumerate((machine, time)):
+        for row, values in enumerate((port, time)):
             np.minimum.at(low[row], of, values)
             np.maximum.at(high[row], of, values)
         kept &= (low != high).any(axis=0)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from makespan.core.network.ways import Ports
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.reduction.bounding.distances import distances, shortest
 from makespan.reduction.model.growth import ROUNDING
@@ -31,7 +32,8 @@ class Directed(NamedTuple):
     """What a unit of data takes from machine (row) to machine: seconds, infinite without a way.
 
     ``work`` is what a giver spends on a unit before it sends it. ``first`` and ``last`` are the
-    shared links on a way, -1 for none. ``distance`` is what a segment takes at least.
+    shared links on a way, -1 for none. ``distance`` is what a segment takes at least. ``ports`` are
+    those of links, None where every machine has one of each sort.
     """
 
     seconds: Floats
@@ -40,6 +42,7 @@ class Directed(NamedTuple):
     first: Integers
     last: Integers
     distance: Floats
+    ports: Ports | None
 
 
 @lru_cache(maxsize=8)
@@ -85,12 +88,13 @@ def cuts(problem: Reduction) -> float:
             pairs[middle] = around
             pairs = pairs if linked is over else pairs.T
             value = max(value, passing(float(amounts[: len(over)][around].sum()), pairs))
-    if shared.shape[2]:  # what is shared may carry both directions, or all
+    if shared.shape[2] or ways.ports:  # what is shared may carry both directions, or all
         both_ways = ((enters.astype(float) + leaves) @ units).tolist()
         for group, amount in zip(sets, both_ways, strict=True):
             value = max(value, passing(amount, over & (group[:, None] != group)))
         copies = lacks.sum(axis=0) if problem.statement.one_way else both.sum(axis=0) - 2
         value = max(value, passing(float(copies @ units), over))
+    if shared.shape[2]:
         # whoever needs no shared link to another is in one group with it: once to each that lacks
         near = np.isfinite(shortest(np.where(shared[:, :, 0] < 0, ways.seconds, np.inf)))
         near |= near.T
@@ -106,25 +110,27 @@ def cuts(problem: Reduction) -> float:
         longest = np.array([row.max(initial=0.0) for row in rows])
         if longest.any():
             lag = float(ways.latency[over].min())
-            value = max(value, float(longest @ units) / len(hops) + lag)
+            count = len(hops) if ways.ports is None else len(ways.ports.exits)
+            value = max(value, float(longest @ units) / count + lag)
     return value * (1 - ROUNDING)
 
 
 def _directed(problem: Reduction, *, back: bool) -> tuple[Directed, Any]:
     """Return what copies take, of reversed time where ``back``, and all their shared links."""
-    count, ways = len(problem.machines), problem.shared
+    count, ways, ports = len(problem.machines), problem.shared, problem.ports
     latency, seconds = np.array(problem.latencies), np.array(problem.transfers)
     apart = ~np.eye(count, dtype=bool) if problem.links is None else problem.links
     seconds, latency = (np.where(apart, table, np.inf) for table in (seconds, latency))
     shared = np.full((count, count, 0), -1) if ways is None else ways.shared
     if back:
         seconds, latency, shared = seconds.T, latency.T, shared.transpose(1, 0, 2)
+        ports = None if ports is None else ports.reversed
     first = shared[:, :, 0] if shared.shape[2] else np.full((count, count), -1)
     final = np.maximum((shared >= 0).sum(axis=2) - 1, 0)[:, :, None]
     last = np.take_along_axis(shared, final, axis=2)[:, :, 0] if shared.shape[2] else first
     work = np.array(problem.reduces) if back else np.zeros(count)
     distance = distances(problem, float(problem.sizes.min()), back=back, combining=back)
-    return Directed(seconds, latency, work, first, last, distance), shared
+    return Directed(seconds, latency, work, first, last, distance, ports), shared
 
 
 def groups(distance: Floats, shared: Any) -> Bools:
@@ -184,10 +190,15 @@ def capacity(ways: Directed, over: Bools) -> float:
     with np.errstate(divide="ignore"):
         rate[over] = 1.0 / ways.seconds[over]
         giving = np.minimum(rate, np.where(ways.work > 0, 1.0 / ways.work, np.inf)[:, None])
-    found = [giving.max(axis=1).sum(), rate.max(axis=0).sum()]
-    for link in (ways.first, ways.last):
-        if (link[over] >= 0).all():
-            best = np.zeros(int(link.max(initial=0)) + 1)
-            np.maximum.at(best, link[over], rate[over])
-            found.append(best.sum())
-    return float(min(found))
+
+    def together(numbers: Integers, rates: Floats) -> float:
+        best = np.zeros(int(numbers.max(initial=0)) + 1)
+        np.maximum.at(best, numbers[over], rates[over])
+        return float(best.sum())
+
+    if ways.ports is None:
+        found = [float(giving.max(axis=1).sum()), float(rate.max(axis=0).sum())]
+    else:
+        found = [together(ways.ports.sending, giving), together(ways.ports.receiving, rate)]
+    links = (ways.first, ways.last)
+    return min(found + [together(link, rate) for link in links if (link[over] >= 0).all()])

@@ -16,7 +16,14 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.rarest_first import RUNNING, STYLES, WATCHED_FROM, Spreader
 from makespan.reduction.model.growth import arrivals
-from makespan.reduction.needs import AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, at_most
+from makespan.reduction.needs import (
+    AN_ALL_REDUCE,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    ONE_PORT,
+    OPEN_PLAN,
+    at_most,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.due_dates import combine_and_copy
 from makespan.reduction.rules.spreading import spread
@@ -116,7 +123,7 @@ class Settings:
 @register(
     "reduction",
     name="earliest-due-date",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
     reach=(
         at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),
     ),

@@ -17,7 +17,12 @@ from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.reversal import broadcast_of, links_of_copies, schedule_from_copies
+from makespan.reduction.rules.reversal import (
+    broadcast_of,
+    links_of_copies,
+    ports_of_copies,
+    schedule_from_copies,
+)
 from makespan.reduction.rules.routes import quickest_ways, without_idle
 from makespan.reduction.rules.spreading import (
     IN_TIME,
@@ -67,6 +72,7 @@ class Spreader:
         self.holds, self.lacks = holds[:, order], lacks[:, order]
         self.costs = latency, transfer, prepare, size[order], release[order]
         self.links = links_of_copies(problem, tables)
+        self.ports = ports_of_copies(problem)
         may_forward = problem.links is not None and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
@@ -91,8 +97,8 @@ class Spreader:
             style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
-            self.holds, takers, *self.costs, *self.links, seed, style, script, copies, times,
-            self.end + (self.unit is not None and self.end < self.huge), goal, self.growing,
+            self.holds, takers, *self.costs, *self.links, *self.ports, seed, style, script, copies,
+            times, self.end + (self.unit is not None and self.end < self.huge), goal, self.growing,
         )  # fmt: skip
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)

@@ -97,11 +97,15 @@ class Validation:
         if ways.names and fields["order"] != "free":
             what = f"{fields['order']!r} is a rule for links that are not shared"
             mistakes.add("order", f"{what}, and the network has {ways.names[0]}")
+        for name, allowed in (("order", "free"), ("sequences", None)):
+            if ways.ports is not None and fields[name] != allowed:
+                mistakes.add(name, "is for one port a machine, and the network has ports = 'links'")
         apart = ~np.eye(len(names), dtype=bool)
         for name, table in (("latency", ways.latency), ("transfer", ways.seconds)):
             given = fields[name]
             values = np.unique(table[apart])
-            alike = not ways.names and len(values) < 2 and bool(np.isfinite(values).all())
+            alike = len(values) < 2 and bool(np.isfinite(values).all())
+            alike &= not ways.names and ways.ports is None
             found = float(values.max(initial=0.0)) if alike else table
             usual = given is None or (name == "latency" and np.isscalar(given) and not given)
             if not usual and not _same(given, found):

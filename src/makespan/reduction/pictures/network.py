@@ -50,6 +50,7 @@ def platform(
                 carried[before, node] += float(schedule.amount[row])
                 node = before
     title = f"network: {len(network):,} machines, {network.topology}"
+    title += "" if problem.ports is None else ", a port for each link"
     shared = () if problem.shared is None else ("one transfer at a time: " + _listed(problem),)
     return network_diagram(network, title, notes, carried, shared)
 

@@ -32,11 +32,12 @@ def reductions(plan: Plan) -> Iterator[Violation]:
         )
     yield from _late_broadcasts(plan, begin - plan.arrival)
     unit = np.flatnonzero(~plan.final)
-    group = schedule.machine[rows][unit]
+    port = plan.ports[1]  # whose unit combines
+    group = port[unit]
     yield from overlaps(plan, rows[unit], group, begin[unit], schedule.end[rows][unit], "combines")
     order = _combined_in_turn(plan, unit, group)
     one, two = order[:-1], order[1:]
-    same = schedule.machine[rows][one] == schedule.machine[rows][two]
+    same = port[one] == port[two]
     late = np.maximum(plan.began[one] - plan.began[two], plan.arrival[one] - plan.arrival[two])
     for index in np.flatnonzero(same & (late > plan.tolerance))[:SHOWN].tolist():
         first, second = int(rows[one[index]]), int(rows[two[index]])

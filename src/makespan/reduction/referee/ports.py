@@ -15,10 +15,9 @@ from makespan.reduction.referee.reading import SHOWN, Plan
 def ports(plan: Plan) -> Iterator[Violation]:
     """One transfer at a time on every sending and on every receiving port."""
     schedule, sends = plan.schedule, plan.sends
-    yield from overlaps(
-        plan, sends, schedule.machine[sends], schedule.start[sends], schedule.end[sends], "sends"
-    )
-    yield from overlaps(plan, sends, schedule.peer[sends], plan.began, plan.arrival, "receives")
+    exits, entries = plan.ports
+    yield from overlaps(plan, sends, exits, schedule.start[sends], schedule.end[sends], "sends")
+    yield from overlaps(plan, sends, entries, plan.began, plan.arrival, "receives")
     yield from _shared_links(plan)
 
 
@@ -53,11 +52,12 @@ def _shared_links(plan: Plan) -> Iterator[Violation]:
 def overlaps(
     plan: Plan, rows: Integers, group: Integers, start: Floats, end: Floats, verb: str
 ) -> Iterator[Violation]:
+    machine = plan.schedule.peer if verb == "receives" else plan.schedule.machine
     for one, two, excess in _clashes(plan, group, start, end):
         yield Violation(
             rule={"sends": "send-port", "receives": "receive-port"}.get(verb, "reduction-unit"),
             message=(
-                f"{plan.who(int(group[one]))} {verb} {plan.segment_of(rows[two])} from "
+                f"{plan.who(int(machine[rows[one]]))} {verb} {plan.segment_of(rows[two])} from "
                 f"{float(start[two])!r} on, but is busy with {plan.segment_of(rows[one])} until "
                 f"{float(end[one])!r}"
             ),

@@ -111,6 +111,13 @@ class Plan:
         """When each send has arrived whole."""
         return np.asarray(self.schedule.end[self.sends] + self.latency)
 
+    @cached_property
+    def ports(self) -> tuple[Integers, Integers]:
+        """By which port each send leaves, and by which it arrives."""
+        ends = self.schedule.machine[self.sends], self.schedule.peer[self.sends]
+        ports = self.problem.ports
+        return ends if ports is None else (ports.sending[ends], ports.receiving[ends])
+
     def who(self, machine: int) -> str:
         return self.problem.machines[machine]
 

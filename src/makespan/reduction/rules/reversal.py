@@ -46,6 +46,24 @@ def links_of_copies(problem: Reduction, tables: Tables) -> tuple[Any, Any, int]:
     return np.ascontiguousarray(shared), np.ascontiguousarray(ahead), len(ways.names)
 
 
+def ports_of_copies(problem: Reduction) -> tuple[Any, Any, Integers, Integers]:
+    """Return the ports that copies leave and arrive by, of all pairs, or None twice for machines'.
+
+    Then whose each sending port is, and the first of each machine and of one more.
+    """
+    machines, ports = len(problem.machines), problem.ports
+    if ports is None:
+        every = np.arange(machines + 1)
+        return None, None, every[:-1], every
+    if problem.statement.combining:
+        ports = ports.reversed
+    sending, receiving, owner = map(
+        np.ascontiguousarray, (ports.sending, ports.receiving, ports.exits[:, 0])
+    )
+    first = np.searchsorted(owner, np.arange(machines + 1)).astype(np.int64)
+    return sending, receiving, owner, first
+
+
 def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:
     """Return the schedule of the copies of a broadcast, turned back where it was reversed.
 

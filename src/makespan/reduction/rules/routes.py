@@ -9,6 +9,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.reduction.model.statement import Bools
 from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.reversal import ports_of_copies
 from makespan.reduction.sends import Tables
 
 SEARCHES = 20_000  # of n² steps, in which each segment is led around what others use
@@ -38,9 +39,12 @@ def quickest_ways(
     """
     transfer, latency, prepare, size, _ = tables
     machines = len(prepare)
+    exits, entries, _, _ = ports_of_copies(problem)
+    if exits is None:
+        exits, entries = np.indices((machines, machines))
     missing = (transfer < 0) | np.eye(machines, dtype=bool)
     forward = not problem.statement.combining
-    load = np.zeros((2, machines))
+    load = np.zeros(exits.max() + 1), np.zeros(entries.max() + 1)
     weight = 0.0
     segments = np.flatnonzero(lacks.any(axis=0))
     if rng is not None and len(segments) <= SEARCHES:
@@ -54,15 +58,16 @@ def quickest_ways(
         key = own.tobytes() + size[segment].tobytes() + (b"" if forward else wanted.tobytes())
         if key not in known or weight:
             cost = latency + (transfer + prepare[:, None]) * size[segment]
-            cost = np.where(missing, np.inf, cost + weight * (load[0][:, None] + load[1]))
+            cost = np.where(missing, np.inf, cost + weight * (load[0][exits] + load[1][entries]))
             goals = None if forward and not weight else wanted
             known[key] = _search(cost, own, goals, np.True_ if forward else wanted)
         for giver, taker, arrival in _tree(wanted, *known[key]):
             found.append((giver, taker, segment))
             arrivals.append(arrival)
             if weight:
-                load[0, giver] += float(transfer[giver, taker] * size[segment])
-                load[1, taker] += float(transfer[giver, taker] * size[segment])
+                lasts = float(transfer[giver, taker] * size[segment])
+                load[0][exits[giver, taker]] += lasts
+                load[1][entries[giver, taker]] += lasts
     return np.array(found, dtype=np.int64).reshape(-1, 3), np.array(arrivals)
 
 

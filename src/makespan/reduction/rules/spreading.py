@@ -21,12 +21,12 @@ PATIENT = 16  # who waits for a shared link decides anew when it is free
 
 @loop(pays_from=400)
 def spread(  # type: ignore[no-untyped-def]
-    holds, lacks, latency, transfer, prepare, size, release, shared, ahead, links, seed, style,
-    script, copies, times, allowed, goal, growing, stop,
+    holds, lacks, latency, transfer, prepare, size, release, shared, ahead, links, exits, entries,
+    owner, first, seed, style, script, copies, times, allowed, goal, growing, stop,
 ):  # fmt: skip
     """Send all segments to all machines that lack them; return the time of the last arrival.
 
-    The machine whose port is free first sends: of the segments that it holds, one with the fewest
+    The port that is free first sends: of the segments that its machine holds, one with the fewest
     holders that a machine can take at once, to a machine that can take it first. Ties at random
     from ``seed``. ``growing`` are the times at which one holder has made 0, 1, … others, and they
     theirs, for :data:`IN_TIME`. What lacks a segment must be linked to somebody that has it, by
@@ -35,7 +35,9 @@ def spread(  # type: ignore[no-untyped-def]
     ``latency`` and ``transfer`` are (sender, receiver) tables, or 1 × 1 where they are the same
     everywhere, and a missing link takes less than 0; ``prepare`` has an entry per sender, or one.
     ``shared`` are the links, then -1, that each pair shares with others, and ``ahead`` the latency
-    before them, None where none is shared; ``links`` is how many there are. ``holds`` and
+    before them, None where none is shared; ``links`` is how many there are. ``exits`` and
+    ``entries`` are the ports of each pair, None where every machine has one of each; ``owner`` is
+    whose each sending port is, and ``first`` the first one of each machine. ``holds`` and
     ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets it. ``script``
     rows (sender, receiver, segment) are sent first, in order. ``copies`` gets all rows, ``times``
     their starts and arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as
@@ -45,9 +47,10 @@ def spread(  # type: ignore[no-untyped-def]
     spread_pairs = 1 if latency.shape[0] > 1 else 0
     spread_units = 1 if prepare.shape[0] > 1 else 0
     hold = np.full((machines, segments), -1, latency.dtype)
-    unit = np.zeros(machines, latency.dtype)
-    out_port = np.zeros(machines, latency.dtype)
-    in_port = np.zeros(machines, latency.dtype)
+    ports = owner.shape[0]
+    unit = np.zeros(ports, latency.dtype)
+    out_port = np.zeros(ports, latency.dtype)
+    in_port = np.zeros(machines if entries is None else entries.max() + 1, latency.dtype)
     link = np.zeros(links, latency.dtype)
     near = np.zeros((segments if shared is not None else 0, machines), np.bool_)
     once = (style & 8) != 0
@@ -59,7 +62,7 @@ def spread(  # type: ignore[no-untyped-def]
                         if holds[machine, segment]:
                             near[segment, other] = True
     owned = np.zeros(machines, np.int64)
-    idle = np.ones(machines, np.bool_)
+    idle = np.ones(ports, np.bool_)
     holders = np.zeros(segments, np.int64)
     left = np.zeros(segments, np.int64)
     lacking = np.empty((segments, machines), np.int32)
@@ -67,13 +70,13 @@ def spread(  # type: ignore[no-untyped-def]
     active = np.empty(segments, np.int64)
     active_count = 0
     end = latency[0, 0] * 0
-    # what machines have from the start, one after another; ``released`` is where each stands
+    # what machines have from the start, one after another; ``released`` is where each port stands
     own = np.empty(holds.sum(), np.int64)
-    released = np.zeros(machines + 1, np.int64)
+    released = np.zeros(ports, np.int64)
     until = np.zeros(machines, np.int64)
     count = 0
     for machine in range(machines):
-        released[machine] = count
+        released[first[machine] : first[machine + 1]] = count
         for segment in range(segments):
             if holds[machine, segment]:
                 hold[machine, segment] = release[segment]
@@ -88,10 +91,10 @@ def spread(  # type: ignore[no-untyped-def]
     queued = left == 0
     heap = [(latency[0, 0] * 0, 0)]
     heap.pop()
-    for machine in range(machines):
-        if until[machine] > released[machine]:
-            heap.append((latency[0, 0] * 0, machine))
-            idle[machine] = False
+    for port in range(ports):
+        if until[owner[port]] > released[port]:
+            heap.append((latency[0, 0] * 0, port))
+            idle[port] = False
     total = left.sum()
     written = 0
     scripted = script.shape[0]
@@ -102,28 +105,32 @@ def spread(  # type: ignore[no-untyped-def]
             sender = script[written, 0]
             receiver = script[written, 1]
             segment = script[written, 2]
+            port = sender if exits is None else exits[sender, receiver]
         else:
             if written == scripted and scripted > 0:
                 scripted = 0  # only once: wake everyone who holds something
                 heap.clear()
-                for machine in range(machines):
-                    idle[machine] = False
-                    heappush(heap, (out_port[machine], machine))
-            now, sender = heappop(heap)
+                for other in range(ports):
+                    idle[other] = False
+                    heappush(heap, (out_port[other], other))
+            now, port = heappop(heap)
+            sender = owner[port]
             work = prepare[sender * spread_units]
             # what the sender can send first, and of that the rarest
             segment = -1
             best = 0.0
             soonest = now
             some = False
-            if released[sender] < until[sender]:
-                while released[sender] < until[sender]:
-                    new = own[released[sender]]
+            if released[port] < until[sender]:
+                while released[port] < until[sender]:
+                    new = own[released[port]]
                     able = not queued[new]
                     if able and spread_pairs > 0:
                         able = False
                         for step in range(left[new]):
                             other = lacking[new, step]
+                            if exits is not None and exits[sender, other] != port:
+                                continue
                             if transfer[sender, other] >= 0:
                                 able = True
                                 if shared is not None:
@@ -133,11 +140,11 @@ def spread(  # type: ignore[no-untyped-def]
                                     break
                     if able:
                         break
-                    released[sender] += 1
-                if released[sender] < until[sender]:
-                    new = own[released[sender]]
+                    released[port] += 1
+                if released[port] < until[sender]:
+                    new = own[released[port]]
                     ready = max(
-                        max(hold[sender, new], unit[sender]) + work * size[new], out_port[sender]
+                        max(hold[sender, new], unit[port]) + work * size[new], out_port[port]
                     )
                     if ready <= now:
                         segment, best = new, 1.0
@@ -155,8 +162,7 @@ def spread(  # type: ignore[no-untyped-def]
                     if hold[sender, other] < 0:
                         continue
                     ready = max(
-                        max(hold[sender, other], unit[sender]) + work * size[other],
-                        out_port[sender],
+                        max(hold[sender, other], unit[port]) + work * size[other], out_port[port]
                     )
                     if ready > now:
                         if not some or ready < soonest:
@@ -170,7 +176,7 @@ def spread(  # type: ignore[no-untyped-def]
                         for machine in range(machines):
                             since = hold[machine, other]
                             if since >= 0:
-                                since = goal - max(since, now, out_port[machine])
+                                since = goal - max(since, now, out_port[first[machine]])
                                 spare += max(np.searchsorted(growing, since, side="right") - 1, 0)
                                 if spare >= machines:
                                     break
@@ -182,6 +188,8 @@ def spread(  # type: ignore[no-untyped-def]
                     able = False
                     for step in range(missing):
                         machine = lacking[other, step]
+                        if exits is not None and exits[sender, machine] != port:
+                            continue
                         if transfer[sender * spread_pairs, machine * spread_pairs] < 0:
                             continue
                         if shared is not None:
@@ -190,7 +198,8 @@ def spread(  # type: ignore[no-untyped-def]
                                 continue
                         able = True
                         lag = latency[sender * spread_pairs, machine * spread_pairs]
-                        if in_port[machine] - lag <= now:
+                        entry = machine if entries is None else entries[sender, machine]
+                        if in_port[entry] - lag <= now:
                             waits = False
                             if shared is not None:
                                 for way in range(shared.shape[2]):
@@ -208,9 +217,9 @@ def spread(  # type: ignore[no-untyped-def]
                         segment, best = other, score
             if segment < 0:
                 if some:
-                    heappush(heap, (soonest, sender))
+                    heappush(heap, (soonest, port))
                 else:
-                    idle[sender] = True
+                    idle[port] = True
                 continue
             # who can take it first
             count = left[segment]
@@ -222,6 +231,8 @@ def spread(  # type: ignore[no-untyped-def]
             seen = 0
             for step in range(count):
                 other = lacking[segment, (offset + step) % count]
+                if exits is not None and exits[sender, other] != port:
+                    continue
                 if transfer[sender * spread_pairs, other * spread_pairs] < 0:
                     continue
                 far = False
@@ -229,7 +240,8 @@ def spread(  # type: ignore[no-untyped-def]
                     far = once and shared[sender, other, 0] >= 0
                     if far and near[segment, other]:
                         continue
-                at = max(now, in_port[other] - latency[sender * spread_pairs, other * spread_pairs])
+                entry = other if entries is None else entries[sender, other]
+                at = max(now, in_port[entry] - latency[sender * spread_pairs, other * spread_pairs])
                 if shared is not None:
                     for way in range(shared.shape[2]):
                         on = shared[sender, other, way]
@@ -255,14 +267,15 @@ def spread(  # type: ignore[no-untyped-def]
                 and earliest > now
                 and shared[sender, receiver, 0] >= 0
             ):
-                heappush(heap, (earliest, sender))
+                heappush(heap, (earliest, port))
                 continue
         # send it
         work = prepare[sender * spread_units] * size[segment]
         lag = latency[sender * spread_pairs, receiver * spread_pairs]
         lasts = transfer[sender * spread_pairs, receiver * spread_pairs] * size[segment]
-        begin = max(hold[sender, segment], unit[sender]) + work
-        start = max(begin, out_port[sender], in_port[receiver] - lag)
+        entry = receiver if entries is None else entries[sender, receiver]
+        begin = max(hold[sender, segment], unit[port]) + work
+        start = max(begin, out_port[port], in_port[entry] - lag)
         if shared is not None:
             for way in range(shared.shape[2]):
                 on = shared[sender, receiver, way]
@@ -273,9 +286,9 @@ def spread(  # type: ignore[no-untyped-def]
                 if on >= 0:
                     link[on] = start + ahead[sender, receiver, way] + lasts
         arrival = start + lag + lasts
-        unit[sender] = begin
-        out_port[sender] = start + lasts
-        in_port[receiver] = arrival
+        unit[port] = begin
+        out_port[port] = start + lasts
+        in_port[entry] = arrival
         hold[receiver, segment] = arrival
         if shared is not None and once:
             for other in range(machines):
@@ -304,8 +317,9 @@ def spread(  # type: ignore[no-untyped-def]
         holders[segment] += 1
         if written > scripted or scripted == 0:
             following = prepare[sender * spread_units] * size[segment]
-            heappush(heap, (max(out_port[sender], unit[sender] + following), sender))
-            if idle[receiver]:
-                idle[receiver] = False
-                heappush(heap, (arrival, receiver))
+            heappush(heap, (max(out_port[port], unit[port] + following), port))
+            for other in range(first[receiver], first[receiver + 1]):
+                if idle[other]:
+                    idle[other] = False
+                    heappush(heap, (arrival, other))
     return end

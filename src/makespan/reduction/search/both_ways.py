@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from collections import defaultdict
+from itertools import chain, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import Sends, costs_of, sends_of, tables_of
+from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
 
 MAX_PAIRS = 300_000
@@ -75,8 +76,8 @@ class BothWays:
         self.problem, self.incumbent, self.control = problem, incumbent, control
         self.built = 0
         self.machines, segments = len(problem.machines), problem.items
-        tables = tables_of(problem).over(self.machines)
-        self.transfer, self.latency, self.reduce, self.size, _ = tables
+        self.tables = tables_of(problem).over(self.machines)
+        self.transfer, self.latency, self.reduce, self.size, _ = self.tables
         self.unit = float(problem.unit or 1)
         self.most = round(incumbent.makespan / self.unit)
         self.model = model = library().CpModel()
@@ -139,7 +140,8 @@ class BothWays:
         order = np.lexsort((ready, lasts, start))
         takes = np.lexsort((combined, lasts, start + costs.latency))
         place = np.argsort(order)
-        schedule = in_order(self.problem, sends.take(order), place[takes])
+        entering = (start[:, None] + costs.ahead)[order]
+        schedule = in_order(self.problem, sends.take(order), place[takes], entering)
         return self.incumbent if schedule is None else schedule
 
     def _look(self) -> None:
@@ -150,19 +152,27 @@ class BothWays:
 
     def _ports(self) -> list[list[_Part]]:
         """Ports and units take one at a time; return the parts that may arrive at each machine."""
-        model, every = self.model, range(self.machines)
-        sending: list[list[Any]] = [[] for _ in every]
-        taking: list[list[Any]] = [[] for _ in every]
-        working: list[list[Any]] = [[] for _ in every]
-        parts: list[list[_Part]] = [[] for _ in every]
+        model, table = self.model, self.problem.ports
+        links: dict[int, list[Any]] = defaultdict(list)
+        shared, before = shared_links(self.problem, self.tables)
+        sending: dict[int, list[Any]] = defaultdict(list)
+        taking: dict[int, list[Any]] = defaultdict(list)
+        working: dict[int, list[Any]] = defaultdict(list)
+        parts: dict[int, list[_Part]] = defaultdict(list)
         for (way, i, k, j), chosen in self.given.items():
             self._look()
-            sender, receiver = (j, i) if way else (i, j)
+            sender, receiver = pair = (j, i) if way else (i, j)
+            leaves, enters = pair
+            if table is not None:
+                leaves, enters = int(table.sending[pair]), int(table.receiving[pair])
             lasts = int(self.transfer[sender, receiver] * self.size[k])
             lag = int(self.latency[sender, receiver])
             start = self.start[way][i, k]
-            for ports, at, machine in ((sending, start, sender), (taking, start + lag, receiver)):
-                ports[machine].append(
+            holds = [(sending, start, leaves), (taking, start + lag, enters)]
+            for link, ahead in zip(shared[pair].tolist(), before[pair].tolist(), strict=True):
+                holds += [(links, start + ahead, link)] * (link >= 0)
+            for ports, at, port in holds:
+                ports[port].append(
                     model.new_optional_fixed_size_interval_var(at, lasts, chosen, "")
                 )
             if way:
@@ -172,14 +182,15 @@ class BothWays:
             work, done = int(self.reduce[j] * self.size[k]), self.combined[i, k]
             model.add(done >= start + lag + lasts + work).only_enforce_if(chosen)
             model.add(self.ready[j, k] >= done).only_enforce_if(chosen)
-            working[j].append(
+            working[enters].append(
                 model.new_optional_fixed_size_interval_var(done - work, work, chosen, "")
             )
-            parts[j].append(_Part(chosen, start + lag, done))
-        for intervals in (*sending, *taking, *working):
+            parts[enters].append(_Part(chosen, start + lag, done))
+        held = (each.values() for each in (sending, taking, working, links))
+        for intervals in chain.from_iterable(held):
             if len(intervals) > 1:
                 model.add_no_overlap(intervals)
-        return parts
+        return list(parts.values())
 
     def _order_of_arrival(self, parts: list[list[_Part]]) -> None:
         """A unit combines parts in the order in which they arrive."""

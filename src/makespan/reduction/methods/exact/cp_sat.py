@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import COMMON_UNIT, FREE_ORDER, GIVEN_COUNT, at_most
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.reversal import broadcast_of, links_of_copies
+from makespan.reduction.rules.reversal import broadcast_of, links_of_copies, ports_of_copies
 from makespan.reduction.search.both_ways import (
     ASKED_EVERY,
     MAX_PAIRS,
@@ -247,10 +248,11 @@ class _Model:
     def _ports(self) -> list[list[_Copy]]:
         """Ports and units take one at a time; return the copies that each unit prepares."""
         model = self.model
-        sending: list[list[Any]] = [[] for _ in range(self.machines)]
-        taking: list[list[Any]] = [[] for _ in range(self.machines)]
-        preparing: list[list[Any]] = [[] for _ in range(self.machines)]
-        copies: list[list[_Copy]] = [[] for _ in range(self.machines)]
+        sending: dict[int, list[Any]] = defaultdict(list)
+        taking: dict[int, list[Any]] = defaultdict(list)
+        preparing: dict[int, list[Any]] = defaultdict(list)
+        copies: dict[int, list[_Copy]] = defaultdict(list)
+        exits, entries, _, _ = ports_of_copies(self.problem)
         links: list[list[Any]] = [[] for _ in range(self.links)]
         queues = [self._queues(giver) for giver in range(self.machines)]
         at_once: list[tuple[int, int, int]] = []
@@ -259,9 +261,14 @@ class _Model:
             lasts = int(self.transfer[j, i] * self.size[k])
             work = int(self.prepare[j] * self.size[k])
             start, held = self.started[i, k], self.held[i, k]
+            way_out, way_in = (j, i) if exits is None else (int(exits[j, i]), int(entries[j, i]))
             model.add(held == start + int(self.latency[j, i]) + lasts).only_enforce_if(chosen)
-            sending[j].append(model.new_optional_fixed_size_interval_var(start, lasts, chosen, ""))
-            taking[i].append(model.new_optional_interval_var(held - lasts, lasts, held, chosen, ""))
+            sending[way_out].append(
+                model.new_optional_fixed_size_interval_var(start, lasts, chosen, "")
+            )
+            taking[way_in].append(
+                model.new_optional_interval_var(held - lasts, lasts, held, chosen, "")
+            )
             for link, ahead in self._shared(j, i):
                 enters = start + ahead
                 links[link].append(
@@ -271,22 +278,23 @@ class _Model:
             if queues[j]:
                 begin = model.new_int_var(0, self.most, "")
                 model.add(begin + work <= start).only_enforce_if(chosen)
-                preparing[j].append(
+                preparing[way_out].append(
                     model.new_optional_fixed_size_interval_var(begin, work, chosen, "")
                 )
-                copies[j].append(_Copy(chosen, begin, start, work, lasts))
+                copies[way_out].append(_Copy(chosen, begin, start, work, lasts))
             self.begun[i, k, j] = begin
             source = bool(self.holds[j, k])
             model.add(begin >= (0 if source else self.held[j, k])).only_enforce_if(chosen)
             if not source and int(self.latency[j, i]) + lasts + work == 0:
                 at_once.append((i, k, j))
-        for intervals in (*sending, *taking, *preparing, *links):
+        ports = *sending.values(), *taking.values(), *preparing.values()
+        for intervals in (*ports, *links):
             if len(intervals) > 1:
                 model.add_no_overlap(intervals)
         self._no_circles(at_once)
         if self.problem.sequences is not None:
             self._given_sequences()
-        return copies
+        return list(copies.values())
 
     def _shared(self, giver: int, taker: int) -> list[tuple[int, int]]:
         """Return the shared links on a way, and the latency before each."""
