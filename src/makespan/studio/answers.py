@@ -19,10 +19,12 @@ from makespan.flow.kinds import KINDS
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
 from makespan.flow.solve import solve_controlled
+from makespan.studio.exercises import read_exercise
 from makespan.studio.orders import Answer
 from makespan.studio.requests import (
     CheckRequest,
     CompareRequest,
+    ExerciseRequest,
     MethodsRequest,
     ProblemRequest,
     SolveRequest,
@@ -124,6 +126,11 @@ def result_from(data: Mapping[str, Any]) -> Result:
     return result_of(own, lambda stated: bounded(problem_of(stated)))
 
 
+def exercise(request: Mapping[str, Any], task: Task) -> Answer:
+    """Read an exercise."""
+    return found(read_exercise(validated(ExerciseRequest, request).toml))
+
+
 def _verdict(verdict: Applicability) -> dict[str, Any]:
     method = verdict.method
     return {
@@ -154,4 +161,5 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any], Task], Answer]] = {
     "compare": compare,
     "check": check,
     "methods": methods,
+    "exercise": exercise,
 }

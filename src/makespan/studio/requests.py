@@ -93,6 +93,12 @@ class CheckRequest(Form):
     view: bool = False
 
 
+class ExerciseRequest(Form):
+    """The text of an exercise."""
+
+    toml: str
+
+
 class MethodsRequest(Form):
     """A problem, or a kind of problems."""
 

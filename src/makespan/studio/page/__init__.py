@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.resources import files
 from string import Template
 
 from makespan.drawing.page.html import SCRIPTS, colours, shared
+from makespan.studio.exercises import exercises
 
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".json": "application/json",
+}
 OWN_START = "page.js"
 """The script that starts the page of a plan; the studio has a start of its own."""
 
@@ -30,6 +37,7 @@ def assets() -> dict[str, tuple[str, bytes]]:
     found["/drawing/page.css"] = shared("page.css")
     found["/drawing/colours.css"] = colours()
     index = Template((room / "index.html").read_text("utf-8"))
+    found["/exercises.json"] = json.dumps(exercises())
     texts = {"/": index.substitute(tools=shared("tools.html")), **found}
     return {path: (_type(path), text.encode()) for path, text in texts.items()}
 

@@ -1,0 +1,69 @@
+"""Files of lecturers → exercises: a problem, a question, hints, and whose plan is revealed."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import Field
+
+from makespan.core.errors import FileError, InputError, Mistake, ProblemError
+from makespan.core.inputs.forms import Form, validated
+from makespan.flow.files.files import as_dict, problem_of
+
+
+class ExerciseForm(Form):
+    """An exercise, as its file has it."""
+
+    format: Literal["makespan.exercise/1"] = "makespan.exercise/1"
+    title: str
+    question: str
+    hints: list[str] = Field(default_factory=list)
+    method: str = "auto"
+    problem: dict[str, Any]
+
+
+def read_exercise(text: str) -> dict[str, Any]:
+    r"""Return the exercise in the text of a TOML file, its problem as files have it.
+
+    Raises
+    ------
+    FileError
+        If the text is not TOML.
+    ProblemError
+        With every mistake in it and in its problem.
+
+    >>> problem = '{ kind = "independent", machines = 2, durations = [1] }'
+    >>> text = f'title = "One"\nquestion = "Where?"\nproblem = {problem}'
+    >>> read_exercise(text)["method"]
+    'auto'
+    """
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FileError(f"the exercise is not TOML: {error}") from None
+    form = validated(ExerciseForm, data)
+    try:
+        problem = problem_of(form.problem)
+    except InputError as error:
+        raise ProblemError(
+            [Mistake(f"problem.{found.place}", found.message) for found in error.mistakes]
+        ) from None
+    return {**form.model_dump(), "problem": as_dict(problem)}
+
+
+@cache
+def exercises() -> tuple[dict[str, Any], ...]:
+    """Return the exercises that come with the studio, in the order of their files.
+
+    >>> [exercise["problem"]["kind"] for exercise in exercises()][:2]
+    ['taskgraph', 'taskgraph']
+    """
+    room = files("makespan.studio") / "exercises"
+    return tuple(
+        read_exercise(path.read_text("utf-8"))
+        for path in sorted(room.iterdir(), key=lambda path: path.name)
+        if path.name.endswith(".toml")
+    )

@@ -1,0 +1,121 @@
+// What a student has placed → activities, for the referee: what follows from a placement is
+// filled in (how long things take, transfers as early as they may be), what is wrong stays wrong.
+
+import { names } from "./taskgraph.js";
+
+const activity = (kind, machine, peer, item, amount, start, length) => ({ kind, machine, peer, item, amount, start, end: start + length });
+const affine = (cost, amount) => (cost === undefined ? 0 : typeof cost === "object" ? (cost.fixed ?? 0) + (cost.per_unit ?? 0) * amount : cost * amount);
+const isPlaced = ({ machine, start }) => machine !== "" && typeof start === "number";
+
+const taskgraph = {
+  machines: (problem) => problem.network.machines.map((one, index) => one.name ?? `M${index + 1}`),
+  items: names,
+  length(problem, item, machine) {
+    const place = this.machines(problem).indexOf(machine);
+    const [task, one] = [problem.tasks[item], problem.network.machines[place] ?? {}];
+    return (task.durations ? task.durations[place] ?? 0 : task.work / (one.speed ?? 1)) + (one.task_setup ?? 0);
+  },
+  activities(problem, moves) {
+    const found = moves.flatMap((move, item) =>
+      isPlaced(move) ? [activity("compute", move.machine, null, item, problem.tasks[item].work ?? 0, move.start, this.length(problem, item, move.machine))] : [],
+    );
+    const places = new Map(names(problem).map((name, item) => [name, item]));
+    const blocking = problem.communication === "blocking";
+    const taken = moves.map(({ start }) => start);
+    (problem.edges ?? []).forEach((edge, index) => {
+      const [from, to] = [places.get(edge.from), places.get(edge.to)];
+      const [source, target] = [moves[from], moves[to]];
+      if (!isPlaced(source) || !isPlaced(target) || source.machine === target.machine) return;
+      const sender = problem.network.machines[this.machines(problem).indexOf(source.machine)];
+      const length = edge.size / (problem.network.rate ?? 1) + (sender?.message_setup ?? 0);
+      if (blocking) taken[to] -= length;
+      const start = blocking ? Math.max(0, taken[to]) : source.start + this.length(problem, from, source.machine);
+      found.push(activity("transfer", source.machine, target.machine, index, edge.size, start, length));
+    });
+    return found;
+  },
+};
+
+const independent = {
+  machines: (problem) => Array.from({ length: problem.machines }, (_, machine) => `M${machine + 1}`),
+  items: (problem) => problem.durations.map((_, item) => `T${item + 1}`),
+  length(problem, item, machine) {
+    const [place, duration] = [this.machines(problem).indexOf(machine), problem.durations[item]];
+    return Array.isArray(duration) ? duration[place] ?? 0 : duration / (problem.speeds?.[place] ?? 1);
+  },
+  activities(problem, moves) {
+    return moves.flatMap((move, item) => {
+      if (!isPlaced(move)) return [];
+      const duration = problem.durations[item];
+      const length = this.length(problem, item, move.machine);
+      return [activity("compute", move.machine, null, item, Array.isArray(duration) ? 1 : duration, move.start, length)];
+    });
+  },
+};
+
+const divisible = {
+  machines: (problem) => problem.platform.workers.map((one) => one.name),
+  columns: [["worker", "machine"], ["units", "amount"]],
+  activities(problem, moves) {
+    const master = problem.platform.master?.name ?? "P0";
+    let free = 0;
+    return moves.filter(({ machine, amount }) => machine !== "" && typeof amount === "number").flatMap(({ machine, amount }, item) => {
+      const worker = problem.platform.workers.find((one) => one.name === machine);
+      const sent = affine(worker.send ?? problem.platform.send, amount);
+      const start = free;
+      free += sent;
+      return [activity("send", master, machine, item, amount, start, sent), activity("compute", machine, null, item, amount, free, affine(worker.compute, amount))];
+    });
+  },
+};
+
+const partition = {
+  machines: (problem) => problem.resources.map((one, index) => one.name ?? `R${index + 1}`),
+  items: (problem) => problem.resources.map((one, index) => one.name ?? `R${index + 1}`),
+  columns: [["tasks", "amount"]],
+  activities(problem, moves) {
+    return moves.flatMap(({ amount }, place) => {
+      if (typeof amount !== "number" || amount === 0) return [];
+      const one = problem.resources[place];
+      const index = one.counts ? one.counts.indexOf(amount) : amount - (one.first ?? 0);
+      const cost = one.cost !== undefined ? affine(one.cost, amount) : (one.costs ?? one.time)[index] ?? 0;
+      return [activity("compute", this.machines(problem)[place], null, 0, amount, 0, cost)];
+    });
+  },
+};
+
+// What arrives is combined at once, where the collective combines; else it is there.
+const combination = ({ collective = "reduce", reduce = 0 }, machine) =>
+  ["reduce", "all-reduce", "reduce-scatter"].includes(collective) ? (Array.isArray(reduce) ? reduce[machine] : reduce) : 0;
+
+const reduction = {
+  machines: (problem) => (Array.isArray(problem.machines) ? problem.machines : Array.from({ length: problem.machines }, (_, machine) => `M${machine + 1}`)),
+  columns: [["segment", "segment"], ["from", "machine"], ["to", "peer"], ["at, s", "start"]],
+  activities(problem, moves) {
+    const all = this.machines(problem);
+    return moves.flatMap(({ segment, machine, peer, start }) => {
+      if (!machine || !peer || typeof segment !== "number" || typeof start !== "number") return [];
+      const { transfer } = problem;
+      const length = Array.isArray(transfer) ? transfer[all.indexOf(machine)][all.indexOf(peer)] : transfer;
+      const latency = Array.isArray(problem.latency) ? problem.latency[all.indexOf(machine)][all.indexOf(peer)] : problem.latency ?? 0;
+      const send = activity("send", machine, peer, segment - 1, 1, start, length);
+      return [send, activity("reduce", peer, machine, segment - 1, 1, send.end + latency, combination(problem, all.indexOf(peer)))];
+    });
+  },
+};
+
+// The part of a problem that is placed, so that the referee speaks of that alone; what is left.
+export function placedPart(problem, moves) {
+  const { items } = PLACING[problem.kind];
+  const every = items?.(problem) ?? [];
+  if (!["taskgraph", "independent"].includes(problem.kind)) return { problem, moves, left: [] };
+  const left = every.filter((_, item) => !isPlaced(moves[item]));
+  const on = (_, item) => isPlaced(moves[item]);
+  if (problem.kind === "independent") return { problem: { ...problem, durations: problem.durations.filter(on) }, moves: moves.filter(isPlaced), left };
+  const missing = new Set(left);
+  const edges = (problem.edges ?? []).filter(({ from, to }) => !missing.has(from) && !missing.has(to));
+  const tasks = problem.tasks.map((task, item) => ({ name: every[item], ...task })).filter(on);
+  return { problem: { ...problem, tasks, edges }, moves: moves.filter(isPlaced), left };
+}
+
+export const PLACING = { taskgraph, independent, divisible, partition, reduction };
