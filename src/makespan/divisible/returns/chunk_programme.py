@@ -15,6 +15,11 @@ behind slot r, lies between both:
 
     s[k] + work of j from send k on - work of j returned behind r + returns from r on <= T.
 
+Workers without any fixed cost in any number of rounds fill no slots, which empty chunks would: what
+they get between two slots is a flow, computed from the end of the first on. Over links that share
+something, slots may be in the order in which all sends end: those up to slot k have ended no
+earlier than their data have passed the uplink, or their times have been shared out to the places.
+
 Without slots it is a programme of sums: no machine and no port is ever idle but at the start.
 
 Source: Benoit 2016, "Mixed linear program for DL with latencies", for several rounds and results.
@@ -22,7 +27,6 @@ Source: Benoit 2016, "Mixed linear program for DL with latencies", for several r
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -30,15 +34,16 @@ import numpy as np
 from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.chunk_limits import (
+    LEAST_CAP,
+    SLACK,
+    caps,
+    most_chunks,
+    without_uplink,
+)
 from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
-
-SLACK = 1e-4
-"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
-may be off by, so that the plan that is known is one of them."""
-LEAST_CAP = 1e-4
-"""Of the load: caps are no less, lest what HiGHS lets a row be broken by is worth a choice."""
 
 
 class ChunkProgramme:
@@ -56,13 +61,22 @@ class ChunkProgramme:
         say itself how many there are; 0: none has.
     relaxed
         Whether the choices may be fractions.
+    by_end
+        Whether the sends over links that share something have one slot each, in the order in which
+        they end; otherwise each link has slots of its own.
     """
 
     def __init__(
-        self, problem: DivisibleLoad, *, horizon: float, slots: int = 0, relaxed: bool = False
+        self,
+        problem: DivisibleLoad,
+        *,
+        horizon: float,
+        slots: int = 0,
+        relaxed: bool = False,
+        by_end: bool = False,
     ) -> None:
         self.uplink = getattr(problem.star.master, "uplink", None)
-        self.terms = terms = Terms.of(_without_uplink(problem))
+        self.terms = terms = Terms.of(without_uplink(problem))
         self.once = problem.served_once
         self.front_end = problem.front_end or self.once
         self.allowed = allowed = Allowed.of(problem)
@@ -72,14 +86,17 @@ class ChunkProgramme:
         self.horizon = min(horizon / terms.second * (1 + SLACK), terms.end)
         self.able = np.isin(np.arange(self.count), (*allowed.able, *(allowed.entries or ())))
         self.able &= (terms.start_up <= self.horizon) | terms.everyone
-        self.cap = self._caps()
-        self.chunks = self._most_chunks()
+        self.cap = caps(terms, self.able, self.horizon)
+        self.chunks = most_chunks(terms, allowed, self.able, self.horizon)
         self.room = np.zeros(self.count)
         np.multiply(self.cap, self.chunks, out=self.room, where=(self.cap > 0) & (self.chunks > 0))
         self.programme = Programme()
-        kinds = slots_of(allowed, self.able, terms.returns, slots)
-        self._sends, self._backs = kinds
         given = allowed.entries is not None or allowed.rounds is not None
+        self.by_end = by_end
+        self.fluid = self.able & np.isinf(self.chunks) & (slots > 0) & self.front_end
+        many = int(self.chunks.sum()) if by_end and given and slots else slots
+        able = self.able & ~self.fluid
+        self._sends, self._backs = slots_of(allowed, able, terms.returns, many, by_end)
         self._has_rest = not slots or bool(not given and self.chunks.sum() > slots)
         self._variables()
         self._tables()
@@ -89,28 +106,6 @@ class ChunkProgramme:
     def most(self) -> float:
         """What all machines could do at most if nothing stood in the way of any, units."""
         return (float(self.room.sum()) + self._own_cap) * self.terms.unit
-
-    def _caps(self) -> Floats:
-        """Return the most that a chunk of each worker may hold."""
-        cap = np.where(self.able, self.terms.most(self.horizon), 0.0)
-        least = min(self._load, float(cap[np.isfinite(cap)].max(initial=0.0))) * LEAST_CAP
-        return np.where(cap > 0, np.maximum(cap, least), 0.0)
-
-    def _most_chunks(self) -> Floats:
-        """Return the most chunks of each worker in a plan that ends by the horizon."""
-        terms, allowed = self.terms, self.allowed
-        if allowed.entries is not None:
-            entries = np.array(allowed.entries, dtype=np.int64)
-            return np.bincount(entries, minlength=self.count).astype(np.float64)
-        if allowed.rounds is not None:
-            return np.where(self.able, float(allowed.rounds), 0.0)
-        longest = np.maximum(terms.send_fixed, np.maximum(terms.compute_fixed, terms.back_fixed))
-        most = np.full(self.count, np.inf)
-        np.divide(self.horizon * (1 + SLACK), longest, out=most, where=longest > 0)
-        most = np.floor(most)
-        if terms.whole and terms.load is not None:
-            most = np.minimum(most, terms.load + 1)
-        return np.where(self.able, most, 0.0)
 
     def _variables(self) -> None:
         terms, programme, mixed = self.terms, self.programme, not self.relaxed
@@ -126,6 +121,8 @@ class ChunkProgramme:
         self._used, self._amount = [], []
         for side, cost in ((self._sends, weight), (self._backs, 0.0)):
             flat, cap = side.may.ravel(), np.tile(self.cap, len(side.may))
+            mine = self.fluid & (terms.returns if side is self._backs else True)
+            poured = np.tile(np.where(mine, np.minimum(self.room, self._load), 0.0), len(side.may))
             self._used.append(
                 programme.variables(
                     len(flat), lower=side.must.ravel(), upper=flat, integer=mixed
@@ -133,7 +130,7 @@ class ChunkProgramme:
             )
             self._amount.append(
                 programme.variables(
-                    len(flat), cost=cost, upper=np.where(flat, cap, 0.0), integer=whole
+                    len(flat), cost=cost, upper=np.where(flat, cap, poured), integer=whole
                 ).reshape(side.may.shape)
             )
         self._rest_used, self._rest = [], []
@@ -207,12 +204,15 @@ class ChunkProgramme:
 
     def _amounts_fit(self) -> None:
         """All load is placed, only where a choice was made, and what was sent returns."""
-        terms, cap = self.terms, self.cap[:, np.newaxis]
+        terms, allowed, cap = self.terms, self.allowed, self.cap[:, np.newaxis]
         bounded = np.isfinite(self.cap)
         for side in (0, 1):
             for used, amount in ((self.x, self.a), (self.n, self.z)):
                 rows = amount[side] - np.where(np.isfinite(cap), cap, 0.0) * used[side]
-                self._at_most(rows[..., bounded, :])
+                self._at_most(rows[..., bounded & ~self.fluid, :])
+        free = allowed.rounds is None and allowed.entries is None and not terms.everyone
+        if terms.whole and free:
+            self._at_most(self.x[0] - self.a[0])  # a chunk of nothing need not be sent
         everything = self.amounts[0].sum(axis=0)
         own = np.zeros_like(self.end)
         own[self._own] = 1.0
@@ -227,7 +227,9 @@ class ChunkProgramme:
         back = terms.returns
         for kind in (self.numbers, self.amounts):
             self._equal((kind[0] - kind[1])[back])
-        discipline = self.allowed.discipline
+        discipline = allowed.discipline
+        if self.by_end:
+            return
         if discipline is not None and len(self._backs.may) and self.terms.returns.all():
             if discipline == "lifo":  # the last result is that of the first send
                 for kind in (self.x, self.a, self.n, self.z):
@@ -240,6 +242,11 @@ class ChunkProgramme:
         """A slot has one worker; rounds have each worker once; who gets anything is served."""
         terms = self.terms
         self._at_most(self.served - self.numbers[0])
+        if self.by_end and self.allowed.entries is not None:
+            entries = np.array(self.allowed.entries, dtype=np.int64)
+            needed = np.bincount(entries, minlength=self.count)
+            needed[np.array(self.allowed.may_miss, dtype=bool)] = 0
+            self._at_most(-self.numbers[0], -needed.astype(np.float64))
         finite = np.isfinite(self.chunks)
         most = self.chunks[finite, np.newaxis]
         self._at_most(self.numbers[0][finite] - most * self.served[finite])
@@ -250,7 +257,7 @@ class ChunkProgramme:
             x = self.x[side]
             if not len(x):
                 continue
-            if terms.ports != 0:
+            if terms.ports != 0 or (self.by_end and side == 0):
                 self._at_most(x.sum(axis=1), 1.0)
                 taken = x.sum(axis=1)[:, np.newaxis]
             else:
@@ -320,18 +327,43 @@ class ChunkProgramme:
             seconds = terms.unit / (self.uplink * terms.second)
             self._at_most(seconds * self.amounts[0].sum(axis=0) - end + behind * self.served)
 
-    def _ended(self, side: int) -> Floats:
-        """Return when the transfers up to each slot end, (slots, 1 or workers, variables)."""
-        taken = self._transfer(side, self.x[side], self.a[side])
-        if self.terms.ports != 0:
-            taken = taken.sum(axis=1, keepdims=True)
-        ended: Floats = np.cumsum(taken, axis=0)
-        return ended
+    def _ended(self, side: int) -> list[Floats]:
+        """Return least times by which the transfers up to each slot end.
+
+        Tables (slots, 1 or workers, variables). Of a fluid, what comes before the slot.
+        """
+        terms = self.terms
+        taken = self._up_to(side, *self._costs[side])
+        if terms.ports != 0:
+            return [taken.sum(axis=1, keepdims=True)]
+        found = [taken]
+        if self.by_end and side == 0 and terms.at_a_time:
+            found.append(taken.sum(axis=1, keepdims=True) / terms.at_a_time)
+        if self.by_end and side == 0 and self.uplink is not None:
+            each = np.full(self.count, terms.unit / (self.uplink * terms.second))
+            sent = self._up_to(side, np.zeros(self.count), each).sum(axis=1, keepdims=True)
+            first = float(terms.send_fixed[self.able].min(initial=np.inf))
+            found.append(sent + (first if np.isfinite(first) else 0.0) * self.served)
+        return found
+
+    def _up_to(self, side: int, fixed: Floats, per_unit: Floats) -> Floats:
+        """Return what the transfers up to each slot cost, (slots, workers, variables)."""
+        fixed, per_unit = fixed[:, np.newaxis], per_unit[:, np.newaxis]
+        cost = fixed * self.x[side] + per_unit * self.a[side]
+        summed: Floats = np.cumsum(cost, axis=0)
+        fluid = self.fluid
+        summed[:, fluid] += (per_unit * self.z[side])[fluid] - cost[:, fluid]
+        return summed
 
     def _from(self, side: int) -> Floats:
-        """Return the work of each worker from each slot on, and that of the rest."""
+        """Return the work of each worker from each slot on, and that of the rest.
+
+        The rest of a fluid comes before all slots.
+        """
         work = self._work(self.x[side], self.a[side])
-        later: Floats = np.cumsum(work[::-1], axis=0)[::-1] + self._work(self.n[side], self.z[side])
+        later: Floats = np.cumsum(work[::-1], axis=0)[::-1]
+        rest = ~self.fluid
+        later[:, rest] += self._work(self.n[side], self.z[side])[rest]
         return later
 
     def _waits(self, side: int) -> None:
@@ -341,38 +373,41 @@ class ChunkProgramme:
             return
         mine = self.able if side == 0 else self.able & terms.returns
         other = terms.back_fixed if side == 0 else np.maximum(terms.send_fixed, terms.release)
-        ended, later = self._ended(side), self._from(side)
-        self._at_most((ended + later + other[:, column] * x - self.end)[:, mine])
+        later = self._from(side)
         if not self.front_end:  # what comes is received before or behind computations
             taken = self._transfer(0, x, a)
             received = np.cumsum(taken[::-1], axis=0)[::-1]
             received += self._transfer(0, self.n[side], self.z[side])
             if side == 0:
                 received += other[:, column] * x - taken
-            self._at_most((ended + later + received - self.end)[:, mine])
         if terms.returns.any():
-            alone = self._work(x, a) + self._transfer(1 - side, x, a)
-            self._at_most((ended + alone - self.end)[:, mine])
-        if side == 1:
-            if terms.release.any():
-                first = terms.release[:, column] * x + self._work(x, a)
-                self._at_most((ended + first - self.end)[:, mine])
-            return
+            alone = self._work(x, a) + self._transfer(1 - side, x, a) - self.end
         late = mine & np.isfinite(terms.deadline) & np.isfinite(self.horizon)
         slack = np.maximum(0.0, self.horizon - terms.deadline[late])[:, column]
         limit = np.broadcast_to(terms.deadline[late] + slack[:, 0], (len(x), int(late.sum())))
-        self._at_most((ended + later)[:, late] + slack * x[:, late], limit.ravel())
+        for ended in self._ended(side):
+            self._at_most((ended + later + other[:, column] * x - self.end)[:, mine])
+            if not self.front_end:
+                self._at_most((ended + later + received - self.end)[:, mine])
+            if terms.returns.any():
+                self._at_most((ended + alone)[:, mine & ~self.fluid])
+            if side == 0:
+                self._at_most((ended + later)[:, late] + slack * x[:, late], limit.ravel())
+            elif terms.release.any():
+                first = terms.release[:, column] * x + self._work(x, a)
+                self._at_most((ended + first - self.end)[:, mine])
 
     def _between(self) -> None:
         """On one port: what is sent from a slot on and returns up to another is done between."""
-        terms = self.terms
+        terms, fluid = self.terms, self.fluid
         if terms.ports != 1 or not self.front_end or not len(self.x[1]) or not len(self.x[0]):
             return
         mine = self.able & terms.returns
-        sent = (self._ended(0) + self._from(0))[:, mine]
+        sent = (self._ended(0)[0] + self._from(0))[:, mine]
         work = self._work(self.x[1], self.a[1])
-        behind = (np.cumsum(work, axis=0) - work)[:, mine]
-        back = self._ended(1) - behind
+        behind = np.cumsum(work, axis=0) - work
+        behind[:, fluid] += self._work(self.n[1], self.z[1])[fluid]
+        back = self._ended(1)[0] - behind[:, mine]
         for slot in sent:
             self._at_most(slot + back - self.end)
 
@@ -380,14 +415,3 @@ class ChunkProgramme:
         """Return the workers in the order of the sends of a solution, without the rest."""
         slot, worker = np.nonzero(values[self._used[0]] > 0.5)
         return tuple(worker[np.argsort(slot, kind="stable")].tolist())
-
-
-def _without_uplink(problem: DivisibleLoad) -> DivisibleLoad:
-    """Return the problem in which each send has the whole uplink."""
-    star, master = problem.star, problem.star.master
-    assert not isinstance(master, str)
-    if master.uplink is None:
-        return problem
-    send = np.maximum(star.send_per_unit, 1.0 / master.uplink)
-    freed = replace(master, uplink=None)
-    return replace(problem, platform=star.changed(send_per_unit=send, master=freed))

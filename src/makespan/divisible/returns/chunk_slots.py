@@ -50,7 +50,11 @@ class Slots:
 
 
 def slots_of(
-    allowed: Allowed, able: NDArray[np.bool_], returns: NDArray[np.bool_], count: int
+    allowed: Allowed,
+    able: NDArray[np.bool_],
+    returns: NDArray[np.bool_],
+    count: int,
+    by_end: bool,
 ) -> tuple[Slots, Slots]:
     """Return the slots of the sends and those of the results, the last result first.
 
@@ -60,9 +64,11 @@ def slots_of(
     sends = Slots.free(count, able)
     if not count:
         return sends, sends
-    if allowed.entries is not None:
+    if by_end:
+        pass
+    elif allowed.entries is not None:
         sends = Slots.listed(allowed.entries, allowed.may_miss)
-    elif allowed.rounds is not None:
+    elif allowed.rounds is not None and not by_end:
         sends = Slots.in_rounds(allowed.rounds, able, _order(allowed.place))
     backs = Slots.free(len(sends.may) if returns.any() else 0, able & returns)
     if not returns.any():

@@ -29,9 +29,10 @@ def test_no_plan_is_better(seed: int) -> None:
         known = best(problem)
         if known is None or math.isinf(known):
             continue
-        for slots in (0, 1, 3):
+        shared = problem.ports == "many"
+        for slots, by_end in ((0, False), (1, False), (3, False), *(((3, True),) * shared)):
             for horizon in {math.inf, known if problem.load is not None else math.inf}:
-                built = ChunkProgramme(problem, horizon=horizon, slots=slots)
+                built = ChunkProgramme(problem, horizon=horizon, slots=slots, by_end=by_end)
                 answer = built.programme.solve(Control())
                 assert answer.verdict != "infeasible"
                 slack = WITHIN * max(1.0, known)
@@ -66,6 +67,19 @@ def test_small_problems_of_several_rounds_are_proved(problem: DivisibleLoad) -> 
     assert result.status == "optimal"
     value = result.makespan if result.objective is None else -result.objective.value
     assert value <= (known if result.objective is None else -known) + WITHIN
+
+
+def test_workers_without_fixed_costs_fill_no_slots() -> None:
+    """They get any number of chunks, between those of others: what they do is no chunk but a flow.
+
+    Here a worker gets all its load at once, before the other: with slots for its chunks too, empty
+    ones would fill them, and the bound would know nothing of the other's start-up.
+    """
+    free, dear = Worker(send=0.0, compute=3.0), Worker(send=Affine(1.0, 1.0), compute=0.5)
+    platform = Star([dear, free], master=Master(compute=Affine(0.5, 3.0)))
+    result = solve(DivisibleLoad(load=5.5, platform=platform, rounds="auto"), time_limit=20)
+    assert result.status == "optimal"
+    assert result.makespan == pytest.approx(4.65625)
 
 
 def mirrored(worker: Worker) -> Worker:

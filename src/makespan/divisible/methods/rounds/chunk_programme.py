@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from math import floor, inf, isfinite
 
 from makespan.backends.highs import Answer, Verdict
@@ -15,6 +16,7 @@ from makespan.divisible.needs import A_STAR, at_most, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
+from makespan.divisible.timing.dispatch import shares_links
 
 SLOTS = (0, 2, 4, 6, 8, 11, 15, 20)
 """How many sends have slots of their own, one number after another, where they are not given."""
@@ -22,6 +24,8 @@ GAIN, STALE = 0.1, 2
 """More slots are tried until that often in a row they close less than such a share of the gap."""
 SHARE, ENOUGH = 0.3, 2.0
 """Of the time that is left, and seconds: the greater of both is spent. Bounds rise ever slower."""
+HALF = 0.5
+"""Of the time that is left: for the first of two programmes of the same chunks."""
 MAX_PAIRS = 120
 """Pairs of a slot and a worker up to which there are slots."""
 
@@ -64,20 +68,27 @@ class _Proof:
     def solution(self) -> Solution:
         """Return the best plan and the best bound."""
         stale = 0
-        for slots in self._numbers():
-            if self.control.expired() or stale == STALE:
+        shares = (False, True) if shares_links(self.problem) else (False,)
+        for slots, by_end in product(self._numbers(), shares):
+            if by_end and not slots:
+                continue
+            if self.control.expired() or stale == STALE * len(shares):
                 return self._with_bound(stopped=True)
             before = self.gap
-            built = ChunkProgramme(self.problem, horizon=self.horizon, slots=slots)
+            built = ChunkProgramme(self.problem, horizon=self.horizon, slots=slots, by_end=by_end)
             if self.problem.load is None:
                 self.bound = min(self.bound, built.most)
-            answer = built.programme.solve(self.control)
+            other = len(shares) > 1 and not by_end and slots > 0
+            with self.control.reserving(HALF * (self.control.remaining or 0.0) if other else 0.0):
+                answer = built.programme.solve(self.control)
             if answer.verdict is Verdict.INFEASIBLE and self.best.schedule is None:
                 if isfinite(self.horizon):
                     return Solution(schedule=None, lower_bound=self.horizon)
                 return Solution(schedule=None, infeasible="no chunks keep the limits")
             self._learn(built, answer)
-            if self.best.optimal or answer.verdict in (Verdict.NOTHING, Verdict.UNBOUNDED):
+            if self.best.optimal or answer.verdict is Verdict.UNBOUNDED:
+                break
+            if answer.verdict is Verdict.NOTHING and not other:
                 break
             stale = stale + 1 if self.gap > (1 - GAIN) * before else 0
         return self._with_bound(stopped=self.control.expired())

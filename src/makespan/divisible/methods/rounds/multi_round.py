@@ -36,6 +36,8 @@ from makespan.divisible.rounds.sizing import (
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS_TO_PROGRAMME = 1_500
+FEW, BEHIND = 16, 0.6
+"""Of the time, for so few workers: for the methods that come behind, which may prove the plan."""
 
 
 @register(
@@ -66,7 +68,9 @@ def multi_round(problem: DivisibleLoad, control: Control, *, effort: float = 1.0
     assert problem.load is not None
     if problem.load == 0:
         return Solution(schedule=timed(problem, Plan.of([], [])), optimal=True)
-    sized = _searched(problem, control, effort)
+    few = len(problem.star) <= FEW
+    with control.reserving(BEHIND * (control.remaining or 0.0) if few else 0.0):
+        sized = _searched(problem, control, effort)
     if sized is None:
         return Solution(schedule=None, notes=("no sequence without a negative chunk was found",))
     schedule = timed(problem, sized.plan.without_empty())

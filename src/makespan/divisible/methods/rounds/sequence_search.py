@@ -30,7 +30,6 @@ from makespan.divisible.timing import timed
 from makespan.divisible.timing.dispatch import shares_links
 
 SERVED = (
-    "multi-round",
     "best-rate",
     "return-programme",
     "lifo",
@@ -55,12 +54,17 @@ EMPTY = 1e-12  # of the load: chunks as small as that are rounding
 SAME = 1e-9  # relative: values this near are the same
 PROVING = 0.5  # of the time that is left: for the proof, which comes behind the search
 MAX_WAYS = 16  # to compute without a front end, that are tried
+MAX_AGAIN = 16  # workers up to which what `multi-round` has found is searched again
 NOTHING_FOUND = "no sequence that was tried keeps the limits"
 
 
 def _is_served(problem: DivisibleLoad) -> str | None:
-    rounds_of_shared_links = problem.rounds != 1 and shares_links(problem)
-    for name in SERVED if rounds_of_shared_links else (*SERVED, "independent-links"):
+    names = list(SERVED)
+    if problem.rounds == 1 or not shares_links(problem):
+        names.append("independent-links")
+    if len(problem.star) > MAX_AGAIN:
+        names.append("multi-round")
+    for name in names:
         if applicability(find_method("divisible", name), problem).applies:
             return f"{name} applies"
     return None
@@ -89,7 +93,7 @@ def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float =
     with control.reserving(PROVING * (control.remaining or 0.0)):
         for each in _with_own_rates(problem):
             found = Search(each, control, programmes=int(PROGRAMMES * effort)).solution()
-            if each is not problem:
+            if each is not problem and problem.load != 0:
                 found = replace(found, optimal=False, infeasible=None)  # other rates may do better
             if best is None or (found.schedule is not None and found.rank < best.rank):
                 best = found
