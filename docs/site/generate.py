@@ -71,7 +71,9 @@ COMMANDS = """# Command line
 
 API = {
     "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
-    "What problems are made of": "Star Worker Master Affine Tree TreeNode Dag Network Interconnect",
+    "What problems are made of": (
+        "Star Worker Master Affine Price Tree TreeNode Dag Network Interconnect"
+    ),
     "From a problem to a plan": (
         "solve methods lower_bound check compare simulate sensitivity Noise plot"
     ),

@@ -16,7 +16,7 @@ from makespan._public import lazily, names_of
 from makespan._version import __version__
 
 if TYPE_CHECKING:
-    from makespan.core.costs import Affine as Affine
+    from makespan.core.costs import Affine as Affine, Price as Price
     from makespan.core.errors import (
         ExecutionError as ExecutionError,
         FileError as FileError,

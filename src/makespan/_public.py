@@ -12,7 +12,7 @@ from typing import Any
 
 PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
     "makespan": {
-        "makespan.core.costs": ("Affine",),
+        "makespan.core.costs": ("Affine", "Price"),
         "makespan.core.errors": (
             "ExecutionError",
             "FileError",

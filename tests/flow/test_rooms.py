@@ -142,7 +142,7 @@ def test_divisible() -> None:
 
     enter(
         problem.DivisibleLoad, answer, bounds, file, generate, methods, pictures, referee,
-        timing, replayed=timing, varying=what_if, copying=what_if,
+        timing, choosing=pictures, replayed=timing, varying=what_if, copying=what_if,
     )  # fmt: skip
     assert KINDS["divisible"].policy("factoring") is not None
     assert KINDS["divisible"].policy("no such policy") is None

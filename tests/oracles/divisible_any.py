@@ -31,7 +31,7 @@ Event = tuple[str, int]
 
 
 def best(problem: DivisibleLoad) -> float | None:
-    """Return the least makespan, or the most load where it is open; None where there is no plan.
+    """Return the least makespan or price, or the most load where it is open; None without a plan.
 
     Exact where :func:`covers` says so. Elsewhere it is what some plan reaches: no bound lies
     beyond it, and no optimum is worse.
@@ -308,6 +308,11 @@ def _affordable(problem: DivisibleLoad, choice: Choice) -> float:
     return limit - float(problem.star.price_fixed[used].sum())
 
 
+def _rent(problem: DivisibleLoad, choice: Choice) -> float:
+    """Return what a second of the plan costs."""
+    return float(problem.star.price_per_second[sorted(set(choice.worker))].sum())
+
+
 def _value(problem: DivisibleLoad, choice: Choice) -> float | None:
     if problem.integral:
         return _by_units(problem, choice)
@@ -349,7 +354,7 @@ def _by_programme(problem: DivisibleLoad, choice: Choice) -> float | None:
         upper.append(([(own, cost.per_unit), (end, -1.0)], -cost.fixed))
     if problem.budget is not None:
         prices = [(chunk, float(star.price_per_unit[each])) for chunk, each in enumerate(worker)]
-        upper.append((prices, _affordable(problem, choice)))
+        upper.append(([*prices, (end, _rent(problem, choice))], _affordable(problem, choice)))
     if problem.load is not None:
         equal.append(([(chunk, 1.0) for chunk in range(len(worker) + 1)], problem.load))
     if problem.loads is not None:
@@ -359,6 +364,9 @@ def _by_programme(problem: DivisibleLoad, choice: Choice) -> float | None:
     objective = np.zeros(width)
     if problem.load is None:
         objective[: own + 1] = -1.0
+    elif problem.objective == "price":
+        objective[:own] = [float(star.price_per_unit[each]) for each in worker]
+        objective[end] = _rent(problem, choice)
     else:
         objective[end] = 1.0
     solved = linprog(
@@ -372,7 +380,8 @@ def _by_programme(problem: DivisibleLoad, choice: Choice) -> float | None:
     if solved.status in (3, 4) and problem.load is None:
         return math.inf
     assert solved.status == 0, solved.message
-    return abs(float(solved.fun))
+    fixed = star.price_fixed[sorted(set(worker))].sum() if problem.objective == "price" else 0.0
+    return abs(float(solved.fun)) + float(fixed)
 
 
 def _rows(

@@ -39,6 +39,29 @@ class Affine:
         return self.fixed + self.per_unit * amount if amount > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Price(Affine):
+    """What it costs to use a machine: ``fixed`` once, ``per_unit`` of its load, and ``per_second``
+    of the whole plan: power, or rent, from its beginning to its end.
+
+    >>> Price(5.0, 1.0, per_second=0.2).per_second
+    0.2
+    """
+
+    per_second: float = 0.0
+
+
+def as_price(cost: Any) -> Affine:
+    """Return ``cost`` as a price: one without anything per second is an :class:`Affine`.
+
+    >>> as_price({"per_unit": 2.0, "per_second": 0.5})
+    Price(fixed=0.0, per_unit=2.0, per_second=0.5)
+    """
+    if isinstance(cost, dict) and "per_second" in cost:
+        return Price(**cost)
+    return as_affine(cost)
+
+
 def as_affine(cost: Any) -> Affine:
     """Return ``cost`` as an :class:`Affine`: a number is a cost per unit, a pair is both parts.
 

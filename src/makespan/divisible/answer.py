@@ -11,6 +11,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.platform import Master
+from makespan.divisible.model.price import is_priced, price_of
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing import matched
@@ -19,7 +20,7 @@ SHOWN = 20
 
 
 def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
-    """Return loads, order, rounds, chunks, the order of returns, and the master.
+    """Return loads, order, rounds, chunks, the order of returns, the master, and a price if any.
 
     ``loads`` holds every machine, ``chunks`` are in the order of sending with rounds counted
     from 1, ``order`` names the workers by their first send.
@@ -31,6 +32,8 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     rounds = rounds_of(workers)
     returns = schedule.rows_of(Activity.RETURN)
     amounts = computed(schedule).tolist()
+    priced = problem.is_star and is_priced(problem.star)
+    price = {"price": price_of(problem.star, schedule)} if priced else {}
     return {
         "loads": {names[index]: amounts[index] for index in _computing(problem)},
         "order": [names[index] for index in _served(schedule).tolist()],
@@ -43,6 +46,7 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
         ],
         "return_order": [names[index] for index in schedule.machine[returns].tolist()],
         "master": names[_root(problem)],
+        **price,
     }
 
 
@@ -113,4 +117,6 @@ def lines(problem: DivisibleLoad, schedule: Schedule, *, most: int = SHOWN) -> l
     idle = workers - busy + (loads[root] > 0)
     if idle > 0:
         table.append(f"{idle} of {workers} workers get nothing")
+    if problem.is_star and is_priced(problem.star):
+        table.append(f"price {price_of(problem.star, schedule):.8g}")
     return table

@@ -65,6 +65,7 @@ class DivisibleForm(ProblemForm):
     integral: bool = False
     deadline: Annotated[float, Value(DEADLINE)] | None = None
     budget: Annotated[float, Value(BUDGET)] | None = None
+    objective: Literal["makespan", "price", "pareto"] = "makespan"
 
 
 PLAIN = tuple(

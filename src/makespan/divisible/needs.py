@@ -104,13 +104,27 @@ def _broken_load(problem: DivisibleLoad) -> str | None:
     return f"integral is true and load is {load!r}"
 
 
+def _other_goal(problem: DivisibleLoad) -> str | None:
+    """Name what methods that plan for the makespan alone don't ask about."""
+    if not problem.is_star:
+        return "it is a tree"
+    if problem.objective != "makespan":
+        return f"objective is {problem.objective!r}"
+    return "the budget is also for time" if problem.pays_for_time else None
+
+
 def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
     return (
         "use is 'all' and load is open" if problem.use == "all" and problem.load is None else None
     )
 
 
-A_STAR = Need("a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True)
+ANY_STAR = Need(
+    "a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True
+)
+A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
+ONE_GOAL = Need("one goal", says("objective", "makespan", "price"))
+A_FRONT = Need("objective 'pareto'", says("objective", "pareto"))
 A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))

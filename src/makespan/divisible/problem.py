@@ -22,6 +22,7 @@ from makespan.divisible.model.tree import Tree
 Transfer = tuple[Literal["send", "return"], str]
 
 LOAD = Rule("a load is 0 or more units")
+OBJECTIVES = ("makespan", "price", "pareto")
 BUDGET = Rule("a budget is 0 or more")
 ROUNDS = whole("rounds are", words=("auto",))
 MASTER = 0
@@ -72,6 +73,9 @@ class DivisibleLoad(Pictured):
         The latest end of the plan, seconds.
     budget
         A limit on the sum of the workers' prices.
+    objective
+        ``"makespan"``, ``"price"`` (the least sum of the workers' prices, by the deadline), or
+        ``"pareto"`` (the front of both), of a star with a load.
     options
         ``method`` and its options, as in the table ``[options]`` of a file.
 
@@ -107,6 +111,7 @@ class DivisibleLoad(Pictured):
     integral: bool = False
     deadline: float | None = None
     budget: float | None = None
+    objective: Literal["makespan", "price", "pareto"] = "makespan"
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -188,6 +193,12 @@ class DivisibleLoad(Pictured):
     def has_returns(self) -> bool:
         """Whether any worker sends results back."""
         return self.is_star and bool(self.star.returns.any())
+
+    @property
+    def pays_for_time(self) -> bool:
+        """Whether a price or a budget depends on how long the plan is."""
+        priced = self.budget is not None or self.objective != "makespan"
+        return priced and self.is_star and self.star.range_of("price_per_second")[1] > 0
 
     @property
     def has_latencies(self) -> bool:
@@ -320,6 +331,7 @@ class _Validation:
         if problem.discipline is not None:
             mistakes.choice("discipline", problem.discipline, ("fifo", "lifo"))
         mistakes.choice("use", problem.use, ("any", "all"))
+        mistakes.choice("objective", problem.objective, OBJECTIVES)
         mistakes.flag("front_end", problem.front_end)
         mistakes.flag("integral", problem.integral)
 
@@ -431,6 +443,8 @@ class _Validation:
                     add(name, "is for stars; on a tree only the load and the deadline can be set")
             return
         self._everyone()
+        if problem.objective != "makespan" and problem.load is None and problem.loads is None:
+            add("objective", f"{problem.objective!r} needs a load; without one, it is sought")
         if problem.activation is not None:
             if problem.order is not None:
                 add("order", "can't stand beside activation, which fixes it")

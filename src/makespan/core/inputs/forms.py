@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from makespan.core.costs import Affine
+from makespan.core.costs import Affine, Price
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, refusal, shown
 from makespan.core.inputs.rules import FIXED_COST, SECONDS, UNIT_COST, Rule
@@ -219,7 +219,8 @@ def _as_cost_table(value: Any) -> Any:
     )
 
 
-Cost = Annotated[CostForm, BeforeValidator(_as_cost_table), _NumberOrTable()]
+AS_COST, NUMBER_OR_TABLE = BeforeValidator(_as_cost_table), _NumberOrTable()
+Cost = Annotated[CostForm, AS_COST, NUMBER_OR_TABLE]
 
 
 def cost_entry(cost: Affine) -> float | dict[str, float]:
@@ -229,6 +230,8 @@ def cost_entry(cost: Affine) -> float | dict[str, float]:
     (2.0, {'fixed': 0.5, 'per_unit': 2.0})
     """
     fixed, per_unit = float(cost.fixed), float(cost.per_unit)
+    if isinstance(cost, Price):
+        return {"fixed": fixed, "per_unit": per_unit, "per_second": float(cost.per_second)}
     return {"fixed": fixed, "per_unit": per_unit} if fixed else per_unit
 
 

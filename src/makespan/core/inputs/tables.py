@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from makespan.core.costs import Affine
+from makespan.core.costs import Affine, Price
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
@@ -65,7 +65,8 @@ def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mist
             mistakes.add(place, f"unknown key {shown(key)}{did_you_mean(key, known)}")
         elif value is not None or known[key].default not in (None, math.inf):
             cost = isinstance(value, Mapping)
+            made = Price if key == "price" and "per_second" in (value if cost else ()) else Affine
             given[known[key].name] = (
-                _made(Affine, value, f"{place}.{key}", mistakes) if cost else value
+                _made(made, value, f"{place}.{key}", mistakes) if cost else value
             )
     return kind(**given)

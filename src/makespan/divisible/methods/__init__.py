@@ -1,6 +1,7 @@
 """Methods for divisible loads, one a file, named as in the literature."""
 
 AUTO = (
+    "pareto",
     "no-load",
     "given-loads",
     "activation",

@@ -58,7 +58,7 @@ class Columns:
             return value
         if value is None:
             return math.inf if self.RULES[column].infinite else 0.0
-        return getattr(value, part)
+        return getattr(value, part, 0.0)  # a price without anything per second has no such part
 
     def _take(
         self,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.costs import Affine, as_affine
+from makespan.core.costs import Affine, Price, as_affine, as_price
 from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
 from makespan.core.inputs.tables import from_table, listed
@@ -41,7 +41,8 @@ class Worker:
     release, deadline
         The computations here happen in this window, seconds.
     price
-        What using this worker costs: ``fixed`` once, ``per_unit`` for its load.
+        What using this worker costs: ``fixed`` once, ``per_unit`` for its load, ``per_second`` of
+        the whole plan.
 
     Examples
     --------
@@ -59,8 +60,9 @@ class Worker:
     price: Affine | float = NO_COST
 
     def __post_init__(self) -> None:
-        for cost in ("send", "compute", "price"):
+        for cost in ("send", "compute"):
             object.__setattr__(self, cost, as_affine(getattr(self, cost)))
+        object.__setattr__(self, "price", as_price(self.price))
         if self.return_ is not None:
             object.__setattr__(self, "return_", as_affine(self.return_))
 
@@ -106,6 +108,7 @@ RULES = {
     "deadline": Rule("a deadline is 0 or more seconds, or inf", infinite=True),
     "price_fixed": PRICE,
     "price_per_unit": PRICE,
+    "price_per_second": PRICE,
 }
 NUMBERS = tuple(RULES)
 
@@ -116,7 +119,7 @@ class Star(Columns):
     The numbers are kept in read-only columns, one entry a worker: ``send_fixed``,
     ``send_per_unit``, ``compute_fixed``, ``compute_per_unit``, ``return_fixed``,
     ``return_per_unit`` (zero where nothing is returned), ``memory``, ``release``, ``deadline``,
-    ``price_fixed``, ``price_per_unit``.
+    ``price_fixed``, ``price_per_unit``, ``price_per_second``.
 
     Parameters
     ----------
@@ -151,6 +154,7 @@ class Star(Columns):
     deadline: Floats
     price_fixed: Floats
     price_per_unit: Floats
+    price_per_second: Floats
 
     def __init__(
         self,
@@ -197,6 +201,7 @@ class Star(Columns):
         deadline: ArrayLike = math.inf,
         price_fixed: ArrayLike = 0.0,
         price_per_unit: ArrayLike = 0.0,
+        price_per_second: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
         master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> Star:
@@ -242,7 +247,8 @@ class Star(Columns):
             fixed = float(getattr(self, f"{of}_fixed")[index])
             return Affine(fixed, float(getattr(self, f"{of}_per_unit")[index]))
 
-        back = cost("return")
+        back, price = cost("return"), cost("price")
+        second = float(self.price_per_second[index])
         return Worker(
             name=self.names[index],
             send=cost("send"),
@@ -251,7 +257,7 @@ class Star(Columns):
             memory=float(self.memory[index]),
             release=float(self.release[index]),
             deadline=float(self.deadline[index]),
-            price=cost("price"),
+            price=Price(price.fixed, price.per_unit, second) if second else price,
         )
 
     def without(self, index: int, master: Master) -> Star:

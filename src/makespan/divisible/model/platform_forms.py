@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from makespan.core.costs import Affine
+from makespan.core.costs import Affine, Price
 from makespan.core.inputs.forms import (
+    AS_COST,
     HIDDEN,
+    NUMBER_OR_TABLE,
     Column,
     Cost,
     CostForm,
@@ -47,6 +49,20 @@ UnitCosts = Annotated[Any, Column(UNIT_COST)]
 Prices = Annotated[Any, Column(PRICE)]
 
 
+class PriceForm(CostForm):
+    """A price in full: fixed, per unit of load, and per second of the whole plan."""
+
+    per_second: Annotated[float, Value(PRICE)] = 0.0
+
+    def affine(self) -> Affine:
+        if self.per_second:
+            return Price(self.fixed, self.per_unit, self.per_second)
+        return Affine(self.fixed, self.per_unit)
+
+
+PriceCost = Annotated[PriceForm, AS_COST, NUMBER_OR_TABLE]
+
+
 class BusWorkerForm(Form):
     """A worker whose link is the bus."""
 
@@ -56,7 +72,7 @@ class BusWorkerForm(Form):
     memory: Annotated[float, Value(RULES["memory"])] = math.inf
     release: Annotated[float, Value(RULES["release"])] = 0.0
     deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
-    price: Cost = CostForm()
+    price: PriceCost = PriceForm()
 
 
 class WorkerForm(BusWorkerForm):
@@ -101,6 +117,7 @@ class BusColumnsForm(Form):
     deadline: Annotated[Any, Column(RULES["deadline"])] = math.inf
     price_fixed: Prices = 0.0
     price_per_unit: Prices = 0.0
+    price_per_second: Prices = 0.0
 
     @model_validator(mode="after")
     def _countable(self) -> BusColumnsForm:
@@ -260,7 +277,11 @@ PlatformForm = Annotated[
 def place_in_file(form: StarForm | BusForm | TreeForm, place: str) -> str:
     """Return where in the file, whose platform is ``form``, a problem's ``place`` stands."""
     if form.columns is not None:
-        place = re.sub(r"^platform\.(names|\w+_fixed|\w+_per_unit)", r"platform.columns.\1", place)
+        place = re.sub(
+            r"^platform\.(names|\w+_fixed|\w+_per_unit|\w+_per_second)",
+            r"platform.columns.\1",
+            place,
+        )
         entry = r"^platform\.(?:workers|nodes)(\[\d+\])\."
         place = re.sub(entry + "name$", r"platform.columns.names\1", place)
         return re.sub(entry + "parent$", r"platform.columns.parent\1", place)

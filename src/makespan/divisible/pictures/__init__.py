@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from makespan.core.diagram import Curves, Drawn
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
+from makespan.divisible.model.points import plan_of
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.pictures.platform import platform
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.timing import matched
+from makespan.divisible.timing import matched, timed
+from makespan.drawing.diagram.front import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
 from makespan.drawing.text import percent, short
 
-VIEWS = {"platform": platform}
+NO_DETAILS: Mapping[str, Any] = {}
+
+
+def front(
+    problem: DivisibleLoad,
+    schedule: Schedule | None = None,
+    *,
+    by: str | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
+) -> Curves:
+    """Return the front of makespan and price in the details of a result, its plan marked."""
+    return front_curves(details, schedule, "price")
+
+
+def alternatives(
+    problem: DivisibleLoad, details: Mapping[str, Any]
+) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+    """Return the plans of a front, with what each reaches, in the order of their times."""
+    found = []
+    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
+        values = tuple((name, float(point[name])) for name in ("time", "price"))
+        found.append((values, timed(problem, *plan_of(problem.star.names, point))))
+    return found
+
+
+VIEWS: Mapping[str, Callable[..., Drawn]] = {"platform": platform, "front": front}
 
 
 def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:

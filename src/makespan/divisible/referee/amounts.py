@@ -78,7 +78,8 @@ def budget(reading: Reading) -> Iterator[Violation]:
     worker = reading.worker_of(reading.sends)
     load = np.bincount(worker, reading.schedule.amount[reading.sends], minlength=len(star))
     takes_part = np.bincount(worker, minlength=len(star)) > 0
-    price = float((star.price_fixed * takes_part + star.price_per_unit * load).sum())
+    each = star.price_fixed + star.price_per_second * reading.schedule.makespan
+    price = float((each * takes_part + star.price_per_unit * load).sum())
     if price - limit > RELATIVE_TOLERANCE * limit:
         yield Violation(
             rule="budget",

@@ -54,8 +54,11 @@ class Terms:
         The largest chunk of each worker.
     release, deadline
         When each worker can begin to compute, and by when it has to have computed.
-    price_fixed, price, budget
-        What each worker costs, per unit too, and how much may be spent: infinite without a limit.
+    price_fixed, price, rent, budget
+        What each worker costs, per unit and per second of the plan, too, in ``paid``; and how much
+        may be spent: infinite without a limit.
+    by_price
+        Whether the least price is sought, not the least makespan.
     given
         The load of each worker, where it is given.
     own_given
@@ -75,7 +78,8 @@ class Terms:
     load
         The load; None where the most by ``end`` is sought.
     end
-        The end of the plan where the load is open, else infinite.
+        The latest end of the plan where the load is open or the least price is sought, else
+        infinite.
     """
 
     send_fixed: Floats
@@ -90,7 +94,9 @@ class Terms:
     deadline: Floats
     price_fixed: Floats
     price: Floats
+    rent: Floats
     budget: float
+    by_price: bool
     given: Floats | None
     own_given: float
     own: Affine | None
@@ -104,6 +110,7 @@ class Terms:
     end: float
     second: float
     unit: float
+    paid: float
 
     @classmethod
     def of(cls, problem: DivisibleLoad) -> Terms:
@@ -113,7 +120,7 @@ class Terms:
         rate = unit / second
         cost = star.master_cost
         own = Affine(cost.fixed / second, cost.per_unit * rate)
-        spent = problem.budget or 1.0
+        paid = _paid(problem, second)
         loads = problem.loads
         given = None if loads is None else problem.given_amounts / unit
         own_load = 0.0 if loads is None else loads.get(problem.machines[0], 0.0)
@@ -128,9 +135,11 @@ class Terms:
             memory=star.memory / unit,
             release=star.release / second,
             deadline=star.deadline / second,
-            price_fixed=star.price_fixed / spent,
-            price=star.price_per_unit * unit / spent,
-            budget=np.inf if problem.budget is None else problem.budget / spent,
+            price_fixed=star.price_fixed / paid,
+            price=star.price_per_unit * unit / paid,
+            rent=star.price_per_second * second / paid,
+            budget=np.inf if problem.budget is None else problem.budget / paid,
+            by_price=problem.objective == "price",
             given=given,
             own_given=own_load / unit,
             own=own if problem.master_computes else None,
@@ -144,6 +153,7 @@ class Terms:
             end=_end(problem) / second,
             second=second,
             unit=unit,
+            paid=paid,
         )
 
     def __len__(self) -> int:
@@ -190,10 +200,19 @@ class Terms:
 
 
 def _end(problem: DivisibleLoad) -> float:
-    if problem.load is not None:
+    if problem.deadline is None or (problem.load is not None and problem.objective != "price"):
         return np.inf
-    assert problem.deadline is not None
     return problem.deadline
+
+
+def _paid(problem: DivisibleLoad, second: float) -> float:
+    """Return what prices are measured in: the budget, or what the dearest worker costs."""
+    if problem.budget:
+        return problem.budget
+    star, load = problem.star, problem.load or 0.0
+    price = star.price_fixed + star.price_per_unit * load + star.price_per_second * second
+    most = float(price.max(initial=0.0))
+    return most if problem.objective == "price" and most > 0 else 1.0
 
 
 def plan_of(problem: DivisibleLoad, orders: Orders, amount: Floats, own: float) -> Plan:

@@ -44,9 +44,12 @@ class TransferProgramme:
         self._code = np.array(sequence.transfers, dtype=np.int64)
         is_open = terms.load is None
         weight, count = -1.0 if is_open else 0.0, len(self._worker)
+        served = np.unique(self._worker)
+        self._rent, self._fixed = float(terms.rent[served].sum()), terms.price_fixed[served].sum()
         mine, most = self._worker, np.inf if terms.load is None else terms.load
+        paid = terms.price[mine] if terms.by_price else weight
         self.amount = programme.variables(
-            count, cost=weight, upper=np.minimum(terms.memory[mine], most), integer=terms.whole
+            count, cost=paid, upper=np.minimum(terms.memory[mine], most), integer=terms.whole
         )
         self.own = programme.variables(int(own), cost=weight, upper=most, integer=terms.whole)
         self._start = programme.variables(len(self._code))
@@ -59,7 +62,10 @@ class TransferProgramme:
             int(self._waits.sum()), upper=terms.deadline[mine[self._waits]]
         )
         least = terms.end if is_open else 0.0
-        self._end = int(programme.variables(1, cost=1.0 - is_open, lower=least, upper=terms.end)[0])
+        paid = self._rent if terms.by_price else 1.0 - is_open
+        self._end = int(programme.variables(1, cost=paid, lower=least, upper=terms.end)[0])
+        if terms.by_price:  # what the workers of the sequence cost in any case
+            programme.variables(1, cost=self._fixed, lower=1.0, upper=1.0)
         if terms.load is not None:
             everything = np.concatenate([self.amount, self.own])
             programme.rows(everything[np.newaxis], 1.0, low=terms.load, high=terms.load)
@@ -109,8 +115,9 @@ class TransferProgramme:
         table = beside(self._done[waits], self.amount[waits])
         rows(table, beside(1.0, -terms.compute[mine[waits]]), low=least)
         if np.isfinite(terms.budget):
-            left = terms.budget - float(terms.price_fixed[np.unique(mine)].sum())
-            rows(self.amount[np.newaxis], terms.price[mine], high=left)
+            left = terms.budget - self._fixed
+            table = np.append(self.amount, self._end)[np.newaxis]
+            rows(table, np.append(terms.price[mine], self._rent), high=left)
         if terms.given is None:
             return
         for worker in np.flatnonzero(terms.given).tolist():

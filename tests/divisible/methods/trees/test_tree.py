@@ -133,5 +133,5 @@ def test_what_only_stars_can_have():
     tree = Tree([Tree.Node(compute=1)])
     with pytest.raises(ProblemError, match="rounds: is for stars"):
         DivisibleLoad(load=1, platform=tree, rounds=2)
-    with pytest.raises(MethodError, match="needs a star, but it is a tree"):
+    with pytest.raises(MethodError, match=r"needs a star, .*it is a tree"):
         solve(DivisibleLoad(load=1, platform=tree), method="star")

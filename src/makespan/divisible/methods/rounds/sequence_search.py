@@ -17,7 +17,8 @@ from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.platform import Master
-from makespan.divisible.needs import A_STAR, at_most, is_set
+from makespan.divisible.model.price import price_of
+from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
@@ -73,7 +74,7 @@ def _is_served(problem: DivisibleLoad) -> str | None:
 @register(
     "divisible",
     name="sequence-search",
-    needs=(A_STAR, Need("no transfers", is_set("transfers"))),
+    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_set("transfers"))),
     reach=(at_most(2_000), Need("what no other method takes", _is_served)),
     proves="every sequence that the statement allows was tried, where they are few",
     complexity="a sparse linear programme a sequence, mixed-integer with whole units; "
@@ -129,7 +130,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Found:
-    """A case, its programme's answer (the end, or minus the load), and its plan."""
+    """A case, its programme's answer (the end, the price, or minus the load), and its plan."""
 
     case: _Case
     answer: Answer
@@ -218,8 +219,9 @@ class Search:
         star, able = self.problem.star, np.array(self.allowed.able, dtype=np.int64)
         keys = [star.send_per_unit, star.send_fixed + star.compute_fixed, star.compute_per_unit]
         keys += [-star.compute_per_unit, star.release]
-        if self.problem.budget is not None:
+        if self.problem.budget is not None or self.terms.by_price:
             keys.append(star.price_fixed + star.price_per_unit)
+            keys.append(star.price_per_second)
         orders = [tuple(able[np.argsort(key[able], kind="stable")].tolist()) for key in keys]
         yield from dict.fromkeys(orders)
 
@@ -319,6 +321,12 @@ class Search:
             found, proved = again, False
         kept = self._kept(found.plan)
         plan, behind = found.plan.keeping(kept), found.behind if kept.all() else ()
+        if problem.objective == "price":
+            schedule = timed(problem, plan, behind=behind or None)
+            price = price_of(problem.star, schedule)
+            optimal = proved and found.answer.proves(price / terms.paid)
+            goal = Objective(name="price", value=price, bound=price if optimal else None)
+            return Solution(schedule=schedule, objective=goal, optimal=optimal, stopped=stopped)
         if problem.load is not None:
             schedule = timed(problem, plan, behind=behind or None)
             optimal = proved and found.answer.proves(schedule.makespan / terms.second)

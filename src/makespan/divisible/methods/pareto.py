@@ -1,0 +1,145 @@
+"""The front of makespan and price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.errors import MethodError
+from makespan.core.inputs.mistakes import refusal
+from makespan.core.inputs.rules import whole
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Objective, Solution
+from makespan.divisible.methods.rounds.sequence_search import sequence_search
+from makespan.divisible.model.points import entry_of
+from makespan.divisible.model.price import price_of
+from makespan.divisible.needs import A_FRONT, A_MASTER, ANY_STAR, is_set
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.decided import Decided
+
+POINTS = whole("points are", 2)
+ALLOWED = 1e-9
+"""Relative: by so much a limit that is the value of another plan is raised."""
+
+
+class Point(NamedTuple):
+    """A plan, what it takes and costs, and whether it is proved that no plan beats it in both."""
+
+    time: float
+    price: float
+    plan: Schedule
+    proved: bool
+
+
+@register(
+    "divisible",
+    name="pareto",
+    needs=(ANY_STAR, A_FRONT, A_MASTER, Need("no transfers", is_set("transfers"))),
+    proves="of each point, by trying every sequence: no plan as fast is cheaper",
+    complexity="a search over sequences a point",
+    source="Haimes, Lasdon and Wismer 1971 (ε-constraint)",
+)
+def pareto(problem: DivisibleLoad, control: Control, *, points: int = 12) -> Solution:
+    """Pairs of makespan and price that no plan beats in both; the schedule is the fastest.
+
+    The front is a curve. Of it the details hold the ends, the fastest plan and the cheapest, and
+    the cheapest plans by deadlines at equal distances in between: ``front`` has their time, price
+    and chunks by increasing time. ``unknown`` are the times between which some are not proved.
+    """
+    text = refusal(points, POINTS)
+    if text is not None:
+        raise MethodError(f"points: {text}")
+    found: list[Point] = []
+    for each in _ends_and_between(problem, control, points):
+        if isinstance(each, Solution):
+            return each
+        found.append(each)
+    return _solution(problem, _front(found))
+
+
+def _ends_and_between(
+    problem: DivisibleLoad, control: Control, points: int
+) -> Iterator[Point | Solution]:
+    """Yield points, or a solution that says why there are none.
+
+    The fastest plan is made as cheap, the cheapest as fast as it can be.
+    """
+    by_time = replace(problem, objective="makespan", options={})
+    by_price = replace(problem, objective="price", options={})
+    left = points + 2
+
+    def best(limited: DivisibleLoad) -> Solution:
+        nonlocal left
+        seconds = None if control.remaining is None else max(0.0, control.remaining) / max(1, left)
+        left -= 1
+        with control.aside(), control.limited(seconds):
+            return sequence_search(limited, control)
+
+    fastest, cheapest = best(by_time), best(by_price)
+    if fastest.schedule is None or cheapest.schedule is None:
+        why = fastest if fastest.schedule is None else cheapest
+        yield Solution(schedule=None, infeasible=why.infeasible, notes=why.notes, stopped=True)
+        return
+    least = price_of(problem.star, cheapest.schedule)
+    end = best(replace(by_time, budget=least * (1 + ALLOWED)))
+    slowest = cheapest if end.schedule is None else end
+    yield _point(problem, slowest, proved=cheapest.optimal and end.optimal)
+    for deadline in np.linspace(fastest.makespan, slowest.makespan, points)[:-1].tolist():
+        by_then = best(replace(by_price, deadline=deadline * (1 + ALLOWED)))
+        if by_then.schedule is not None:
+            yield _point(problem, by_then, proved=by_then.optimal)
+        elif deadline == fastest.makespan:
+            yield _point(problem, fastest, proved=False)
+
+
+def _point(problem: DivisibleLoad, found: Solution, *, proved: bool) -> Point:
+    assert found.schedule is not None
+    price = price_of(problem.star, found.schedule)
+    return Point(found.makespan, price, found.schedule, proved)
+
+
+def _front(points: list[Point]) -> list[Point]:
+    """Return the points that no other beats, to within what solvers tell apart, by time."""
+    found: list[Point] = []
+    for point in sorted(points, key=lambda each: (each.time, not each.proved, each.price)):
+        if not found or point.price < found[-1].price * (1 - ALLOWED) - ALLOWED * point.price:
+            if found and point.time <= found[-1].time * (1 + 2 * ALLOWED):
+                found.pop()
+            found.append(point)
+    return found
+
+
+def _solution(problem: DivisibleLoad, points: list[Point]) -> Solution:
+    open_ = [point.time for point in points if not point.proved]
+    details: dict[str, Any] = {
+        "front": [_entry(problem, point) for point in points],
+        "unknown": [[min(open_), max(open_)]] if open_ else [],
+    }
+    goal = Objective(name="price", value=points[0].price) if open_ else None
+    return Solution(
+        schedule=points[0].plan,
+        optimal=not open_,
+        stopped=bool(open_),
+        objective=goal,
+        notes=(_shown(points, len(open_)),),
+        details=details,
+    )
+
+
+def _entry(problem: DivisibleLoad, point: Point) -> dict[str, Any]:
+    decided = Decided.of(problem, point.plan)
+    plan = entry_of(problem.star.names, decided.plan(point.plan), decided.behind)
+    return {"time": point.time, "price": point.price, **plan}
+
+
+def _shown(points: list[Point], unproved: int) -> str:
+    ends = [f"{point.time:.4g} s {point.price:.4g}" for point in points]
+    few = ends if len(ends) <= 6 else [*ends[:3], "…", *ends[-3:]]
+    text = f"{len(points)} point{'s' if len(points) > 1 else ''} of the front (time and price): "
+    text += "; ".join(few)
+    return f"{text}; {unproved} of them are not proved" if unproved else text

@@ -1,0 +1,233 @@
+"""The least price, budgets for time, and fronts, against all plans of small problems."""
+
+import doctest
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from makespan import (
+    Affine,
+    DivisibleLoad,
+    Master,
+    Price,
+    ProblemError,
+    Star,
+    Worker,
+    check,
+    read_problem,
+    read_result,
+    save,
+    solve,
+)
+from makespan.flow.kinds import KINDS
+from tests.oracles.divisible_any import best, covers
+from tests.oracles.divisible_random import random_problem
+
+
+def priced(problem, rng):
+    """The problem with a price for each worker, some of them for time."""
+    columns = {
+        "price_fixed": [rng.choice((0, 0, 1, 4)) for _ in problem.star.names],
+        "price_per_unit": [rng.choice((0, 0.5, 1, 3)) for _ in problem.star.names],
+        "price_per_second": [rng.choice((0, 0, 0.2, 1)) for _ in problem.star.names],
+    }
+    return replace(problem, platform=problem.star.changed(**columns))
+
+
+def drawn(seed, **fields):
+    """A random problem on a star with a load, prices and these fields."""
+    rng = random.Random(seed)
+    while True:
+        problem = random_problem(rng)
+        if not problem.is_star or not problem.load or problem.integral or not len(problem.star):
+            continue
+        if problem.transfers is not None or problem.chooses_master:
+            continue
+        try:
+            found = replace(priced(problem, rng), **fields)
+        except ProblemError:
+            continue
+        if covers(found):
+            return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_least_price_is_that_of_all_plans(seed):
+    problem = drawn(seed, objective="price")
+    result = solve(problem, time_limit=20)
+    least = best(problem)
+    if least is None:
+        assert result.status == "infeasible"
+        return
+    assert result.objective.name == "price"
+    assert result.objective.value == pytest.approx(result.answer.get("price", 0.0), abs=1e-7)
+    assert result.objective.value >= least - 1e-6 * max(1.0, least)
+    if result.status == "optimal":
+        assert result.objective.value == pytest.approx(least, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_budget_pays_for_time(seed):
+    """Within a budget for time, too, the fastest plan is that of all plans."""
+    problem = drawn(100 + seed, budget=9.0, deadline=None)
+    result = solve(problem, time_limit=20)
+    least = best(problem)
+    if least is None:
+        assert result.status == "infeasible"
+        return
+    assert result.makespan >= least - 1e-6
+    if result.status == "optimal":
+        assert result.makespan == pytest.approx(least, rel=1e-6)
+
+
+CLOUD = Star(
+    [
+        Worker(send=0.5, compute=1.0, price=Affine(5, 3)),
+        Worker(send=0.4, compute=2.0, price=Price(1, 1, 0.5)),
+        Worker(send=0.3, compute=3.0, price=Affine(0, 0.5)),
+    ]
+)
+
+
+def test_the_front_is_made_of_optima():
+    """Each point is the least price by its time, from the fastest plan to the cheapest one."""
+    problem = DivisibleLoad(load=10.0, platform=CLOUD, objective="pareto")
+    result = solve(problem)
+    assert result.status == "optimal"
+    front = result.details["front"]
+    assert result.details["unknown"] == []
+    times = [point["time"] for point in front]
+    prices = [point["price"] for point in front]
+    assert times == sorted(times)
+    assert prices == sorted(prices, reverse=True)
+    one = replace(problem, objective="price")
+    assert times[0] == pytest.approx(best(replace(problem, objective="makespan")))
+    assert prices[-1] == pytest.approx(best(one))
+    for point in front:
+        by_then = replace(one, deadline=point["time"] * (1 + 1e-9))
+        assert point["price"] == pytest.approx(best(by_then), rel=1e-6)
+
+
+def test_the_plans_of_a_front_can_be_chosen(tmp_path):
+    """A page shows the plan of each point, valid and of its time; a file keeps them."""
+    problem = DivisibleLoad(load=10.0, platform=CLOUD, objective="pareto")
+    result = solve(problem, points=4)
+    save(result, tmp_path / "front.json")
+    again = read_result(tmp_path / "front.json")
+    assert again.problem == problem
+    plans = KINDS["divisible"].pictures.alternatives(again.problem, again.details)
+    assert len(plans) == len(result.details["front"])
+    for values, schedule in plans:
+        assert schedule.makespan == pytest.approx(dict(values)["time"])
+        assert check(replace(problem, objective="makespan"), schedule).ok
+    assert "front" in save_text(result, tmp_path)
+
+
+def save_text(result, folder):
+    save(result, folder / "front.html")
+    return (folder / "front.html").read_text(encoding="utf-8")
+
+
+def test_more_points_lie_on_the_same_front():
+    problem = DivisibleLoad(load=10.0, platform=CLOUD, objective="pareto")
+    few, many = (solve(problem, points=points).details["front"] for points in (3, 9))
+    times, prices = ([point[name] for point in many] for name in ("time", "price"))
+    for point in few:
+        place = int(np.argmin(np.abs(np.array(times) - point["time"])))
+        assert times[place] == pytest.approx(point["time"])
+        assert prices[place] == pytest.approx(point["price"])
+
+
+def test_the_referee_counts_seconds():
+    """A plan whose price for time is above the budget is not valid."""
+    star = Star([Worker(send=1.0, compute=3.0, price=Price(1.0, 0.0, 2.0))])
+    schedule = solve(DivisibleLoad(load=10.0, platform=star)).schedule  # ends at 40
+    assert check(DivisibleLoad(load=10.0, platform=star, budget=81.0), schedule).ok
+    report = check(DivisibleLoad(load=10.0, platform=star, budget=80.0), schedule)
+    assert [violation.rule for violation in report.violations] == ["budget"]
+    assert solve(DivisibleLoad(load=10.0, platform=star, budget=80.0)).status == "infeasible"
+
+
+def test_a_master_that_computes_is_free():
+    star = Star([Worker(send=1.0, compute=3.0, price=1.0)], master=Master(compute=10.0))
+    result = solve(DivisibleLoad(load=10.0, platform=star, objective="price", deadline=50.0))
+    assert result.answer["loads"] == pytest.approx({"P0": 5.0, "P1": 5.0})
+    assert result.objective.value == pytest.approx(5.0)
+
+
+def test_prices_keep_their_form(tmp_path):
+    """A price for seconds stands in files, as rows and as columns."""
+    problem = DivisibleLoad(load=10.0, platform=CLOUD, objective="price")
+    data = KINDS["divisible"].file.write(problem)
+    assert data["platform"]["workers"][1]["price"] == {
+        "fixed": 1.0, "per_unit": 1.0, "per_second": 0.5,
+    }  # fmt: skip
+    assert KINDS["divisible"].file.read(data) == problem
+    many = Star.from_arrays(
+        send_per_unit=np.ones(1200), compute_per_unit=2.0, price_per_second=np.arange(1200.0)
+    )
+    large = DivisibleLoad(load=10.0, platform=many)
+    written = KINDS["divisible"].file.write(large)
+    assert "price_per_second" in written["platform"]["columns"]
+    assert KINDS["divisible"].file.read(written) == large
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"objective": "price", "deadline": 3.0}, "'price' needs a load"),
+        ({"objective": "cost", "load": 1.0}, "objective: 'cost' is not"),
+    ],
+)
+def test_objectives_that_are_not_allowed(fields, text):
+    with pytest.raises(ProblemError, match=text):
+        DivisibleLoad(platform=CLOUD, **fields)
+
+
+def test_negative_prices_are_refused():
+    star = Star([Worker(send=1.0, compute=1.0, price=Price(0.0, 0.0, -1.0))])
+    with pytest.raises(ProblemError, match=r"price\.per_second: -1\.0 is negative"):
+        DivisibleLoad(load=1.0, platform=star)
+
+
+def test_energy_by_states_is_a_price():
+    """What DLT-Studio counts, state by state, is the price that the page says."""
+    idle, start, network = 2.0, 5.0, 3.0
+    joules = (9.0, 7.0)
+    workers = [
+        Worker(send=Affine(0.5, 0.4), compute=1.0), Worker(send=Affine(0.3, 0.6), compute=1.5),
+    ]  # fmt: skip
+    priced = [
+        replace(
+            each,
+            price=Price(
+                (start - idle) * each.send.fixed - idle * each.compute.fixed,
+                (network - idle) * each.send.per_unit + of_unit - idle * each.compute.per_unit,
+                idle,
+            ),
+        )
+        for each, of_unit in zip(workers, joules, strict=True)
+    ]
+    result = solve(DivisibleLoad(load=10.0, platform=Star(priced), objective="price"))
+    energy = 0.0
+    for worker, name, of_unit in zip(workers, ("P1", "P2"), joules, strict=True):
+        load = result.answer["loads"][name]
+        if load > 0:
+            sending, computing = worker.send.per_unit * load, worker.compute.per_unit * load
+            busy = worker.send.fixed + sending + computing
+            energy += start * worker.send.fixed + network * sending + of_unit * load
+            energy += idle * (result.makespan - busy)
+    assert result.objective.value == pytest.approx(energy)
+
+
+def test_the_page_is_true():
+    """What the page shows is what happens, and its example is the file's."""
+    root = Path(__file__).parents[2]
+    assert doctest.testfile(str(root / "docs/divisible.md"), module_relative=False).failed == 0
+    stated = read_problem(root / "examples/prices/rented_workers.toml")
+    assert stated.star.changed() == Star(
+        [replace(each, name=n) for each, n in zip(CLOUD.workers, stated.star.names, strict=True)]
+    )
