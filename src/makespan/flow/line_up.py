@@ -60,6 +60,7 @@ def run_line_up(
             race.late |= made.schedule is not None and solution.schedule is None
             race.enter(method.name, solution, used)
             control.incumbent = race.best.solution if race.best is not None else None
+            control.report(*race.known)
             if race.decided:
                 break
         ended = control.expired() or race.stopped
@@ -90,6 +91,16 @@ class _Race:
     @property
     def has_plan(self) -> bool:
         return self.best is not None and self.best.solution.schedule is not None
+
+    @property
+    def known(self) -> tuple[float | None, float | None]:
+        """The value of the best plan, of what is optimised, and the bound on it."""
+        if self.best is None or self.best.solution.schedule is None:
+            return None, self.bound
+        objective = self.best.solution.objective
+        if objective is not None:
+            return objective.value, objective.bound
+        return self.best.solution.makespan, self.bound
 
     @property
     def decided(self) -> bool:

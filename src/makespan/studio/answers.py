@@ -13,8 +13,9 @@ from makespan.core.schedule import Schedule
 from makespan.flow.answer import as_json, result_as_dict
 from makespan.flow.check import check as checked
 from makespan.flow.comparison.compare import comparing
-from makespan.flow.files.files import as_dict, as_text, problem_of
+from makespan.flow.files.files import as_dict, as_text, file_of, problem_of
 from makespan.flow.files.results import result_of, schedule_of
+from makespan.flow.files.schema import schema as schema_of_kind
 from makespan.flow.kinds import KINDS
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
@@ -27,10 +28,12 @@ from makespan.studio.requests import (
     ExerciseRequest,
     MethodsRequest,
     ProblemRequest,
+    SaveRequest,
     SolveRequest,
     bounded,
     one_of,
 )
+from makespan.studio.snippet import snippet
 from makespan.studio.task import Task
 
 COMPARED = 12
@@ -120,6 +123,38 @@ def methods(request: Mapping[str, Any], task: Task) -> Answer:
     return found({kind: [_verdict(verdict) for verdict in methods_for(kind)] for kind in KINDS})
 
 
+def save(request: Mapping[str, Any], task: Task) -> Answer:
+    """Write a result or a problem in another format."""
+    asked = validated(SaveRequest, request)
+    one_of(result=asked.result, problem=asked.problem)
+    thing: Result | Problem
+    if asked.result is not None:
+        thing = result_from(asked.result)
+        name = "problem" if asked.format == "toml" else "plan"
+        thing = thing.problem if asked.format == "toml" else thing
+    else:
+        thing, name = ProblemRequest(problem=asked.problem).stated(), "problem"
+    suffix, media = FORMATS[asked.format]
+    if suffix == ".py":
+        content: str | bytes = snippet(thing)
+    else:
+        content = file_of(thing, name + suffix, view=asked.picture, by=asked.by, fold=asked.fold)
+    data = content.encode() if isinstance(content, str) else content
+    return Answer(200, data, media, name + suffix)
+
+
+def schema(request: Mapping[str, Any], task: Task) -> Answer:
+    """Return the JSON Schema of a kind's files."""
+    return found(schema_of_kind(request.get("kind")))
+
+
+def openapi(request: Mapping[str, Any], task: Task) -> Answer:
+    """Return what this service answers, as OpenAPI says it."""
+    from makespan.studio.openapi import document
+
+    return found(document())
+
+
 def result_from(data: Mapping[str, Any]) -> Result:
     """Return the result that a request holds, with what an answer had beside it left out."""
     own = {name: value for name, value in data.items() if name != "view"}
@@ -155,6 +190,18 @@ def _view(plans: list[Any], stated: Problem | None = None) -> dict[str, Any]:
     return page_data(charts)
 
 
+FORMATS = {
+    "toml": (".toml", "application/toml"),
+    "json": (".json", "application/json"),
+    "csv": (".csv", "text/csv; charset=utf-8"),
+    "svg": (".svg", "image/svg+xml"),
+    "png": (".png", "image/png"),
+    "pdf": (".pdf", "application/pdf"),
+    "html": (".html", "text/html; charset=utf-8"),
+    "trace": (".trace.json", "application/json"),
+    "python": (".py", "text/x-python; charset=utf-8"),
+}
+"""What is saved, its suffix and its media type."""
 ANSWERS: dict[str, Callable[[Mapping[str, Any], Task], Answer]] = {
     "problem": problem,
     "solve": solve,
@@ -162,4 +209,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any], Task], Answer]] = {
     "check": check,
     "methods": methods,
     "exercise": exercise,
+    "save": save,
+    "schema": schema,
+    "openapi": openapi,
 }

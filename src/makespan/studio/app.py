@@ -16,7 +16,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from makespan.flow.answer import as_json
-from makespan.studio.answers import ANSWERS
 from makespan.studio.examples import examples
 from makespan.studio.guard import HEADERS, Guard, headers_of
 from makespan.studio.orders import Answer, refused
@@ -27,6 +26,8 @@ LARGEST = 8 * 2**20
 """Bytes of a request."""
 ARRIVING = 30.0  # seconds for a request to arrive
 EVENTS = "text/event-stream"
+POSTED = ("problem", "solve", "compare", "check", "methods", "save")
+"""Which answers are asked for by a document."""
 CLIENT = "x-client"
 LONGEST_NAME = 100  # characters of a client's name
 GONE = Answer(499, b"")  # nobody reads this
@@ -47,7 +48,9 @@ def application(pool: Pool, guard: Guard) -> ASGIApp:
         return _response(Answer(200, as_json({"stopped": pool.stop(client or "")}).encode()))
 
     routes = [Route(path, _giving(answer)) for path, answer in paths.items()]
-    routes += [Route(f"/api/{what}", _asking(pool, what), methods=["POST"]) for what in ANSWERS]
+    routes += [Route(f"/api/{what}", _asking(pool, what), methods=["POST"]) for what in POSTED]
+    routes.append(Route("/openapi.json", _looking(pool, "openapi")))
+    routes.append(Route("/api/schema/{kind}", _looking(pool, "schema")))
     routes.append(Route("/api/stop", stop, methods=["POST"]))
     inner = Starlette(
         routes=routes,
@@ -80,6 +83,14 @@ def _giving(answer: Answer) -> Endpoint:
         return _response(answer)
 
     return give
+
+
+def _looking(pool: Pool, what: str) -> Endpoint:
+    async def look(request: Request) -> Response:
+        body = as_json(dict(request.path_params)).encode()
+        return _response(await _unless_gone(request, pool.answer(what, body)))
+
+    return look
 
 
 def _asking(pool: Pool, what: str) -> Endpoint:

@@ -22,8 +22,9 @@ WAITING = 64
 """Orders that may wait."""
 READING = 20.0  # seconds for what has no limit of its own, and until one is told
 BEYOND = 5.0  # seconds beyond its limit until an order is overdue
+COLD = 20.0  # seconds that first uses may take beside that, in a process that is not warm yet
 STARTUP = 120.0  # seconds that compiling and importing may take beside that
-PATIENCE = 1.0  # seconds for a process to come to an end when it was asked to
+PATIENCE = 2.0  # seconds for a process to come to an end when it was asked to
 WATCH = 0.1  # seconds between two looks at the processes
 FAILURES = 3  # processes that end before they are ready, until no more are started
 SHARE = 0.6  # of the memory that is free, for all processes together
@@ -55,7 +56,11 @@ class _Place:
         self.errors = folder / f"errors{slot}"
         self.child: Child
         self.job: _Job | None = None
-        self.ready = False
+        self.ready = self.warm = False
+
+    def allows(self, seconds: float) -> float:
+        """Return when these seconds, and what first uses may take, will be over."""
+        return time.monotonic() + seconds + (0.0 if self.warm else COLD)
 
 
 class Pool:
@@ -170,18 +175,18 @@ class Pool:
         for place in self._places:
             if place.job is job:
                 place.child.send(Stop(job.order.number))
-                job.until = min(job.until, time.monotonic() + PATIENCE)
+                job.until = min(job.until, place.allows(PATIENCE))
 
     def _turn(self) -> None:
         """Give those who are free what waits."""
         for place in self._places:
             if self._queue and place.ready and place.job is None:
                 job = place.job = self._queue.popleft()
-                job.until = time.monotonic() + READING
+                job.until = place.allows(READING)
                 place.child.send(job.order)
 
     def _start(self, place: _Place) -> None:
-        place.ready, place.job = False, None
+        place.ready, place.warm, place.job = False, False, None
 
         def arrived(child: Child, message: Any) -> None:  # in a thread of its own
             with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -200,14 +205,16 @@ class Pool:
                 place.job = None
         elif message.what == "ready":
             place.ready, self.failures = True, 0
+        elif message.what == "warm":
+            place.warm = True
         elif place.job is not None:
-            self._note(place.job, message)
+            self._note(place, place.job, message)
         self._turn()
 
-    def _note(self, job: _Job, told: Told) -> None:
+    def _note(self, place: _Place, job: _Job, told: Told) -> None:
         """Note what a process tells of the order that it is at."""
         if told.what == "limit" and not job.left:
-            job.until = time.monotonic() + told.value + BEYOND
+            job.until = place.allows(told.value + BEYOND)
         elif told.what == "startup" and told.value is not None:
             job.starting = job.starting or time.monotonic()
         elif told.what == "startup" and job.starting is not None:

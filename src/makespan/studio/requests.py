@@ -35,13 +35,7 @@ class _Stated:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        text = "The text of a problem's file: TOML, JSON, or a task graph in another format."
-        return {
-            "anyOf": [
-                {"$ref": "#/components/schemas/problem"},
-                {"type": "string", "description": text},
-            ]
-        }
+        return {"type": ["object", "string"]}
 
 
 def _stated(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -15,12 +15,13 @@ from makespan.core.system import memory
 from makespan.studio import answers
 from makespan.studio.orders import Answer, Order, Stop, Told, refused
 from makespan.studio.task import Task
-from makespan.studio.warming import WARMING
+from makespan.studio.warming import warming
 
 SPACE = (
     4 * 2**30
 )  # bytes of addresses beside those of memory: libraries map much that they never use
 PART = 0.5  # of what a process may hold, for one thing
+DONE = object()
 
 
 class Worker:
@@ -51,14 +52,15 @@ class Worker:
     def run(self, tell: Callable[[Any], None]) -> None:
         """Answer what comes; while nothing does, use what answers will need for the first time."""
         tell(Told("ready", None))
-        warming = iter(WARMING)
+        cold: Iterator[None] | None = warming()
         while True:
             try:
-                order = self._orders.get_nowait()
+                order = self._orders.get(block=cold is None)
             except Empty:
-                if next(warming, None) is not None:
-                    continue
-                order = self._orders.get()
+                if cold is not None and next(cold, DONE) is DONE:
+                    cold = None
+                    tell(Told("warm", None))
+                continue
             task = self._task = Task(order, tell)
             if self._stopped == order.number:
                 task.stop()

@@ -290,7 +290,7 @@ def schema_of(form: type[Form], title: str) -> dict[str, Any]:
 
 
 def _tidied(entry: Any) -> Any:
-    """Return a schema without generated titles and infinite defaults."""
+    """Return a schema without generated titles, and defaults that are infinite or nothing."""
     if isinstance(entry, list):
         return [_tidied(part) for part in entry]
     if not isinstance(entry, dict):
@@ -298,7 +298,9 @@ def _tidied(entry: Any) -> Any:
     return {
         key: _tidied(part)
         for key, part in entry.items()
-        if not (key == "title" and isinstance(part, str)) and part != math.inf
+        if not (key == "title" and isinstance(part, str))
+        and part != math.inf
+        and not (key == "default" and part is None)
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from makespan.flow.kinds import KINDS, kind_named
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
+HERE = "#/$defs/"
 
 
 def schema(kind: str | None = None) -> dict[str, Any]:
@@ -27,8 +28,8 @@ def schema(kind: str | None = None) -> dict[str, Any]:
         own = entry.file.schema()
         own.pop("$schema", None)
         for inner, part in own.pop("$defs", {}).items():
-            definitions[f"{name}.{inner}"] = _moved(part, name)
-        definitions[name] = _moved(own, name)
+            definitions[f"{name}.{inner}"] = moved(part, f"{HERE}{name}.")
+        definitions[name] = moved(own, f"{HERE}{name}.")
     return {
         "$schema": DRAFT,
         "title": "A problem for makespan",
@@ -50,12 +51,12 @@ def schema(kind: str | None = None) -> dict[str, Any]:
     }
 
 
-def _moved(part: Any, kind: str) -> Any:
-    """Return a part of a kind's schema with its references led to where its definitions went."""
+def moved(part: Any, start: str) -> Any:
+    """Return a part of a schema with its references led to where its definitions went."""
     if isinstance(part, list):
-        return [_moved(each, kind) for each in part]
+        return [moved(each, start) for each in part]
     if isinstance(part, dict):
-        return {key: _moved(each, kind) for key, each in part.items()}
-    if isinstance(part, str) and part.startswith("#/$defs/"):
-        return part.replace("#/$defs/", f"#/$defs/{kind}.", 1)
+        return {key: moved(each, start) for key, each in part.items()}
+    if isinstance(part, str) and part.startswith(HERE):
+        return part.replace(HERE, start, 1)
     return part

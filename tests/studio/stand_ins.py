@@ -1,0 +1,62 @@
+"""What stands in for the worker of a pool, in its processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+from makespan.studio.orders import Answer, Order, Stop, Told
+
+
+class StandIn:
+    """Does what the body of an order says."""
+
+    def __init__(self, most: float) -> None:
+        self._orders: SimpleQueue[Order] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._at = 0
+
+    def hear(self, message: Order | Stop) -> None:
+        if isinstance(message, Order):
+            self._orders.put(message)
+        elif message.number == self._at:
+            self._stopped.set()
+
+    def run(self, tell: Callable[[Any], None]) -> None:
+        tell(Told("ready", None))
+        tell(Told("warm", None))
+        while True:
+            order = self._orders.get()
+            self._at = order.number
+            self._stopped.clear()
+            word, _, number = order.body.decode().partition(" ")
+            if word == "hangs":
+                tell(Told("limit", float(number)))
+                time.sleep(60)
+            elif word == "compiles":
+                tell(Told("limit", 0.1))
+                tell(Told("startup", "compiling"))
+                time.sleep(float(number))
+                tell(Told("startup", None))
+            elif word == "waits":
+                tell(Told("limit", 60.0))
+                self._stopped.wait(float(number))
+            elif word == "grows":
+                tell(Told("limit", 60.0))
+                kept = bytearray(int(float(number)))
+                kept[::4096] = b"x" * len(kept[::4096])
+                time.sleep(60)
+            elif word == "exits":
+                os._exit(3)
+            tell(Answer(200, f"{os.getpid()} {self._stopped.is_set()}".encode()))
+
+
+class Failing:
+    """Does not even begin."""
+
+    def __init__(self, most: float) -> None:
+        raise SystemExit("not today")

@@ -1,0 +1,80 @@
+"""Many requests, a tenth of them broken or abandoned: none fails, and no process grows."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from makespan.core.system import memory
+from makespan.studio.examples import examples
+
+PROBLEMS = [example["toml"] for example in examples()]
+BROKEN = [b"{", b"\xff\xfe", b'{"problem": 1}', b'{"problem": "kind = 1"}', b"[]", b"\0" * 1000]
+HEADERS = {"content-type": "application/json"}
+MEGABYTE = 2**20
+
+
+def abandoned(address: str, body: bytes, rng: random.Random) -> None:
+    """Send a request, or a part of one, and hang up."""
+    host, port = address.removeprefix("http://").split(":")
+    head = f"POST /api/solve HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
+    whole = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(whole[: rng.choice([len(whole), len(whole) // 2, 10])])
+
+
+def ask(address: str, number: int, count: int) -> Counter[int]:
+    """Be one client: return how often each status came, 0 for requests that were abandoned."""
+    rng, statuses = random.Random(number), Counter[int]()
+    with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
+        for _ in range(count):
+            asked = {"problem": rng.choice(PROBLEMS), "time_limit": rng.choice([0.02, 0.1])}
+            body = json.dumps({**asked, "view": rng.random() < 0.5}).encode()
+            kind = rng.random()
+            if kind < 0.05:
+                abandoned(address, body, rng)
+                statuses[0] += 1
+                continue
+            if kind < 0.1:
+                body = rng.choice(BROKEN)
+            answer = client.post("/api/solve", content=body, headers=HEADERS)
+            statuses[answer.status_code] += 1
+            assert answer.json()
+    return statuses
+
+
+def held(server: subprocess.Popen[str]) -> list[int]:
+    """Return the bytes that the server and its processes hold."""
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+    return [memory.held_by(int(pid)) for pid in (server.pid, *children)]
+
+
+def soak(server: subprocess.Popen[str], address: str, clients: int, each: int) -> Counter[int]:
+    with ThreadPoolExecutor(clients) as threads:
+        asking = [threads.submit(ask, address, number, each) for number in range(clients)]
+        return sum((one.result() for one in asking), Counter())
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system tells no memory")
+@pytest.mark.parametrize(
+    ("clients", "each"), [(10, 12), pytest.param(20, 50, marks=pytest.mark.slow)]
+)
+def test_soak(clients: int, each: int, server: subprocess.Popen[str], address: str) -> None:
+    """Answers, refusals of what is broken, and nothing else; then as much memory as before."""
+    soak(server, address, clients, 6)  # every method was used once
+    before = held(server)
+    found = soak(server, address, clients, each)
+    assert found.total() == clients * each
+    assert set(found) <= {0, 200, 400, 422}
+    assert found[200] > 0.8 * found.total()
+    after = held(server)
+    assert len(after) == len(before)
+    assert sum(after) < sum(before) + 20 * MEGABYTE * len(after)
