@@ -88,7 +88,7 @@ def test_the_newest_of_a_client_counts() -> None:
     assert time.monotonic() - start < 20
 
 
-def test_an_abandoned_order_leaves_its_place() -> None:
+def test_an_abandoned_order_leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Politely where the process listens, and by force where it doesn't."""
 
     async def use(pool: Pool) -> list[bytes]:
@@ -100,6 +100,7 @@ def test_an_abandoned_order_leaves_its_place() -> None:
             found.append((await pool.answer("", b"nothing")).content.split()[0])
         return found
 
+    monkeypatch.setattr(pools, "PATIENCE", 0.5)
     first, polite, forced = within(use)
     assert first == polite != forced
 

@@ -21,10 +21,10 @@ from makespan.studio.worker import Worker
 WAITING = 64
 """Orders that may wait."""
 READING = 20.0  # seconds for what has no limit of its own, and until one is told
-BEYOND = 5.0  # seconds beyond its limit until an order is overdue
-COLD = 20.0  # seconds that first uses may take beside that, in a process that is not warm yet
+BEYOND = 15.0  # seconds beyond its limit until an order is overdue: libraries may be imported
+COLD = 30.0  # seconds that first uses may take beside that, in a process that is not warm yet
 STARTUP = 120.0  # seconds that compiling and importing may take beside that
-PATIENCE = 2.0  # seconds for a process to come to an end when it was asked to
+PATIENCE = 5.0  # seconds for a process to come to an end when it was asked to
 WATCH = 0.1  # seconds between two looks at the processes
 FAILURES = 3  # processes that end before they are ready, until no more are started
 SHARE = 0.6  # of the memory that is free, for all processes together
