@@ -26,7 +26,7 @@ LARGEST = 8 * 2**20
 """Bytes of a request."""
 ARRIVING = 30.0  # seconds for a request to arrive
 EVENTS = "text/event-stream"
-POSTED = ("problem", "solve", "compare", "check", "methods", "save")
+POSTED = ("problem", "solve", "compare", "check", "methods", "save", "exercise")
 """Which answers are asked for by a document."""
 CLIENT = "x-client"
 LONGEST_NAME = 100  # characters of a client's name

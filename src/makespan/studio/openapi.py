@@ -12,6 +12,7 @@ from makespan.flow.kinds import KINDS
 from makespan.studio.requests import (
     CheckRequest,
     CompareRequest,
+    ExerciseRequest,
     MethodsRequest,
     ProblemRequest,
     SaveRequest,
@@ -38,6 +39,7 @@ REQUESTS: dict[str, tuple[type[Form], str]] = {
     "check": (CheckRequest, "What the referee says"),
     "methods": (MethodsRequest, "The methods, and why each applies or not"),
     "save": (SaveRequest, "The file"),
+    "exercise": (ExerciseRequest, "The exercise, with its problem as files have it"),
 }
 REFUSALS = {
     400: "The request is not UTF-8 text",
