@@ -251,6 +251,11 @@ class Kind:
         """What the kind answers to other costs and one machine more; None for nothing."""
         return self._optional("what_if")
 
+    def advice(self, problem: Problem, schedule: Schedule) -> tuple[str, ...]:
+        """Return what the reader of a plan may ask for instead, a sentence each; quickly."""
+        room = self._optional("advice")
+        return () if room is None else tuple(room.notes(problem, schedule))
+
     def policy(self, name: str) -> Policy | None:
         """Return the simulation of a policy that decides while it runs; None if there is none."""
         room = self._optional("policies")

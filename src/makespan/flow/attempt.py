@@ -9,7 +9,7 @@ from makespan.core.control import Control
 from makespan.core.errors import MakespanError, MethodError, TooLarge
 from makespan.core.problem import Problem
 from makespan.flow.result import Result
-from makespan.flow.solve import GAP_LEFT, solve_controlled
+from makespan.flow.solve import GAP_LEFT, INSTEAD, solve_controlled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,8 +59,10 @@ def attempt(
 
 
 def _note(result: Result, method: str) -> str:
-    """Return the first note that says more than why a gap is left, after who found the plan."""
-    note = next((note for note in result.notes if not note.startswith(GAP_LEFT)), "")
+    """Return the first note that says more than why a gap is left, or what to ask for instead,
+    after who found the plan.
+    """
+    note = next((note for note in result.notes if not note.startswith((GAP_LEFT, INSTEAD))), "")
     if result.method != method:
         note = f"by {result.method}" + (f"; {note}" if note else "")
     return note

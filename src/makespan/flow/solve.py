@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 GAP_LEFT = "a gap is left: "  # how a note begins that says why
+INSTEAD = "instead: "  # how one begins that says what else could be asked for
 
 
 def solve(
@@ -99,6 +100,7 @@ def solve_controlled(
                         lacks = f"no {kind.name} method of 'auto' has an option"
                         _refuse_unknown(options, _options_of_auto(kind), lacks)
                     found = run_line_up(kind, problem, control, options)
+                    found.notes += _advice(kind, problem, found.solution)
                 else:
                     found = _run_named(kind, problem, control, method, options)
         except MemoryError as error:
@@ -195,6 +197,13 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
         log=tuple(step.text for step in steps),
         steps=steps,
     )
+
+
+def _advice(kind: Kind, problem: Problem, solution: Solution) -> list[str]:
+    """Return what could be asked for instead of a plan that ``auto`` made as short as it could."""
+    if solution.schedule is None or solution.objective is not None:
+        return []
+    return [INSTEAD + each for each in kind.advice(problem, solution.schedule)]
 
 
 def _why_a_gap(ended: bool) -> str:

@@ -1,0 +1,72 @@
+"""What to say of a plan for one round: whether several rounds would end much earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import applicability, find_method
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rounds.sizing import Sized, chained
+
+WORTH = 0.05  # the share of the makespan that several rounds have to save
+ENOUGH = 0.01  # more rounds have to save as much again
+MAX_WORKERS = 1_000
+ROUNDS = (2, 3, 4, 6, 8, 12, 16)
+FEWER = 0.8
+
+
+def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
+    """Return a note where several rounds end at least 5 % before a plan of one round.
+
+    The rounds serve the plan's workers, or the first of them, in the plan's order, and are sized
+    so that nobody waits (Benoit 2016, multi-round scheduling). What they reach is the end of a
+    plan, not an estimate. Complexity: O(rounds of n chunks), a few dozen times.
+    """
+    if not problem.is_star or problem.rounds != 1 or not 0 < len(problem.star) <= MAX_WORKERS:
+        return ()
+    if problem.given_sends is not None or problem.loads is not None or problem.chooses_master:
+        return ()
+    several = replace(problem, rounds="auto", options={})
+    if not applicability(find_method(problem.kind, "multi-round"), several).applies:
+        return ()
+    limit = (1 - WORTH) * schedule.makespan
+    if max(bound.value for bound in quick_bounds(several)) > limit:
+        return ()
+    best = min(_plans(several, schedule), key=lambda found: found[1].makespan, default=None)
+    if best is None or best[1].makespan > limit:
+        return ()
+    rounds, sized = best
+    saved = 1 - sized.makespan / schedule.makespan
+    return (
+        f"rounds = {rounds} would end at {sized.makespan:.6g}, {saved:.0%} earlier; "
+        "rounds = 'auto' seeks the best number",
+    )
+
+
+def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, Sized]]:
+    """Yield numbers of rounds and plans that serve the first workers of a plan in turn."""
+    order = _served(schedule)
+    while len(order):
+        end = np.inf
+        for rounds in ROUNDS:
+            with np.errstate(all="ignore"):
+                sized = chained(several, np.tile(order, rounds))
+            if sized is None or sized.makespan > end * (1 - ENOUGH):
+                break
+            end = sized.makespan
+            yield rounds, sized
+        order = order[: int(FEWER * len(order))]
+
+
+def _served(schedule: Schedule) -> Integers:
+    """Return the workers in the order in which they are served."""
+    sends = schedule.rows_of(Activity.SEND)
+    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
+    served: Integers = schedule.peer[sends] - 1
+    return served
