@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.solution import Bound
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rates.scale import seconds_scale, units_scale
@@ -15,6 +16,10 @@ RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices r
 
 CHUNKS = "the mixed-integer programme of chunks as a linear one of sums (chunk-programme)"
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
+SPREAD = (
+    "equivalent processors (Cheng and Robertazzi 1990); fixed costs spread over the most that each "
+    "node could do"
+)
 MAX_WORKERS_TO_RELAX = 16
 MAX_WORKERS_TO_START = 20_000
 
@@ -27,6 +32,12 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         found += _relaxation(problem)
     elif found and _has_sums(problem):
         found += _sums(problem)
+    if isinstance(problem.platform, Tree) and problem.has_latencies and 0 < known < np.inf:
+        from makespan.divisible.trees.spread import spread_bound
+
+        assert problem.load is not None
+        value = spread_bound(problem.platform, problem.load, known)
+        found += (Bound(value=value, name="spread tree", source=SPREAD),)
     if _has_start_up(problem, known):
         from makespan.divisible.rates.start_up import start_up_bound
 

@@ -7,6 +7,8 @@ of service. What lies side by side in a tree lies side by side in memory, too.
 
 from __future__ import annotations
 
+import numpy as np
+
 from makespan.core.numeric.jit import loop
 
 node_loop = loop(pays_from=1_000)  # nodes
@@ -123,6 +125,54 @@ def equal_finish(  # type: ignore[no-untyped-def]
         if used[place]:
             amount[place] = carried[place] - passed
     return end
+
+
+@node_loop
+def spread(  # type: ignore[no-untyped-def]
+    first, send_fixed, send, compute_fixed, compute, path_fixed, path, rate, link, most, end, load
+):
+    """Fill in what subtrees do in a second, fixed costs spread over the most that they could do.
+
+    ``path_fixed`` and ``path`` become the costs from the root, ``link`` the cost of a message for a
+    unit, ``most`` what it could carry. Return the root's rate.
+    """
+    endless = float("inf")
+    for place in range(len(send)):
+        for below in range(first[place], first[place + 1]):
+            path_fixed[below] = path_fixed[place] + send_fixed[below]
+            path[below] = path[place] + send[below]
+    for place in range(len(send) - 1, -1, -1):
+        total = 0.0
+        room = end - path_fixed[place] - compute_fixed[place]
+        alone = path[place] + compute[place]
+        if room > 0.0 and alone < endless:
+            amount = load if alone <= 0.0 or alone * load <= room else room / alone
+            seconds = endless if amount <= 0.0 else compute[place] + compute_fixed[place] / amount
+            total = 1.0 / seconds if seconds > 0.0 else endless
+        left = 1.0
+        start = first[place]
+        for below in np.argsort(np.asarray(link[start : first[place + 1]])):
+            child = start + below
+            if rate[child] <= 0.0:
+                continue
+            seconds = link[child] + 1.0 / rate[child]
+            if seconds <= 0.0:
+                total = endless
+                break
+            total += left / seconds
+            left *= (1.0 / rate[child]) / seconds
+        rate[place] = total
+        room = end - path_fixed[place]
+        if total <= 0.0 or room <= 0.0:
+            rate[place] = 0.0
+            continue
+        alone = path[place] + 1.0 / total
+        most[place] = load if alone <= 0.0 or alone * load <= room else room / alone
+        if most[place] <= 0.0:
+            rate[place] = 0.0
+            continue
+        link[place] = send[place] + send_fixed[place] / most[place]
+    return rate[0]
 
 
 @node_loop

@@ -20,6 +20,7 @@ from makespan.backends.highs import Answer, Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.trees.spread import spread_tree
 
 SLACK = 1e-4
 """Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
@@ -51,7 +52,7 @@ class TreeProgramme:
         tree = problem.platform
         assert isinstance(tree, Tree)
         self.tree, self.second = tree, horizon
-        is_open = problem.load is None
+        is_open = self.is_open = problem.load is None
         self.latest = 1.0 if is_open else 1.0 + SLACK
         cap = self._caps(np.inf if problem.load is None else problem.load)
         self.is_bounded = bool(np.isfinite(cap).all())
@@ -103,6 +104,8 @@ class TreeProgramme:
         tree, row = self.tree, self.programme.row
         rate = self.unit / self.second
         total = float(cap.sum())
+        load = np.inf if self.is_open else self.unit
+        most = spread_tree(tree, self.latest * self.second, load)[1] * ((1 + SLACK) / self.unit)
         for node, children in enumerate(tree.children):
             compute = tree.compute_per_unit[node] * rate if tree.computes[node] else 0.0
             fixed = tree.compute_fixed[node] / self.second if tree.computes[node] else 0.0
@@ -114,7 +117,7 @@ class TreeProgramme:
             row([self.amount[node], self._computes[node]], [1.0, -cap[node]], high=0.0)
             mine = [self.amount[node], *(self._carried[child] for child in children)]
             row([*mine, self._carried[node]], [1.0] * len(mine) + [-1.0], low=0.0, high=0.0)
-            row([self._carried[node], self._used[node]], [1.0, -total], high=0.0)
+            row([self._carried[node], self._used[node]], [1.0, -min(total, most[node])], high=0.0)
             row([self._computes[node], self._used[node]], [1.0, -1.0], high=0.0)
             for child in children:
                 row([self._used[child], self._used[node]], [1.0, -1.0], high=0.0)

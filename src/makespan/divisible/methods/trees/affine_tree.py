@@ -15,6 +15,7 @@ from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.equivalent import EqualFinish, equal_finish, equivalent_tree
+from makespan.divisible.trees.spread import spread_tree
 
 MAX_TRIED = 400  # nodes up to which leaving each one out is tried
 
@@ -41,7 +42,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equal finish with start-ups; nodes are left out as long as the plan then ends earlier.
 
     Children are served by link cost. Where the load is open, the most that ends by the deadline is
-    found by bisection. A heuristic: the bound is the same tree without start-ups.
+    found by bisection. A heuristic: the bound spreads fixed costs over what could be done at most.
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
@@ -94,7 +95,7 @@ def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> So
     if high >= LARGEST:
         note = "a node does any load by the deadline: no maximum"
         return Solution(schedule=None, notes=(note,))
-    return _most(problem, best, limit * equivalent_tree(tree)[0])
+    return _most(problem, best, spread_tree(tree, limit, np.inf)[0])
 
 
 def _most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
