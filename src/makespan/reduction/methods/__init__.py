@@ -5,6 +5,7 @@ AUTO = (
     "exhaustive",
     "greedy-trees",
     "segment-count",
+    "hierarchical",
     "reduce-then-broadcast",
     "reduce-scatter-all-gather",
     "earliest-due-date",

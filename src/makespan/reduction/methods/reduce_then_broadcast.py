@@ -48,7 +48,8 @@ EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 SECONDS = 2.0  # for a part, by one method
 SECONDS_MERGED = 3e-7
-"""What merging both parts of a large plan takes for a send."""
+SECONDS_AT_LEAST = 5e-6
+"""What merging both parts of a large plan takes for a send, and what any plan does at least."""
 
 
 ON_ROOT: Parts = ("reduce", "broadcast")
@@ -94,15 +95,18 @@ def _merged_parts(
     problem: Reduction, control: Control, pair: Parts, restarts: int | None
 ) -> Solution:
     claim_sends(problem)
-    first, left = control.incumbent is None, control.remaining
+    known, left = control.incumbent, control.remaining
     more = find_method("reduction", "earliest-due-date")
     more_comes = applicability(more, problem).applies and within_reach(more, problem)
     part = 4 if more_comes else 2
-    others = pair is ON_ROOT if first else more_comes  # are still to come
+    others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
+    share = math.inf if left is None else left / part if others else left
+    if known is not None and known.schedule and share < SECONDS_AT_LEAST * sends_in(problem):
+        return known
     with (
         control.reserving(SECONDS_MERGED * sends_in(problem)),
         control.aside(),
-        control.limited(left / part if others and left is not None else None),
+        control.limited(share if others and left is not None else None),
     ):
         found = _planned(problem, control, pair, restarts)
     return logged(problem, control, found)

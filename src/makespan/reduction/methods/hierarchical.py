@@ -1,0 +1,168 @@
+"""Hierarchical all-reduce: within groups, between their homes, and back, in overlapping waves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import register
+from makespan.core.schedule import Schedule
+from makespan.core.solution import Solution
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import ALL_LINKS, AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.between_groups import COMBINED, COPY, PART, between_groups
+from makespan.reduction.rules.steps import logged
+from makespan.reduction.sends import Sends, claim_sends, tables_of
+from makespan.reduction.timing import in_order
+
+MOST_GROUPS = 4096
+STEPS = 50_000_000  # about a quarter of a second
+SHAPES, TIMED = 12, 3
+ROUNDING = 1e-11
+CHILDREN = (MOST_GROUPS, 3)
+"""Of a machine in the trees between groups; few leave more time for the sends within groups."""
+
+
+class Shape(NamedTuple):
+    """So many groups of so many machines, the last ones of one less, and homes in each group.
+
+    Every home is that of one segment in each of the waves.
+    """
+
+    groups: int
+    size: int
+    homes: int
+    waves: int
+
+    @property
+    def turns(self) -> int:
+        """About how many turns it takes, but for the latency of trees that nothing hides."""
+        shared = 0 if self.groups == 1 else 3 * self.waves
+        return 2 * self.waves * (self.size - 1) + shared
+
+    @property
+    def sends(self) -> int:
+        return 2 * self.waves * (self.groups * self.size - 1)
+
+
+@register(
+    "reduction",
+    name="hierarchical",
+    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ALL_LINKS),
+    complexity="O(n m + g² m), for the number g of groups",
+    source="Jia et al. 2018 and Mikami et al. 2018: within groups, between groups, and back; here "
+    "in waves that overlap, and between machines of any two groups",
+)
+def hierarchical(problem: Reduction, control: Control) -> Solution:
+    """Combine every segment on a home in each group, between the homes, and copy it back.
+
+    While homes wait for each other, parts and copies of other waves of segments are sent. Machines
+    at one place of their groups do the same: it is groups that send to each other in turns, to
+    whatever group is free, those at place p to those at place p + r for the r-th part.
+    """
+    claim_sends(problem)
+    lower_bound = best_bound(problem)
+    met = lower_bound * (1 + ROUNDING)
+    found: list[tuple[int, int, Shape, Integers]] = []
+    for shape in _shapes(problem):
+        for children in CHILDREN:
+            if found and control.expired():
+                break
+            turns, rows = _turns(problem, shape, children)
+            found.append((turns, len(found), shape, rows))
+    found.sort(key=lambda each: each[:2])
+    best: Schedule | None = None
+    for _, _, shape, rows in found[:TIMED]:
+        if best is not None and (best.makespan <= met or control.expired()):
+            break
+        schedule = in_order(problem, _sends(problem, shape, rows))
+        assert schedule is not None
+        best = schedule if best is None or schedule.makespan < best.makespan else best
+    return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
+
+
+def _shapes(problem: Reduction) -> list[Shape]:
+    """Return the shapes that promise the fewest turns."""
+    found: dict[tuple[int, int], Shape] = {}
+    for shape in _divided(len(problem.machines), problem.items):
+        if shape.groups * shape.sends <= STEPS or shape.groups == 1:
+            found.setdefault((shape.size, shape.waves), shape)
+    tables = tables_of(problem)
+    longest = float(np.max(tables.latency) + np.max(tables.reduce)) / float(
+        np.max(tables.transfer) or 1
+    )
+    depth = 2 * len(problem.machines).bit_length() * (1 + longest)
+
+    def turns(shape: Shape) -> float:
+        return shape.turns + (depth if shape.groups > 1 == shape.waves else 0.0)
+
+    return sorted(found.values(), key=turns)[:SHAPES]
+
+
+def _divided(machines: int, segments: int) -> Iterator[Shape]:
+    for groups in range(1, min(machines, MOST_GROUPS) + 1):
+        size = -(-machines // groups)
+        homes = size if size * groups == machines else size - 1
+        if homes:
+            waves = -(-segments // homes)
+            yield Shape(groups, size, -(-segments // waves), waves)
+
+
+def _turns(problem: Reduction, shape: Shape, children: int) -> tuple[int, Integers]:
+    """Return how many turns the groups take, and who sends what in each."""
+    tables = tables_of(problem)
+    transfer, latency, reduce = (float(np.mean(table)) for table in tables[:3])
+    turn = transfer or reduce or 1.0
+    groups, waves = shape.groups, shape.waves
+    place = (np.arange(groups) + (np.arange(waves) * groups // waves)[:, None]) % groups
+    order = np.argsort(place, axis=1)
+    trees = []
+    for work in (reduce, 0.0):
+        length, period = (np.ceil(each / turn) for each in (latency + transfer + work, work))
+        parents = _grown(groups, int(length), max(1, int(period)), children)[place]
+        of_group = np.take_along_axis(order, np.maximum(parents, 0), axis=1)
+        trees.append(np.where(parents < 0, -1, of_group))
+    rows = np.empty((shape.sends, 5), dtype=np.int64)
+    loop = between_groups.at(shape.sends * groups)
+    return loop(waves, shape.size - 1, latency, turn, reduce, *trees, order, rows), rows
+
+
+def _grown(count: int, length: int, period: int, children: int) -> Integers:
+    """Return the tree of a broadcast that grows as fast as it can, in order of arrival."""
+    parents, degree = np.full(count, -1), [0] * count
+    heap = [(length, 0)]
+    for taker in range(1, count):
+        arrival, giver = heappop(heap)
+        parents[taker] = giver
+        degree[giver] += 1
+        if degree[giver] < children:
+            heappush(heap, (arrival + period, giver))
+        heappush(heap, (arrival + length, taker))
+    return parents
+
+
+def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
+    """Return the sends of machines: of every home's segment, those that groups make."""
+    sender, receiver, wave, kind, left = (column[:, None] for column in rows.T)
+    home = np.arange(shape.homes)
+    within = kind * (COPY - kind) == PART  # not between homes
+    other = (home - np.where(within, shape.size - left, 0)) % shape.size
+    there = kind <= COMBINED
+    place: Any = np.where(there, other, home), np.where(there, home, other)
+    full = len(problem.machines) - shape.groups * (shape.size - 1)
+    size = np.where(np.arange(shape.groups) < full, shape.size, shape.size - 1)
+    first = np.cumsum(size) - size
+    segment = np.broadcast_to(wave * shape.homes + home, place[0].shape)
+    real = (segment < problem.items) & (other < np.where(there, size[sender], size[receiver]))
+    return Sends(
+        sender=(first[sender] + place[0])[real],
+        receiver=(first[receiver] + place[1])[real],
+        segment=segment[real],
+        final=np.broadcast_to(~there, real.shape)[real],
+    )

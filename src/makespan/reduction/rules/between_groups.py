@@ -1,0 +1,150 @@
+"""The loop of the hierarchical all-reduce: groups of machines that send to each other in turns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from makespan.core.numeric.jit import loop
+
+PART, COMBINED, SPREAD, COPY = range(4)
+
+
+@loop(pays_from=500)
+def between_groups(  # type: ignore[no-untyped-def]
+    waves, own, latency, transfer, combine, up, down, order, rows
+):
+    """Let every group send to one other, or to itself, a turn; return how many turns it takes.
+
+    Every group sends its parts of a wave in ``own`` turns, to whatever group is free. When all
+    have, what was combined goes along the tree ``up`` of the wave, then back along ``down``: (wave,
+    group), with -1 for the root. ``order`` (wave, place) are the groups by when the tree down
+    reaches them. Whoever has a wave complete then sends copies to those that need them, ``own``
+    turns each. Trees go first, then parts, then copies. Times are in one unit.
+
+    ``rows`` gets the turns: sender, receiver, wave, kind, and how many parts the sender, or copies
+    the receiver, had left of the wave.
+
+    Complexity: O(g) for each of the sends of g groups.
+    """
+    groups = up.shape[1]
+    zero = latency * 0
+    left = np.full((groups, waves), own, np.int64)
+    lacks = np.full((groups, waves), own, np.int64)
+    due = np.full(groups, own * waves, np.int64)  # what is still to come, but for parts
+    unsent = np.full(waves, own * groups, np.int64)
+    lacking = unsent.copy()  # by all
+    open_trees = np.full(waves, 2 * (groups - 1), np.int64)
+    waits = np.zeros((groups, waves), np.int64)
+    given = np.zeros((groups, waves), np.bool_)
+    has = np.zeros((groups, waves), np.bool_)
+    ready = np.full((groups, waves), zero)  # when all that has come is combined, or the copy there
+    child = np.zeros((groups, waves), np.int64)  # place from which on a copy has to be made
+    unit = np.full(groups, zero)
+    out_free = np.ones(groups, np.bool_)
+    in_free = np.ones(groups, np.bool_)
+    for wave in range(waves):
+        for group in range(groups):
+            if up[wave, group] >= 0:
+                waits[up[wave, group], wave] += 1
+                due[up[wave, group]] += 1
+    total = len(rows)
+    load = due.copy()  # all that comes, with the parts that have
+    load += waves
+    done = turn = first = 0
+    while done < total:
+        now = turn * transfer
+        arrival = now + latency + transfer
+        out_free[:] = True
+        in_free[:] = True
+        while first < waves and lacking[first] == 0 and open_trees[first] == 0:
+            first += 1
+        for wave in range(first, waves):
+            if unsent[wave] > 0:
+                break
+            if open_trees[wave] == 0 and own == 0:
+                continue
+            for place in range(groups):
+                group = order[wave, place]
+                if ready[group, wave] > now or (given[group, wave] and not has[group, wave]):
+                    continue
+                if not has[group, wave]:
+                    parent = up[wave, group]
+                    if waits[group, wave] > 0:
+                        continue
+                    if parent < 0:
+                        has[group, wave] = True
+                    elif out_free[group] and in_free[parent]:
+                        out_free[group] = in_free[parent] = False
+                        given[group, wave] = True
+                        waits[parent, wave] -= 1
+                        due[parent] -= 1
+                        unit[parent] = max(unit[parent], arrival) + combine
+                        ready[parent, wave] = max(ready[parent, wave], unit[parent])
+                        open_trees[wave] -= 1
+                        rows[done, 0], rows[done, 1], rows[done, 2] = group, parent, wave
+                        rows[done, 3], rows[done, 4] = COMBINED, 0
+                        done += 1
+                        continue
+                if not has[group, wave] or not out_free[group]:
+                    continue
+                for other in range(max(child[group, wave], place + 1), groups):
+                    taker = order[wave, other]
+                    if down[wave, taker] == group:
+                        if in_free[taker]:
+                            out_free[group] = in_free[taker] = False
+                            child[group, wave] = other + 1
+                            has[taker, wave] = True
+                            ready[taker, wave] = arrival
+                            open_trees[wave] -= 1
+                            rows[done, 0], rows[done, 1], rows[done, 2] = group, taker, wave
+                            rows[done, 3], rows[done, 4] = SPREAD, 0
+                            done += 1
+                        break
+                    child[group, wave] = other + 1
+        for sender in range(groups):  # parts, to those to whom the least is still to come
+            wave = first
+            while wave < waves and left[sender, wave] == 0:
+                wave += 1
+            if not out_free[sender] or wave == waves:
+                continue
+            receiver = -1
+            for shift in range(groups):
+                other = (sender + shift) % groups
+                if in_free[other] and (receiver < 0 or load[other] < load[receiver]):
+                    receiver = other
+            if receiver < 0:
+                break
+            out_free[sender] = in_free[receiver] = False
+            unit[receiver] = max(unit[receiver], arrival) + combine
+            ready[receiver, wave] = max(ready[receiver, wave], unit[receiver])
+            rows[done, 0], rows[done, 1], rows[done, 2] = sender, receiver, wave
+            rows[done, 3], rows[done, 4] = PART, left[sender, wave]
+            left[sender, wave] -= 1
+            load[receiver] += 1
+            unsent[wave] -= 1
+            done += 1
+        for step in range(groups):  # copies, to those to whom the most is
+            sender = (turn + step) % groups
+            for wave in range(first, waves):
+                if not out_free[sender]:
+                    break
+                if not has[sender, wave] or ready[sender, wave] > now or lacking[wave] == 0:
+                    continue
+                receiver = -1
+                for shift in range(groups):
+                    other = (sender + shift) % groups
+                    if not in_free[other] or lacks[other, wave] == 0:
+                        continue
+                    if receiver < 0 or due[other] > due[receiver]:
+                        receiver = other
+                if receiver < 0:
+                    continue
+                out_free[sender] = in_free[receiver] = False
+                rows[done, 0], rows[done, 1], rows[done, 2] = sender, receiver, wave
+                rows[done, 3], rows[done, 4] = COPY, lacks[receiver, wave]
+                lacks[receiver, wave] -= 1
+                due[receiver] -= 1
+                lacking[wave] -= 1
+                done += 1
+        turn += 1
+    return turn

@@ -1,0 +1,82 @@
+"""Hierarchical all-reduce: valid for all numbers of machines and segments, near the bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan import Reduction
+from makespan.reduction.bounds import bounds
+
+
+def held(problem: Reduction) -> float:
+    """Assert that the referee, which every result passes, accepts the plan, and no bound is above.
+
+    Return how much later than the best bound it ends.
+    """
+    found = makespan.solve(problem, method="hierarchical")
+    assert found.makespan is not None
+    best = max(bound.value for bound in bounds(problem))
+    assert best <= found.makespan * (1 + 1e-9)
+    return found.makespan / best - 1 if best else 0.0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_plans_are_valid(seed: int) -> None:
+    """Also where times differ or are 0, segments have sizes, or groups have different sizes."""
+    rng = np.random.default_rng(seed)
+    n, m = (int(count) for count in rng.integers(1, 14, 2))
+    equal = seed % 3 == 0
+    latency, transfer, reduce = (
+        rng.integers(0, 9, () if equal else shape) / 4 for shape in ((n, n), (n, n), n)
+    )
+    sizes = rng.integers(1, 5, m) / 2 if seed % 4 == 0 else None
+    held(
+        Reduction(
+            machines=n, segments=m, collective="all-reduce", latency=latency,
+            transfer=transfer, reduce=reduce, segment_sizes=sizes,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (7, 5), (9, 4)])
+def test_both_forms_of_the_loop(n: int, m: int) -> None:
+    """As plain Python, and compiled."""
+    held(
+        Reduction(machines=n, segments=m, collective="all-reduce", latency=1, transfer=1, reduce=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "n", "m", "most"),
+    [
+        ((0, 1, 0), 64, 64, 0.04),
+        ((1, 1, 0.5), 64, 24, 0.0),  # the trees of three waves are hidden
+        ((1.1, 1, 1.3), 64, 64, 0.0),
+        ((1, 1, 0.5), 1024, 64, 0.05),
+        ((1, 1, 0.5), 200, 200, 0.0),  # one group
+    ],
+)
+def test_plans_are_near_their_bounds(times: Any, n: int, m: int, most: float) -> None:
+    """Where machines can be dealt to groups, waves leave no port idle."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
+        reduce=reduce,
+    )  # fmt: skip
+    assert held(problem) <= most + 1e-9
+
+
+def test_large_all_reduces_keep_to_the_limit_with_the_plan_that_is_there() -> None:
+    """Methods that would take longer than is left leave the plan as it is."""
+    problem = Reduction(
+        machines=600, segments=300, collective="all-reduce", latency=1, transfer=1, reduce=0.5
+    )
+    found = makespan.solve(problem, time_limit=0.5)
+    assert found.method == "hierarchical"
+    assert found.makespan is not None
+    assert found.makespan <= 1.02 * found.lower_bound
