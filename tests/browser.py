@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TURNING = "turned = new Promise(done => addEventListener('wheel', done, {once: true})); 0"
-PATIENCE = 60.0
+PATIENCE = 12.0
 LAUNCHES = 4
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
@@ -94,11 +94,16 @@ class Browser:
         with self._thread:
             self._do(self._stop)
 
-    def open(self, path: Path) -> None:
-        """Load a page and wait until its script has run."""
-        self._do(lambda: self.page.goto(path.resolve().as_uri()))
+    def open(self, place: Path | str) -> None:
+        """Load a page, of a file or of an address, and wait until its script has run."""
+        address = place if isinstance(place, str) else place.resolve().as_uri()
+        self._do(lambda: self.page.goto(address))
         self.wait("globalThis.makespan !== undefined")
         self.settle()
+
+    def do(self, act: Callable[[Page], Found]) -> Found:
+        """Return what is done with Playwright's own page, in its thread."""
+        return self._do(lambda: act(self.page))
 
     def value(self, expression: str) -> Any:
         """Return the value of a JavaScript expression."""

@@ -29,8 +29,10 @@ function choose(exercise) {
   });
   list.value = known.indexOf(exercise);
   list.addEventListener("change", () => choose(known[list.value]));
-  const label = element("label", "Exercise ", "field wide");
-  label.append(list);
+  const label = element("label", "Exercise");
+  label.htmlFor = list.id;
+  const chooser = element("div", undefined, "field wide");
+  chooser.append(label, list);
   const hints = element("ol", undefined, "hints");
   const more = button("A hint", () => {
     hints.append(element("li", exercise.hints[hints.children.length]));
@@ -42,7 +44,7 @@ function choose(exercise) {
     judge();
   });
   part("exercise").replaceChildren(
-    row(label, opener()),
+    row(chooser, opener()),
     element("h2", exercise.title),
     element("p", exercise.question, "question"),
     row(more, button("Clear", () => board.clear(), "Take everything off the board"), button("Reveal the best plan", reveal), button("Play with the problem", play, "Leave the exercise and change its problem")),

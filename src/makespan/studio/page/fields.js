@@ -35,7 +35,7 @@ export function entry(label, path, { empty = "", title, get, put, text = false, 
   get ??= (problem) => at(problem, path);
   put ??= (problem, value) => set(problem, path, value);
   input.value = shown(get(state.problem));
-  const place = placeOf(path);
+  const place = path ? placeOf(path) : label;
   const change = (value) => edit((problem) => put(problem, value), { place });
   const box = labelled(label, input, path, title);
   if (wide) box.classList.add("wide");

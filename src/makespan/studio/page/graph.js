@@ -103,9 +103,8 @@ export class Graph {
       const d = `M${x} ${y}C${x + bend} ${y} ${goalX - bend} ${goalY} ${goalX} ${goalY}`;
       path.setAttribute("d", d);
       wide.setAttribute("d", d);
-      // nearer to the end than to the start: arrows that leave one task part only then
-      text.setAttribute("x", x + 0.62 * (goalX - x));
-      text.setAttribute("y", y + 0.73 * (goalY - y) - 4);
+      text.setAttribute("x", (x + goalX) / 2);
+      text.setAttribute("y", (y + goalY) / 2 - 4);
     };
     one.place();
     const act = () => this.choose({ edge: [edge.from, edge.to] });

@@ -6,6 +6,17 @@ import * as partition from "./partition.js";
 import * as reduction from "./reduction.js";
 import * as taskgraph from "./taskgraph.js";
 
+const EMPTY = {
+  divisible: { load: 1, platform: { topology: "star", workers: [{ name: "P1", send: 1, compute: 1 }] } },
+  taskgraph: { tasks: [{ name: "1", work: 1 }], edges: [], network: { machines: [{ name: "M1" }] } },
+  partition: { tasks: 1, resources: [{ name: "R1", costs: [0, 1] }] },
+  independent: { machines: 1, durations: [1], preemptive: false },
+  reduction: { machines: 2, segments: 1, latency: 0, transfer: 1, reduce: 1 },
+};
+
+// The least problem of a kind, to begin with.
+export const empty = (kind) => ({ format: "makespan.problem/1", kind, ...structuredClone(EMPTY[kind]) });
+
 export const KINDS = {
   divisible: { word: "Divisible load", form: divisible.divisible, ...divisible, one: "worker" },
   taskgraph: { word: "Task graph", form: taskgraph.taskgraph, ...taskgraph, one: "machine" },

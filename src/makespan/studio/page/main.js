@@ -10,7 +10,7 @@ import { listenToAway } from "./away.js";
 import { listenToBeside, offerMethods } from "./beside.js";
 import { startExercises } from "./exercises.js";
 import { showMistakes } from "./fields.js";
-import { KINDS } from "./kinds.js";
+import { empty, KINDS } from "./kinds.js";
 import { linked } from "./link.js";
 import { followPlan, outcome, solve, stopSearch, verdictOf } from "./solving.js";
 import { canRedo, canUndo, follow, put, redo, state, undo } from "./state.js";
@@ -26,6 +26,9 @@ function offerExamples(kind) {
   const list = part("example");
   list.replaceChildren(element("option", "choose…"));
   list.options[0].value = "";
+  const least = element("option", "an empty one, to begin with");
+  least.value = "empty";
+  list.append(least);
   examples.forEach((one, index) => {
     if (one.kind !== kind) return;
     const option = element("option", one.title);
@@ -96,7 +99,9 @@ for (const [kind, { word }] of Object.entries(KINDS)) {
 }
 part("kind").addEventListener("change", () => firstOf(part("kind").value));
 part("example").addEventListener("change", () => {
-  if (part("example").value !== "") choose(examples[part("example").value].toml);
+  const { value } = part("example");
+  if (value === "empty") put(empty(part("kind").value), "new");
+  else if (value !== "") choose(examples[value].toml);
 });
 part("toml").addEventListener("input", (event) => {
   clearTimeout(typing);

@@ -32,6 +32,7 @@ export async function solve() {
   const { signal } = abort;
   outcome.busy = true;
   const isNow = () => turn === current;
+  const slow = setTimeout(() => document.body.classList.add("waiting"), 300);
   try {
     if (outcome.methods.length > 1) {
       const { problem } = asked();
@@ -39,22 +40,34 @@ export async function solve() {
       if (isNow()) await show(answer, isNow);
     } else {
       const order = { ...asked(), view: true, steps: size(state.problem) <= STEPS_UP_TO };
-      const answer = await post("/api/solve", { ...order, time_limit: QUICK }, signal, "solve");
-      if (isNow()) await show(answer, isNow);
+      const answer = await quickly(order, signal);
+      if (isNow() && answer) await show(answer, isNow);
       if (isNow() && wasCut(answer)) await searchOn(order, answer, signal, isNow);
     }
   } catch (error) {
     if (error.name === "AbortError" || error.status === 409 || !isNow()) return;
     outcome.result = null;
     progress(null);
+    document.body.classList.remove("waiting");
     for (const act of followers) act(error);
   } finally {
+    clearTimeout(slow);
     if (isNow()) outcome.busy = false;
   }
 }
 
+// The plan that is found at once; null on a machine that is too busy for any.
+async function quickly(order, signal) {
+  try {
+    return await post("/api/solve", { ...order, time_limit: QUICK }, signal, "solve");
+  } catch (error) {
+    if (error.status !== 504) throw error;
+    return null;
+  }
+}
+
 // A search that the limit ended may find more; one that had ended by itself won't.
-const wasCut = (result) => result.status === "limit" || (result.status === "feasible" && result.runtime >= 0.6 * QUICK);
+const wasCut = (result) => !result || result.status === "limit" || (result.status === "feasible" && result.runtime >= 0.6 * QUICK);
 
 async function searchOn(order, before, signal, isNow) {
   const began = performance.now();
@@ -77,8 +90,8 @@ function progress(value, before) {
   const [bar, words] = [home.querySelector("progress"), home.querySelector("span")];
   bar.max = LONGER;
   bar.value = value.seconds;
-  const best = value.value ?? before.objective?.value ?? before.makespan;
-  const bound = value.bound ?? before.lower_bound;
+  const best = value.value ?? before?.objective?.value ?? before?.makespan;
+  const bound = value.bound ?? before?.lower_bound;
   words.textContent = [
     `searching on, ${Math.round(value.seconds)} of ${LONGER} s`,
     ...(typeof best === "number" ? [`best ${written(Number(best.toPrecision(6)))}`] : []),
@@ -106,6 +119,7 @@ export async function showView(view, isWanted = () => true) {
   const charts = document.getElementById("charts");
   charts.classList.toggle("one", shown.length === 1);
   document.getElementById("tools").hidden = !shown.length;
+  document.body.classList.remove("waiting");
   if (shown.length) showPlans(shown);
   else charts.replaceChildren();
   return true;

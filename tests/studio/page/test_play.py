@@ -1,0 +1,307 @@
+"""Play: problems made by mouse and by keys, the file in step, the plan behind every change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from makespan import read_problem, save
+from makespan.flow.generate import generate
+from makespan.studio.examples import examples
+from tests.browser import Browser
+
+NEW = "makespan.outcome.result?.kind === %s && !document.body.classList.contains('waiting')"
+OPTIMAL = "document.getElementById('verdict').textContent.startsWith('Optimal')"
+DROP = """([text, cell]) => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const how = { clipboardData: data, bubbles: true, cancelable: true };
+  cell.dispatchEvent(new ClipboardEvent('paste', how));
+}"""
+
+
+def begin(browser: Browser, kind: str) -> None:
+    """Choose a kind, and the empty problem to begin with."""
+    browser.do(lambda page: page.select_option("#kind", kind))
+    browser.wait(f"makespan.state.problem.kind === '{kind}'")
+    browser.do(lambda page: page.select_option("#example", "empty"))
+    browser.wait(NEW % json.dumps(kind))
+
+
+def problem(browser: Browser):
+    return browser.value("makespan.state.problem")
+
+
+def planned(browser: Browser, makespan: float) -> None:
+    browser.wait(f"Math.abs(makespan.outcome.result?.makespan - {makespan}) < 1e-6 && {OPTIMAL}")
+    browser.wait("makespan.plans.length === 1 && makespan.plans[0].count > 0")
+
+
+def fill(browser: Browser, label: str, text: str) -> None:
+    browser.do(lambda page: page.locator("#editor").get_by_label(label, exact=True).fill(text))
+
+
+def press(browser: Browser, name: str) -> None:
+    browser.do(lambda page: page.get_by_role("button", name=name, exact=True).click())
+
+
+def paste(browser: Browser, label: str, text: str) -> None:
+    def act(page):
+        cell = page.get_by_label(label, exact=True).element_handle()
+        page.evaluate(DROP, [text, cell])
+
+    browser.do(act)
+
+
+def walk(browser: Browser, label: str) -> None:
+    """Go on by the tabulator key until a field of this label has the focus."""
+    own = "(document.activeElement.labels?.[0]?.textContent.trim() ?? '')"
+    named = "document.activeElement.getAttribute('aria-label')"
+    for _ in range(80):
+        browser.do(lambda page: page.keyboard.press("Tab"))
+        if browser.value(f"{own} === {json.dumps(label)} || {named} === {json.dumps(label)}"):
+            return
+    raise AssertionError(f"no way to {label}")
+
+
+def keys(browser: Browser, *pressed: str) -> None:
+    for key in pressed:
+        browser.do(lambda page, key=key: page.keyboard.press(key))
+
+
+def write(browser: Browser, text: str) -> None:
+    keys(browser, "Control+a")
+    browser.do(lambda page: page.keyboard.type(text))
+
+
+def test_divisible_by_mouse(browser):
+    """Two workers: the shares of the plan end at the same time."""
+    begin(browser, "divisible")
+    fill(browser, "Load, units", "3")
+    press(browser, "Add one to: Workers")
+    fill(browser, "computing, s/unit, workers 2", "2")
+    # a sends 1 and computes 1 a unit, b 1 and 2: a + a = a + 3 (3 - a)
+    planned(browser, 2 * 9 / 4)
+    assert [one["name"] for one in problem(browser)["platform"]["workers"]] == ["P1", "P2"]
+
+
+def test_partition_by_mouse(browser):
+    """A table that a spreadsheet copied, with names and counts, takes the place of all."""
+    begin(browser, "partition")
+    fill(browser, "Tasks", "4")
+    paste(browser, "count, seconds of counts 1", "n\tcpu\tgpu\n0\t0\t0\n2\t3\t1\n4\t7\t5")
+    planned(browser, 3)
+    assert problem(browser)["resources"][1] == {
+        "name": "gpu",
+        "counts": [0, 2, 4],
+        "time": [0, 1, 5],
+    }
+
+
+def test_independent_by_mouse(browser):
+    """Tasks are added, weighed and taken away."""
+    begin(browser, "independent")
+    for duration in ("3", "2", "2"):
+        press(browser, "Add one to: Tasks")
+        count = len(problem(browser)["durations"])
+        fill(browser, f"duration, s, tasks {count}", duration)
+    press(browser, "Remove T1")
+    fill(browser, "Machines", "2")
+    planned(browser, 4)
+
+
+def test_reduction_by_mouse(browser):
+    """Three machines reduce one segment: the sends into the root follow each other."""
+    begin(browser, "reduction")
+    fill(browser, "Machines", "3")
+    fill(browser, "Message of a segment, s", "2")
+    planned(browser, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "text", "makespan"),
+    [
+        ("divisible", "Load, units", "5", 10),
+        ("taskgraph", "speed, machines 1", "0.5", 2),
+        ("partition", "Tasks", "0", 0),
+        ("independent", "duration, s, tasks 1", "7", 7),
+        ("reduction", "Message of a segment, s", "4", 5),
+    ],
+)
+def test_by_keys_alone(browser, kind, label, text, makespan):
+    """From the kind over the empty problem to the plan without a mouse."""
+    words = {
+        "divisible": "Div",
+        "taskgraph": "Task",
+        "partition": "Part",
+        "independent": "Ind",
+        "reduction": "Coll",
+    }
+    walk(browser, "Kind")
+    browser.do(lambda page: page.keyboard.type(words[kind]))
+    browser.wait(f"makespan.state.problem.kind === '{kind}'")
+    walk(browser, "Example")
+    keys(browser, "Home", "ArrowDown")
+    browser.wait(NEW % json.dumps(kind))
+    walk(browser, label)
+    write(browser, text)
+    planned(browser, makespan)
+
+
+def test_the_graph_of_the_lecture_drawn_by_hand(browser):
+    """Tasks by double clicks, arrows by dragging from their dots; then weighed, and solved."""
+    works = {"1": 1, "2": 1, "3": 2, "4": 1, "5": 2, "6": 1}
+    sizes = {"12": 1, "24": 3, "46": 1, "13": 2, "35": 4, "56": 2}
+    begin(browser, "taskgraph")
+    for place in range(5):
+        browser.do(
+            lambda page, place=place: page.dblclick(
+                ".graph svg", position={"x": 100 + 60 * (place % 3), "y": 20 + 55 * (place % 2)}
+            )
+        )
+        browser.wait(f"makespan.state.problem.tasks.length === {place + 2}")
+
+    def draw(page, ends):
+        start = page.locator(f'.graph .task[data-name="{ends[0]}"] .out').bounding_box()
+        goal = page.locator(f'.graph .task[data-name="{ends[1]}"]').bounding_box()
+        page.mouse.move(start["x"] + 7, start["y"] + 7)
+        page.mouse.down()
+        page.mouse.move(goal["x"] + 20, goal["y"] + 28, steps=3)
+        page.mouse.up()
+
+    def spread(page, name, x, y):
+        page.evaluate("document.querySelector('.graph').scrollIntoView()")
+        sheet = page.locator(".graph svg").bounding_box()
+        box = page.locator(f'.graph .task[data-name="{name}"]').bounding_box()
+        page.mouse.move(box["x"] + 8, box["y"] + 8)
+        page.mouse.down()
+        page.mouse.move(sheet["x"] + x + 8, sheet["y"] + y + 8, steps=3)
+        page.mouse.up()
+
+    spots = {"6": (330, 60), "5": (250, 90), "4": (250, 10), "3": (120, 90), "2": (120, 10)}
+    for name, (x, y) in spots.items():
+        browser.do(lambda page, name=name, x=x, y=y: spread(page, name, x, y))
+    for ends, size in sizes.items():
+        browser.do(lambda page, ends=ends: draw(page, ends))
+        browser.wait(
+            f"document.querySelector('.chosen strong')?.textContent === '{' → '.join(ends)}'"
+        )
+        fill(browser, "Data", str(size))
+    for name, work in works.items():
+        browser.do(
+            lambda page, name=name: page.click(
+                f'.graph .task[data-name="{name}"]', position={"x": 12, "y": 12}
+            )
+        )
+        fill(browser, "Work", str(work))
+    press(browser, "Add one to: Machines")
+    browser.do(lambda page: page.get_by_label("A machine").select_option("waits (blocking)"))
+    browser.wait("[...document.getElementById('method').options].length > 5")
+    browser.do(lambda page: page.select_option("#method", "list-scheduling"))
+    browser.wait("makespan.outcome.result?.method === 'list-scheduling'")
+    planned(browser, 7)
+    found = problem(browser)
+    assert {task["name"]: task["work"] for task in found["tasks"]} == works
+    assert {e["from"] + e["to"]: e["size"] for e in found["edges"]} == sizes
+    assert found["communication"] == "blocking"
+    assert browser.value("makespan.plans[0].steps.length") == 6
+
+
+def test_a_graph_by_keys(browser):
+    """The keys add tasks and arrows, and remove them."""
+    begin(browser, "taskgraph")
+    browser.do(lambda page: page.focus(".graph .task"))
+    keys(browser, "+")
+    browser.wait("makespan.state.problem.tasks.length === 2")
+    browser.do(lambda page: page.get_by_label("Arrow from 2 to").select_option("1"))
+    press(browser, "Add an arrow from 2 to the task in the list")
+    assert problem(browser)["edges"] == [{"from": "2", "to": "1", "size": 1}]
+    planned(browser, 2)
+    browser.do(lambda page: page.focus(".graph .arrow"))
+    keys(browser, "Delete")
+    browser.wait("makespan.state.problem.edges.length === 0")
+
+
+def test_thirty_tasks_pasted(browser, tmp_path):
+    """The text of a file with its method is on screen as a plan, and its steps with it."""
+    save(generate("taskgraph", seed=4, options={"size": 30, "machines": 3}), tmp_path / "30.toml")
+    text = (tmp_path / "30.toml").read_text() + '\n[options]\nmethod = "heft"\n'
+    browser.do(lambda page: page.fill("#toml", text))
+    browser.wait("makespan.outcome.result?.method === 'heft'")
+    assert browser.value("makespan.plans[0].rows.length") == 3
+    assert browser.value("makespan.plans[0].steps.length") == 30
+    assert browser.value("document.querySelectorAll('.graph .task').length") == 30
+
+
+def test_edges_pasted_bring_their_tasks(browser):
+    """Columns from, to and size of a spreadsheet make a graph."""
+    begin(browser, "taskgraph")
+    browser.do(lambda page: page.click("text=Tasks and edges as tables"))
+    press(browser, "Add one to: Edges")
+    paste(browser, "from, edges 1", "from\tto\tsize\n1\ta\t2\na\tb\t3")
+    found = problem(browser)
+    assert [task["name"] for task in found["tasks"]] == ["1", "a", "b"]
+    assert {"from": "a", "to": "b", "size": 3} in found["edges"]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example["name"])
+def test_the_file_says_what_the_form_has(browser, tmp_path, example):
+    """What the page writes is read back as the same problem."""
+    browser.do(lambda page: page.fill("#toml", example["toml"]))
+    kind = example["kind"]
+    browser.wait(
+        f"makespan.state.problem.kind === '{kind}' && document.activeElement.id === 'toml'"
+    )
+    (tmp_path / "given.toml").write_text(example["toml"])
+    browser.do(lambda page: page.locator("#form select").first.focus())
+    written = browser.value(
+        "import('/studio/toml.js').then(({ toml }) => toml(makespan.state.problem))"
+    )
+    (tmp_path / "written.toml").write_text(written)
+    one, other = (read_problem(tmp_path / name) for name in ("given.toml", "written.toml"))
+    save(one, tmp_path / "one.json")
+    save(other, tmp_path / "other.json")
+    assert (tmp_path / "one.json").read_text() == (tmp_path / "other.json").read_text()
+
+
+def test_mistakes_stand_at_their_fields(browser):
+    """The library's sentence is at the field; it goes when the mistake goes."""
+    begin(browser, "divisible")
+    fill(browser, "link, s/unit, workers 1", "-2")
+    browser.wait("document.querySelector('td .mistake') !== null")
+    told = browser.value("document.querySelector('td .mistake').textContent")
+    assert told == "-2 is negative; a cost per unit is 0 or more seconds"
+    cell = browser.value("document.querySelector('[aria-invalid]').getAttribute('aria-label')")
+    assert cell == "link, s/unit, workers 1"
+    fill(browser, "link, s/unit, workers 1", "2")
+    browser.wait("document.querySelector('.mistake') === null")
+    browser.do(lambda page: page.fill("#toml", 'kind = "divisible"\nlode = 3'))
+    browser.wait("document.getElementById('mistakes').textContent.includes(\"'load'\")")
+
+
+def test_undo(browser):
+    """A change is taken back, and made again."""
+    begin(browser, "independent")
+    fill(browser, "duration, s, tasks 1", "5")
+    planned(browser, 5)
+    press(browser, "Undo")
+    planned(browser, 1)
+    press(browser, "Redo")
+    planned(browser, 5)
+
+
+def test_hostile_names_stay_text(browser):
+    """Markup in a name is shown, nothing of it is run."""
+    name = "<img src=x onerror=alert(1)>"
+    text = f'''kind = "taskgraph"
+tasks = [{{ name = "{name}", work = 2 }}, {{ name = "b", work = 1 }}]
+edges = [{{ from = "{name}", to = "b", size = 1 }}]
+network = {{ machines = [{{ name = "{name}" }}] }}'''
+    browser.do(lambda page: page.fill("#toml", text))
+    browser.wait("makespan.outcome.result?.problem.tasks?.length === 2")
+    assert browser.value("document.querySelectorAll('img').length") == 0
+    assert browser.value("makespan.plans[0].rows[0]") == name
+    press(browser, "What if…")
+    browser.wait("document.querySelectorAll('#whatif td').length > 1")
+    assert name in browser.value("document.getElementById('whatif').textContent")
