@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TURNING = "turned = new Promise(done => addEventListener('wheel', done, {once: true})); 0"
-PATIENCE = 12.0
+PATIENCE = 60.0
 LAUNCHES = 4
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 

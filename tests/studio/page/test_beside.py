@@ -64,7 +64,7 @@ def test_steps_are_played(browser):
     assert browser.value("makespan.plans[0].player.at") == 1
 
 
-def test_a_link_carries_the_problem(browser, studio):
+def test_a_link_carries_the_problem(browser, address):
     """In its fragment, which is sent to nobody."""
     begin(browser, "divisible")
     fill(browser, "Load, units", "17")
@@ -75,7 +75,7 @@ def test_a_link_carries_the_problem(browser, studio):
     browser.open(link)
     browser.wait("makespan.state.problem?.load === 17")
     planned(browser, 34)
-    assert all("17" not in one.partition("#")[0].removeprefix(studio) for one in browser.requests)
+    assert all("17" not in one.partition("#")[0].removeprefix(address) for one in browser.requests)
 
 
 def test_files_to_take_away(browser):
@@ -96,10 +96,10 @@ def test_files_to_take_away(browser):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_narrow(studio, dark):
+def test_narrow(address, opened, dark):
     """Nothing is wider than a narrow screen, by day and by night."""
     with started(size=(400, 800), dark=dark) as browser:
-        browser.open(studio)
+        browser.open(address)
         for kind in ("divisible", "taskgraph", "partition", "independent"):
             browser.do(lambda page, kind=kind: page.select_option("#kind", kind))
             browser.wait(f"makespan.outcome.result?.kind === '{kind}'")

@@ -74,7 +74,7 @@ def test_a_wrong_placement_is_explained(browser):
     place(browser, "1", "M1", 0)
     wait_for(browser, "Still to place: 2, 3, 4, 5, 6.")
     place(browser, "2", "M2", 1)
-    wait_for(browser, "2 starts before the data of 1 → 2 are there")
+    wait_for(browser, "1 → 2 leaves before 1 has ended")
     for name, machine, start in (("2", "M2", 2), ("3", "M1", 1), ("5", "M1", 3), ("4", "M2", 3)):
         place(browser, name, machine, start)
     place(browser, "6", "M1", 6)

@@ -124,7 +124,7 @@ def test_reduction_by_mouse(browser):
     [
         ("divisible", "Load, units", "5", 10),
         ("taskgraph", "speed, machines 1", "0.5", 2),
-        ("partition", "Tasks", "0", 0),
+        ("partition", "R1, seconds of counts 2", "3", 3),
         ("independent", "duration, s, tasks 1", "7", 7),
         ("reduction", "Message of a segment, s", "4", 5),
     ],
@@ -214,7 +214,7 @@ def test_a_graph_by_keys(browser):
     browser.do(lambda page: page.focus(".graph .task"))
     keys(browser, "+")
     browser.wait("makespan.state.problem.tasks.length === 2")
-    browser.do(lambda page: page.get_by_label("Arrow from 2 to").select_option("1"))
+    browser.do(lambda page: page.get_by_label("Arrow from 2 to", exact=True).select_option("1"))
     press(browser, "Add an arrow from 2 to the task in the list")
     assert problem(browser)["edges"] == [{"from": "2", "to": "1", "size": 1}]
     planned(browser, 2)
