@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from makespan import solve
@@ -146,3 +149,12 @@ def test_an_own_exercise(browser, tmp_path):
     path.write_text(OWN.replace("durations = [4, 4]", "durations = [4, -4]"))
     browser.do(lambda page: page.set_input_files("#exercise input[type=file]", path))
     wait_for(browser, "problem.durations[1]")
+
+
+def test_the_exercise_of_the_docs():
+    """It is read, and its hint is true."""
+    docs = (Path(__file__).parents[3] / "docs" / "studio.md").read_text("utf-8")
+    found = re.search(r'```toml\n(format = "makespan\.exercise.*?)```', docs, re.DOTALL)
+    exercise = read_exercise(found[1])
+    assert exercise["method"] == "lpt"
+    assert sum(exercise["problem"]["durations"]) == 12
