@@ -120,6 +120,23 @@ def test_a_client_may_stop_what_it_waits_for() -> None:
     assert not other
 
 
+def test_slow_orders_leave_a_process_to_quick_ones() -> None:
+    """However many there are."""
+
+    async def use(pool: Pool) -> tuple[Answer, int]:
+        slow = [asyncio.create_task(pool.answer("", b"waits 30", slow=True)) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        quick = await pool.answer("", b"nothing")
+        done = sum(task.done() for task in slow)
+        for task in slow:
+            task.cancel()
+        return quick, done
+
+    quick, done = within(use, size=2)
+    assert quick.status == 200
+    assert done == 0
+
+
 def test_a_full_queue_refuses() -> None:
     """At once, and says how many wait."""
 

@@ -58,6 +58,13 @@ def test_methods_are_compared(client: httpx.Client) -> None:
     found = client.post("/api/compare", json={**asked, "view": True}).json()
     assert {row["method"] for row in found["rows"]} == {"heft", "cpop"}
     assert len(found["view"]["data"]["charts"]) == 2
+    charts = found["view"]["data"]["charts"]
+    assert all(chart["diagrams"] for chart in charts)
+    asked = {"problem": EXAMPLES["graph"], "view": True, "diagrams": False}
+    alone = client.post("/api/solve", json=asked).json()["view"]["data"]["charts"][0]
+    assert not alone["diagrams"]
+    assert alone["bars"]
+    assert alone["tables"]
     verdicts = client.post("/api/methods", json={"problem": EXAMPLES["graph"]}).json()
     assert next(v for v in verdicts if v["name"] == "heft")["applies"]
     assert set(client.post("/api/methods", json={}).json()) >= {"divisible", "taskgraph"}

@@ -23,6 +23,7 @@ from makespan.flow.solve import solve_controlled
 from makespan.studio.exercises import read_exercise
 from makespan.studio.orders import Answer
 from makespan.studio.requests import (
+    LONGEST,
     CheckRequest,
     CompareRequest,
     ExerciseRequest,
@@ -61,7 +62,7 @@ def solve(request: Mapping[str, Any], task: Task) -> Answer:
     result = solve_controlled(asked.stated(), control, method=asked.method, **asked.options)
     answer = result_as_dict(result)
     if asked.view and result.schedule is not None:
-        answer["view"] = _view([result])
+        answer["view"] = _view([result], diagrams=asked.diagrams)
     return found(answer)
 
 
@@ -72,11 +73,12 @@ def compare(request: Mapping[str, Any], task: Task) -> Answer:
     names = asked.methods
     if names is None:
         names = [verdict.name for verdict in methods_for(stated) if verdict.applies]
-    task.limit(asked.time_limit * len(names))
+    limit = min(asked.time_limit, LONGEST / max(1, len(names)))
+    task.limit(limit * len(names))
     ((_, comparison),) = comparing(
         {"": stated},
         names,
-        asked.time_limit,
+        limit,
         asked.seed,
         lambda line: task.progress(doing=line),
         task.control,
@@ -181,12 +183,14 @@ def _verdict(verdict: Applicability) -> dict[str, Any]:
     }
 
 
-def _view(plans: list[Any], stated: Problem | None = None) -> dict[str, Any]:
+def _view(
+    plans: list[Any], stated: Problem | None = None, *, diagrams: bool = True
+) -> dict[str, Any]:
     """Return what the script of a page draws plans from, on one axis of time."""
     from makespan.drawing.page.html import page_data
     from makespan.flow.pictures.page import chart
 
-    charts = [chart(plan, stated) for plan in plans]
+    charts = [chart(plan, stated, diagrams=diagrams) for plan in plans]
     return page_data(charts)
 
 

@@ -25,6 +25,9 @@ from makespan.studio.pool import Pool
 LARGEST = 8 * 2**20
 """Bytes of a request."""
 ARRIVING = 30.0  # seconds for a request to arrive
+LOOKED_AT = 2**18  # bytes up to which a request is looked into before a process reads it
+QUICK = 1.0
+"""Seconds that a limit may be for a request to be quick."""
 EVENTS = "text/event-stream"
 POSTED = ("problem", "solve", "compare", "check", "methods", "save", "exercise")
 """Which answers are asked for by a document."""
@@ -109,10 +112,20 @@ def _asking(pool: Pool, what: str) -> Endpoint:
         if EVENTS in request.headers.get("accept", ""):
             lines = _lines(pool, what, body, client, request)
             return StreamingResponse(lines, media_type=EVENTS, headers=HEADERS)
-        answer = await _unless_gone(request, pool.answer(what, body, client=client))
-        return _response(answer)
+        waiting = pool.answer(what, body, client=client, slow=_is_slow(what, body))
+        return _response(await _unless_gone(request, waiting))
 
     return ask
+
+
+def _is_slow(what: str, body: bytes) -> bool:
+    """Whether a request may take long, by the limit in it."""
+    if what not in ("solve", "compare") or len(body) > LOOKED_AT:
+        return len(body) > LOOKED_AT
+    try:
+        return not json.loads(body)["time_limit"] <= QUICK
+    except (ValueError, LookupError, TypeError, RecursionError):  # the answer will say so
+        return True
 
 
 async def _body(request: Request) -> bytes | None:
@@ -159,7 +172,8 @@ async def _lines(
         events.put_nowait(_event(word.what, as_json({"value": word.value}).encode()))
 
     async def work() -> None:
-        answer = await _unless_gone(request, pool.answer(what, body, client=client, told=told))
+        waiting = pool.answer(what, body, client=client, told=told, slow=_is_slow(what, body))
+        answer = await _unless_gone(request, waiting)
         name = "answer" if answer.status == 200 else "error"
         events.put_nowait(_event(name, answer.content))
         events.put_nowait(None)

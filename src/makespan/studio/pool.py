@@ -34,8 +34,10 @@ LARGEST = 4 * 2**30  # bytes that one may hold
 class _Job:
     """An order, and who waits for its answer."""
 
-    def __init__(self, order: Order, client: str | None, told: Callable[[Any], None]) -> None:
-        self.order, self.client, self.told = order, client, told
+    def __init__(
+        self, order: Order, client: str | None, told: Callable[[Any], None], slow: bool
+    ) -> None:
+        self.order, self.client, self.told, self.slow = order, client, told, slow
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.until = 0.0  # when it is overdue, but for start-up
         self.starting: float | None = None  # since when the process compiles or imports
@@ -123,6 +125,7 @@ class Pool:
         *,
         client: str | None = None,
         told: Callable[[Any], None] = lambda _: None,
+        slow: bool = False,
     ) -> Answer:
         """Return the answer to an order; cancelling this ends the work on it.
 
@@ -136,6 +139,8 @@ class Pool:
             Who asks: a newer order of the same ends an older one.
         told
             Called with what is told of its progress.
+        slow
+            Whether this may take long: one process is left to what is not slow.
         """
         for job in self._jobs() if client is not None else ():
             if job.client == client:
@@ -145,7 +150,7 @@ class Pool:
             return refused(503, "the processes that solve can't be started")
         if len(self._queue) >= self.waiting:
             return refused(503, f"{len(self._queue)} requests wait already; try again soon")
-        job = _Job(Order(next(self._numbers), what, body), client, told)
+        job = _Job(Order(next(self._numbers), what, body), client, told, slow)
         self._queue.append(job)
         self._turn()
         try:
@@ -180,10 +185,17 @@ class Pool:
     def _turn(self) -> None:
         """Give those who are free what waits."""
         for place in self._places:
-            if self._queue and place.ready and place.job is None:
-                job = place.job = self._queue.popleft()
-                job.until = place.allows(READING)
-                place.child.send(job.order)
+            job = self._next() if place.ready and place.job is None else None
+            if job is not None:
+                self._queue.remove(job)
+                place.job, job.until = job, place.allows(READING)
+                self._loop.run_in_executor(None, place.child.send, job.order)  # pipes may be full
+
+    def _next(self) -> _Job | None:
+        """Return what waits longest, of what may begin."""
+        slow = sum(place.job is not None and place.job.slow for place in self._places)
+        room = slow < max(1, self.size - 1)
+        return next((job for job in self._queue if room or not job.slow), None)
 
     def _start(self, place: _Place) -> None:
         place.ready, place.warm, place.job = False, False, None

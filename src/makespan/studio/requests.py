@@ -67,6 +67,7 @@ class SolveRequest(ProblemRequest):
     seed: Annotated[int, Value(SEED)] = 0
     steps: bool = Field(False, description="Whether the result holds the steps of the method.")
     view: bool = Field(False, description="Whether the answer holds what a page draws it from.")
+    diagrams: bool = Field(True, description="Whether that has the pictures beside the chart.")
 
 
 class CompareRequest(ProblemRequest):

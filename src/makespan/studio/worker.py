@@ -20,6 +20,8 @@ from makespan.studio.warming import warming
 SPACE = (
     4 * 2**30
 )  # bytes of addresses beside those of memory: libraries map much that they never use
+LARGEST = 64 * 2**20
+"""Bytes of an answer."""
 PART = 0.5  # of what a process may hold, for one thing
 DONE = object()
 
@@ -74,7 +76,10 @@ def _answered(task: Task) -> Answer:
         with task.watching():
             text = task.order.body.decode("utf-8-sig")
             request = table_in(text, "the request", ".json") if text else {}
-            return answers.ANSWERS[task.order.what](request, task)
+            answer = answers.ANSWERS[task.order.what](request, task)
+        if len(answer.content) > LARGEST:
+            return refused(413, f"the answer would be larger than {LARGEST // 2**20} MiB, the most")
+        return answer
     except MemoryError:
         return refused(413, "there is not enough memory for this request")
     except UnicodeDecodeError as error:

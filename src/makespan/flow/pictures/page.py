@@ -88,8 +88,10 @@ def trace_events(
     return trace(drawn, _schedule(result_or_schedule))
 
 
-def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
-    """Return what a page shows of a plan."""
+def chart(
+    plan: Result | Schedule, problem: Problem | None = None, *, diagrams: bool = True
+) -> Chart:
+    """Return what a page shows of a plan; pictures beside its chart take the longest."""
     drawn = picture(plan, problem=problem)
     schedule = _schedule(plan)
     if not isinstance(plan, Schedule):
@@ -100,7 +102,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
             notes=plan.notes,
             log=plan.log,
             steps=plan.steps,
-            diagrams=_diagrams(plan),
+            diagrams=_diagrams(plan) if diagrams else (),
             tables=(*answer_tables(plan.answer), *_details(plan)),
             others=_others(plan),
         )
@@ -111,7 +113,7 @@ def chart(plan: Result | Schedule, problem: Problem | None = None) -> Chart:
         schedule=schedule,
         facts=facts,
         tables=answer_tables(derived),
-        diagrams=page_diagrams(plan, problem),
+        diagrams=page_diagrams(plan, problem) if diagrams else (),
     )
 
 
