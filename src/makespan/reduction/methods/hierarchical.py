@@ -18,15 +18,41 @@ from makespan.reduction.needs import ALL_LINKS, AN_ALL_REDUCE, FREE_ORDER, GIVEN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.between_groups import COMBINED, COPY, PART, between_groups
 from makespan.reduction.rules.steps import logged
-from makespan.reduction.sends import Sends, claim_sends, tables_of
+from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
 from makespan.reduction.timing import in_order
 
 MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
 SHAPES, TIMED = 12, 3
 ROUNDING = 1e-11
-CHILDREN = (MOST_GROUPS, 3)
-"""Of a machine in the trees between groups; few leave more time for the sends within groups."""
+TIMED_IN_ALL = 50_000  # sends
+
+
+class Manner(NamedTuple):
+    """How groups take turns.
+
+    Parameters
+    ----------
+    children
+        Of a machine in the trees between groups: few leave more time for sends within groups.
+    early
+        By what part of a turn a send may be put before what it waits for, and so delay the turn.
+    backlog
+        Combinations that may wait for a unit, before no more parts are sent there.
+    """
+
+    children: float
+    early: float
+    backlog: float
+
+
+MANNERS = (
+    Manner(np.inf, 0.0, np.inf),
+    Manner(3, 0.0, np.inf),
+    Manner(np.inf, 0.15, np.inf),
+    Manner(3, 0.15, np.inf),
+    Manner(np.inf, 0.3, 2.0),
+)
 
 
 class Shape(NamedTuple):
@@ -71,14 +97,15 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     met = lower_bound * (1 + ROUNDING)
     found: list[tuple[int, int, Shape, Integers]] = []
     for shape in _shapes(problem):
-        for children in CHILDREN:
+        for manner in MANNERS:
             if found and control.expired():
                 break
-            turns, rows = _turns(problem, shape, children)
+            turns, rows = _turns(problem, shape, manner)
             found.append((turns, len(found), shape, rows))
     found.sort(key=lambda each: each[:2])
     best: Schedule | None = None
-    for _, _, shape, rows in found[:TIMED]:
+    timed = max(TIMED, TIMED_IN_ALL // (1 + sends_in(problem)))
+    for _, _, shape, rows in found[:timed]:
         if best is not None and (best.makespan <= met or control.expired()):
             break
         schedule = in_order(problem, _sends(problem, shape, rows))
@@ -114,7 +141,7 @@ def _divided(machines: int, segments: int) -> Iterator[Shape]:
             yield Shape(groups, size, -(-segments // waves), waves)
 
 
-def _turns(problem: Reduction, shape: Shape, children: int) -> tuple[int, Integers]:
+def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integers]:
     """Return how many turns the groups take, and who sends what in each."""
     tables = tables_of(problem)
     transfer, latency, reduce = (float(np.mean(table)) for table in tables[:3])
@@ -124,16 +151,20 @@ def _turns(problem: Reduction, shape: Shape, children: int) -> tuple[int, Intege
     order = np.argsort(place, axis=1)
     trees = []
     for work in (reduce, 0.0):
-        length, period = (np.ceil(each / turn) for each in (latency + transfer + work, work))
-        parents = _grown(groups, int(length), max(1, int(period)), children)[place]
+        length, period = (
+            np.ceil(each / turn - manner.early) for each in (latency + transfer + work, work)
+        )
+        parents = _grown(groups, int(length), max(1, int(period)), manner.children)[place]
         of_group = np.take_along_axis(order, np.maximum(parents, 0), axis=1)
         trees.append(np.where(parents < 0, -1, of_group))
     rows = np.empty((shape.sends, 5), dtype=np.int64)
+    backlog = manner.backlog * reduce if reduce else np.inf
+    times = latency, turn, reduce, manner.early * turn, backlog
     loop = between_groups.at(shape.sends * groups)
-    return loop(waves, shape.size - 1, latency, turn, reduce, *trees, order, rows), rows
+    return loop(waves, shape.size - 1, *times, *trees, order, rows), rows
 
 
-def _grown(count: int, length: int, period: int, children: int) -> Integers:
+def _grown(count: int, length: int, period: int, children: float) -> Integers:
     """Return the tree of a broadcast that grows as fast as it can, in order of arrival."""
     parents, degree = np.full(count, -1), [0] * count
     heap = [(length, 0)]

@@ -11,7 +11,7 @@ PART, COMBINED, SPREAD, COPY = range(4)
 
 @loop(pays_from=500)
 def between_groups(  # type: ignore[no-untyped-def]
-    waves, own, latency, transfer, combine, up, down, order, rows
+    waves, own, latency, transfer, combine, early, backlog, up, down, order, rows
 ):
     """Let every group send to one other, or to itself, a turn; return how many turns it takes.
 
@@ -19,7 +19,9 @@ def between_groups(  # type: ignore[no-untyped-def]
     have, what was combined goes along the tree ``up`` of the wave, then back along ``down``: (wave,
     group), with -1 for the root. ``order`` (wave, place) are the groups by when the tree down
     reaches them. Whoever has a wave complete then sends copies to those that need them, ``own``
-    turns each. Trees go first, then parts, then copies. Times are in one unit.
+    turns each. Trees go first, then parts, then copies. Times are in one unit. What is
+    ready ``early`` after a turn began may be sent in it; no parts go where more than ``backlog`` of
+    combining is still to be done when they come.
 
     ``rows`` gets the turns: sender, receiver, wave, kind, and how many parts the sender, or copies
     the receiver, had left of the wave.
@@ -65,7 +67,9 @@ def between_groups(  # type: ignore[no-untyped-def]
                 continue
             for place in range(groups):
                 group = order[wave, place]
-                if ready[group, wave] > now or (given[group, wave] and not has[group, wave]):
+                if ready[group, wave] > now + early or (
+                    given[group, wave] and not has[group, wave]
+                ):
                     continue
                 if not has[group, wave]:
                     parent = up[wave, group]
@@ -110,10 +114,12 @@ def between_groups(  # type: ignore[no-untyped-def]
             receiver = -1
             for shift in range(groups):
                 other = (sender + shift) % groups
+                if unit[other] > arrival + backlog:
+                    continue
                 if in_free[other] and (receiver < 0 or load[other] < load[receiver]):
                     receiver = other
             if receiver < 0:
-                break
+                break  # none for the others, either
             out_free[sender] = in_free[receiver] = False
             unit[receiver] = max(unit[receiver], arrival) + combine
             ready[receiver, wave] = max(ready[receiver, wave], unit[receiver])
@@ -128,7 +134,7 @@ def between_groups(  # type: ignore[no-untyped-def]
             for wave in range(first, waves):
                 if not out_free[sender]:
                     break
-                if not has[sender, wave] or ready[sender, wave] > now or lacking[wave] == 0:
+                if not has[sender, wave] or ready[sender, wave] > now + early or lacking[wave] == 0:
                     continue
                 receiver = -1
                 for shift in range(groups):
