@@ -69,6 +69,49 @@ def test_least_price_is_that_of_all_plans(seed):
         assert result.objective.value == pytest.approx(least, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_bounds_on_the_price_are_below_all_plans(seed):
+    """What chunk-programme says of the least price is true of every plan."""
+    problem = drawn(1000 + seed, objective="price")
+    result = solve(problem, method="chunk-programme", time_limit=5)
+    least = best(problem)
+    assert (result.status == "infeasible") <= (least is None)
+    if result.objective is not None:
+        slack = 1e-6 * max(1.0, least)
+        assert result.objective.bound is None or result.objective.bound <= least + slack
+        assert result.objective.value >= least - slack
+
+
+def test_prices_of_more_workers_are_bounded():
+    """Where sequences are too many to be tried, a programme bounds the price."""
+    rng = random.Random(8)
+    star = Star.from_arrays(
+        send_per_unit=[rng.uniform(0.1, 1) for _ in range(10)],
+        compute_per_unit=[rng.uniform(1, 4) for _ in range(10)],
+        price_fixed=[rng.uniform(0, 5) for _ in range(10)],
+        price_per_unit=[rng.uniform(0.1, 2) for _ in range(10)],
+        price_per_second=[rng.choice((0, 0.1, 0.3)) for _ in range(10)],
+    )
+    problem = DivisibleLoad(load=20.0, platform=star, objective="price", deadline=12.0)
+    result = solve(problem, time_limit=5)
+    assert 0.8 * result.objective.value < result.objective.bound <= result.objective.value
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_master_that_is_cheapest_is_chosen(seed):
+    """With an open master the least price is that of the best of all masters."""
+    rng = random.Random(seed)
+    machines = [
+        Worker(compute=rng.uniform(1, 4), price=Price(rng.choice((0, 2)), rng.uniform(0, 2), 0.1))
+        for _ in range(3)
+    ]
+    bus = Star.bus(send=0.4, workers=machines, master="choose")
+    problem = DivisibleLoad(load=10.0, platform=bus, objective="price", deadline=16.0)
+    result = solve(problem)
+    assert result.status == "optimal"
+    assert result.objective.value == pytest.approx(best(problem), rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_budget_pays_for_time(seed):
     """Within a budget for time, too, the fastest plan is that of all plans."""

@@ -65,7 +65,7 @@ def best_master(
         return _no_plan(found, untried)
     proved = not untried and all(_is_settled(solution, best) for solution in found)
     if best.objective is not None:
-        return _most(best, found, proved)
+        return _most(best, found, proved=proved, tried=not untried)
     bounds = [*untried, best.rank, *(_bound(solution) for solution in found)]
     return replace(best, optimal=proved, lower_bound=min(bounds))
 
@@ -113,13 +113,15 @@ def _no_plan(found: list[Solution], untried: list[float]) -> Solution:
     return Solution(schedule=None, lower_bound=min(bounds), notes=notes)
 
 
-def _most(best: Solution, found: list[Solution], proved: bool) -> Solution:
-    """Return the plan with the most load, and the bound of all masters."""
+def _most(best: Solution, found: list[Solution], *, proved: bool, tried: bool) -> Solution:
+    """Return the plan with the most load, or the least price, and the bound of all masters."""
     assert best.objective is not None
-    limits = [solution.objective.bound for solution in found if solution.objective is not None]
+    open_ = [solution.objective for solution in found if solution.infeasible is None]
+    limits = [None if each is None else each.bound for each in open_]
     bound: float | None = None
     if proved:
         bound = best.objective.value
-    elif None not in limits:
-        bound = max(limit for limit in limits if limit is not None)
+    elif tried and None not in limits:
+        outermost = max if best.objective.maximise else min
+        bound = outermost(limit for limit in limits if limit is not None)
     return replace(best, optimal=proved, objective=replace(best.objective, bound=bound))

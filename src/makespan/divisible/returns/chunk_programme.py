@@ -41,6 +41,7 @@ from makespan.divisible.returns.chunk_limits import (
     most_chunks,
     without_uplink,
 )
+from makespan.divisible.returns.chunk_prices import add_prices
 from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
@@ -115,6 +116,7 @@ class ChunkProgramme:
         must = np.full(self.count, terms.everyone)
         if terms.given is not None:
             must |= terms.given > 0
+        self.must = must
         self._served = programme.variables(
             self.count, lower=must, upper=self.able | must, integer=mixed
         )
@@ -154,10 +156,8 @@ class ChunkProgramme:
                 self._own_cap = min(max(self._own_cap, least), self._load)
         self._own_used = programme.variables(int(own), upper=1.0, integer=mixed)
         self._own = programme.variables(int(own), cost=weight, upper=self._own_cap, integer=whole)
-        lower = terms.end if is_open else 0.0
-        self._end = int(
-            programme.variables(1, cost=0.0 if is_open else 1.0, lower=lower, upper=terms.end)[0]
-        )
+        lower, by_end = terms.end if is_open else 0.0, float(not is_open and not terms.by_price)
+        self._end = int(programme.variables(1, cost=by_end, lower=lower, upper=terms.end)[0])
 
     def _tables(self) -> None:
         """Write what the rows are made of as vectors of factors, one for each variable."""
@@ -221,9 +221,15 @@ class ChunkProgramme:
         if terms.given is not None:
             self._equal(self.amounts[0], terms.given)
             self._equal(own, terms.own_given)
-        if np.isfinite(terms.budget):
-            price = terms.price_fixed @ self.served + terms.price @ self.amounts[0]
-            self._at_most(price, terms.budget)
+        add_prices(
+            self.programme,
+            terms,
+            served=self.served,
+            amounts=self.amounts[0],
+            busy=self._work(self.numbers[0], self.amounts[0]),
+            end=self.end,
+            must=self.must,
+        )
         back = terms.returns
         for kind in (self.numbers, self.amounts):
             self._equal((kind[0] - kind[1])[back])

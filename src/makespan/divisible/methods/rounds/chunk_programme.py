@@ -12,7 +12,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.methods.rounds.sequence_search import Search
-from makespan.divisible.needs import A_STAR, at_most, is_set
+from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
@@ -33,7 +33,7 @@ MAX_PAIRS = 120
 @register(
     "divisible",
     name="chunk-programme",
-    needs=(A_STAR, Need("no transfers", is_set("transfers"))),
+    needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_set("transfers"))),
     reach=(at_most(16),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the chunks of a plan",
@@ -59,7 +59,9 @@ class _Proof:
         self.problem = problem
         self.control = control
         known = control.incumbent or Solution(schedule=None)
-        self.horizon = known.makespan if problem.load is not None else inf
+        self.by_price = problem.objective == "price"
+        by_end = problem.load is not None and not self.by_price
+        self.horizon = known.makespan if by_end else inf
         if known.schedule is None or known.schedule.machines != problem.machines:
             known = Solution(schedule=None)  # of another master
         self.best: Solution = replace(known, lower_bound=None, notes=(), details={})
@@ -97,7 +99,7 @@ class _Proof:
     def gap(self) -> float:
         """How far plan and bound are apart."""
         if self.problem.load is not None:
-            return self.horizon - self.bound
+            return (self.best.rank if self.by_price else self.horizon) - self.bound
         return self.bound - (self.best.objective.value if self.best.objective else 0.0)
 
     def _numbers(self) -> Iterator[int]:
@@ -116,16 +118,17 @@ class _Proof:
         """Take the bound of an answer, and the plan of its sequence where that is better."""
         problem, terms = self.problem, built.terms
         if answer.found and built.uplink is None:
-            found = Search(problem, self.control, programmes=len(built.sends(answer.values))).sized(
-                built.sends(answer.values)
-            )
+            found = Search(
+                problem, self.control, programmes=1 + len(built.sends(answer.values))
+            ).sized(built.sends(answer.values))
             if found is not None and found.rank < self.best.rank:
                 self.best = replace(found, optimal=False, lower_bound=None)
-                if problem.load is not None:
+                if problem.load is not None and not self.by_price:
                     self.horizon = min(self.horizon, found.makespan)
         if problem.load is not None:
-            self.bound = max(self.bound, answer.bound * terms.second)
-            proved = answer.proves(self.best.makespan / terms.second)
+            scale = terms.paid if self.by_price else terms.second
+            self.bound = max(self.bound, answer.bound * scale)
+            proved = answer.proves(self.best.rank / scale)
         else:
             self.bound = min(self.bound, -answer.bound * terms.unit)
             value = self.best.objective.value if self.best.objective is not None else -inf
@@ -136,6 +139,10 @@ class _Proof:
 
     def _with_bound(self, *, stopped: bool) -> Solution:
         best, bound = self.best, self.bound
+        if self.by_price:
+            least = best.rank if best.optimal else min(best.rank, bound)
+            goal = best.objective and replace(best.objective, bound=least)
+            return replace(best, objective=goal, stopped=stopped)
         if self.problem.load is not None:
             return replace(best, lower_bound=min(bound, self.horizon), stopped=stopped)
         if best.objective is None:
