@@ -37,14 +37,14 @@ def priced(problem, rng):
     return replace(problem, platform=problem.star.changed(**columns))
 
 
-def drawn(seed, **fields):
+def drawn(seed, *, transfers=False, **fields):
     """A random problem on a star with a load, prices and these fields."""
     rng = random.Random(seed)
     while True:
         problem = random_problem(rng)
         if not problem.is_star or not problem.load or problem.integral or not len(problem.star):
             continue
-        if problem.transfers is not None or problem.chooses_master:
+        if problem.chooses_master or (problem.transfers is not None) != transfers:
             continue
         try:
             found = replace(priced(problem, rng), **fields)
@@ -80,6 +80,20 @@ def test_bounds_on_the_price_are_below_all_plans(seed):
         slack = 1e-6 * max(1.0, least)
         assert result.objective.bound is None or result.objective.bound <= least + slack
         assert result.objective.value >= least - slack
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_given_transfers_have_a_least_price(seed):
+    problem = drawn(2000 + seed, transfers=True, objective="price")
+    result = solve(problem)
+    least = best(problem)
+    if least is None:
+        assert result.status == "infeasible"
+        return
+    assert result.status == "optimal"
+    assert result.objective.value == pytest.approx(least, rel=1e-6, abs=1e-6)
+    front = solve(replace(problem, objective="pareto"), points=3)
+    assert front.details["front"][-1]["price"] == pytest.approx(least, rel=1e-6, abs=1e-6)
 
 
 def test_prices_of_more_workers_are_bounded():

@@ -12,6 +12,7 @@ from makespan import (
     DivisibleLoad,
     InputError,
     Master,
+    Price,
     Star,
     Tree,
     Worker,
@@ -96,6 +97,13 @@ PROBLEMS = {
             rng, fixed=False, price=(Affine(0.3, 1.0), Affine(0.2, 2.0), Affine(0.1, 3.0))
         ),
         "load": 7.0, "budget": 9.0,
+    },
+    "least price": lambda rng: {
+        "platform": star_of(
+            rng, master=False,
+            price=(Price(0.3, 1.0, 0.2), Price(0.2, 2.0, 0.1), Price(0.1, 3.0, 0.3)),
+        ),
+        "load": 4.0, "deadline": 9.0, "objective": "price",
     },
     "activation": lambda rng: {
         "platform": star_of(rng), "load": 9.0, "activation": ("P1", "P2", "P1", "P3"),
@@ -233,6 +241,9 @@ def test_refusals():
     result = solve(DivisibleLoad(load=10.0, platform=star))
     with pytest.raises(InputError, match=r"machines\[0\]: 'P2' is not a machine of the problem"):
         sensitivity(result, machines=["P2"])
+    front = solve(DivisibleLoad(load=10.0, platform=star, objective="pareto"))
+    with pytest.raises(InputError, match="a front has many values"):
+        sensitivity(front)
     late = solve(DivisibleLoad(load=10.0, deadline=1.0, platform=star))
     with pytest.raises(InputError, match="the result is infeasible, without a plan"):
         sensitivity(late)

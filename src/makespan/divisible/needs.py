@@ -123,6 +123,7 @@ ANY_STAR = Need(
     "a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True
 )
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
+FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
 ONE_GOAL = Need("one goal", says("objective", "makespan", "price"))
 A_FRONT = Need("objective 'pareto'", says("objective", "pareto"))
 A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
@@ -233,11 +234,13 @@ RETURNS_ONE_ROUND = (
     NO_BUDGET,
 )
 ORDERED_ONE_ROUND = (
-    A_STAR,
+    ANY_STAR,
+    ONE_GOAL,
     ONE_ROUND,
     ONE_SEND_AT_A_TIME,
     Need("no activation", is_set("activation")),
-    *map(_or_transfers, (DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)),
+    *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
+    *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET)),
 )
 SEQUENCE_OF_CHUNKS = (
     A_STAR,

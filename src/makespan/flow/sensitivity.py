@@ -62,6 +62,8 @@ def sensitivity(
     """
     limit = checked_limit(time_limit)
     kind = kind_of(result.problem)
+    if getattr(result.problem, "objective", None) == "pareto":
+        raise InputError("sensitivity: a front has many values; ask with one objective")
     room = kind.what_if
     if room is None:
         raise InputError(f"sensitivity: {kind.name} problems have no answer to what if")

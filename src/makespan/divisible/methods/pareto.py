@@ -12,13 +12,14 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
+from makespan.divisible.methods.returns.return_programme import return_programme
 from makespan.divisible.methods.rounds.sequence_search import sequence_search
 from makespan.divisible.model.points import entry_of
 from makespan.divisible.model.price import price_of
-from makespan.divisible.needs import A_FRONT, A_MASTER, ANY_STAR, is_set
+from makespan.divisible.needs import A_FRONT, A_MASTER, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decided import Decided
 
@@ -39,7 +40,7 @@ class Point(NamedTuple):
 @register(
     "divisible",
     name="pareto",
-    needs=(ANY_STAR, A_FRONT, A_MASTER, Need("no transfers", is_set("transfers"))),
+    needs=(ANY_STAR, A_FRONT, A_MASTER),
     proves="of each point, by trying every sequence: no plan as fast is cheaper",
     complexity="a search over sequences a point",
     source="Haimes, Lasdon and Wismer 1971 (ε-constraint)",
@@ -78,7 +79,8 @@ def _ends_and_between(
         seconds = None if control.remaining is None else max(0.0, control.remaining) / max(1, left)
         left -= 1
         with control.aside(), control.limited(seconds):
-            return sequence_search(limited, control)
+            search = sequence_search if problem.transfers is None else return_programme
+            return search(limited, control)
 
     fastest, cheapest = best(by_time), best(by_price)
     if fastest.schedule is None or cheapest.schedule is None:

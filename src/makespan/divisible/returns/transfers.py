@@ -11,6 +11,7 @@ from makespan.backends.highs import WITHIN, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.price import price_of
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
@@ -136,6 +137,15 @@ def _solution(
 ) -> Solution:
     terms = search.terms
     plan = built.plan(answer, problem.load)
+    if terms.by_price:
+        schedule = timed(problem, plan, behind=built.behind or None)
+        price = price_of(problem.star, schedule)
+        optimal = not search.stopped and answer.proves(price / terms.paid)
+        least = price if optimal else min(price, search.bound * terms.paid)
+        goal = Objective(name="price", value=price, bound=least if np.isfinite(least) else None)
+        stopped = search.stopped
+        solution = Solution(schedule=schedule, optimal=optimal, objective=goal, stopped=stopped)
+        return kept(problem, solution)
     if problem.load is not None:
         schedule = timed(problem, plan, behind=built.behind or None)
         optimal = not search.stopped and answer.proves(schedule.makespan / terms.second)
