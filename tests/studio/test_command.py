@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from makespan.studio.serving import _listening
 from tests.studio.conftest import SERVE, address_of
+from tests.studio.test_service import HARD
 
 QUIET = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
@@ -48,6 +50,7 @@ def test_other_machines_need_a_token() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly(number: signal.Signals) -> None:
     """With its processes, though it is at work, and without a word."""
+    answers: list[httpx.Response] = []
     call = [*SERVE, "--host", "0.0.0.0", "--token", "secret"]
     with subprocess.Popen(call, **QUIET) as process:  # type: ignore[call-overload]
         port = address_of(process).rpartition(":")[2]
@@ -57,11 +60,21 @@ def test_it_ends_cleanly(number: signal.Signals) -> None:
         asked = {"kind": "independent"}
         found = httpx.post(f"{address}/api/methods", json=asked, headers=own, timeout=60)
         assert found.status_code == 200
+        hard = {"problem": HARD, "time_limit": 100}
+        at_work = threading.Thread(
+            target=lambda: answers.append(
+                httpx.post(f"{address}/api/solve", json=hard, headers=own, timeout=60)
+            )
+        )
+        at_work.start()
+        time.sleep(1.0)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         pids = children.read_text().split() if children.exists() else []
         process.send_signal(number)
         _, errors = process.communicate(timeout=20)
     assert (process.returncode, errors) == (0, "")
+    at_work.join(20)
+    assert answers[0].json() == {"error": "the server is ending"}
     end = time.monotonic() + 10
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < end

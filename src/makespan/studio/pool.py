@@ -29,6 +29,7 @@ WATCH = 0.1  # seconds between two looks at the processes
 FAILURES = 3  # processes that end before they are ready, until no more are started
 SHARE = 0.6  # of the memory that is free, for all processes together
 LARGEST = 4 * 2**30  # bytes that one may hold
+ENDING = "the server is ending"
 
 
 class _Job:
@@ -92,7 +93,7 @@ class Pool:
     ) -> None:
         self.size, self.waiting, self.make = size, waiting, make
         self.most = most or min(LARGEST, SHARE * memory.available() / size)
-        self.failures = 0
+        self.failures, self._ending = 0, False
         self._numbers = count(1)
         self._queue: deque[_Job] = deque()
         self._places: list[_Place] = []
@@ -108,9 +109,7 @@ class Pool:
 
     async def __aexit__(self, *_: object) -> None:
         self._watching.cancel()
-        closed = refused(503, "the server is ending")
-        for job in [*self._queue, *(place.job for place in self._places if place.job)]:
-            job.end(closed)
+        self._refuse_all()
         places, self._places = self._places, []
         for place in places:
             place.child.popen.kill()
@@ -146,6 +145,8 @@ class Pool:
             if job.client == client:
                 job.end(refused(409, "a newer request of the same client took its place"))
                 self._leave(job)
+        if self._ending:
+            return refused(503, ENDING)
         if self.failures >= FAILURES:
             return refused(503, "the processes that solve can't be started")
         if len(self._queue) >= self.waiting:
@@ -164,6 +165,16 @@ class Pool:
         for job in found:
             self._stop(job)
         return bool(found)
+
+    def end(self) -> None:
+        """Answer nothing any more; may be called from anywhere, a signal's handler, too."""
+        with contextlib.suppress(AttributeError, RuntimeError):  # not begun, or ended already
+            self._loop.call_soon_threadsafe(self._refuse_all)
+
+    def _refuse_all(self) -> None:
+        self._ending = True
+        for job in self._jobs():
+            job.end(refused(503, ENDING))
 
     def _jobs(self) -> list[_Job]:
         return [*self._queue, *(place.job for place in self._places if place.job)]

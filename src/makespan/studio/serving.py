@@ -8,6 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.core.system.extras import optional
@@ -36,12 +37,16 @@ def serve(
         raise InputError(
             f"--host {host}: lets other machines in, which must bring a token: give --token TEXT"
         )
+    from makespan.studio.app import application
+    from makespan.studio.pool import Pool
+
+    pool = Pool(min(MOST_PROCESSES, max(2, os.cpu_count() or 1)))
     listening = _listening(host, port)
     with listening:
         port = listening.getsockname()[1]
         server = uvicorn.Server(
             uvicorn.Config(
-                _application(host, port, token or None),
+                application(pool, Guard(host, port, token or None)),
                 log_level="error",
                 access_log=False,
                 server_header=False,
@@ -56,15 +61,14 @@ def serve(
         say(f"makespan is at {address} (Ctrl-C ends it)")
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        usual = server.handle_exit
+
+        def handle_exit(*signal: Any) -> None:  # what is on its way would hold the end up
+            pool.end()
+            usual(*signal)
+
+        server.handle_exit = handle_exit
         server.run(sockets=[listening])
-
-
-def _application(host: str, port: int, token: str | None) -> object:
-    from makespan.studio.app import application
-    from makespan.studio.pool import Pool
-
-    jobs = min(MOST_PROCESSES, max(2, os.cpu_count() or 1))
-    return application(Pool(jobs), Guard(host, port, token))
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -78,6 +82,7 @@ def _listening(host: str, port: int) -> socket.socket:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind(address)
+            found.listen()  # the browser may be here before the server takes connections
         except BaseException:
             found.close()
             raise
