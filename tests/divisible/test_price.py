@@ -124,6 +124,14 @@ def test_the_master_that_is_cheapest_is_chosen(seed):
     result = solve(problem)
     assert result.status == "optimal"
     assert result.objective.value == pytest.approx(best(problem), rel=1e-6, abs=1e-6)
+    front = solve(replace(problem, objective="pareto", deadline=None), points=3)
+    assert front.status == "optimal"
+    cheapest = best(replace(problem, deadline=None))
+    assert front.details["front"][-1]["price"] == pytest.approx(cheapest, rel=1e-6, abs=1e-6)
+    plans = KINDS["divisible"].pictures.alternatives(front.problem, front.details)
+    for values, schedule in plans:
+        assert schedule.makespan == pytest.approx(dict(values)["time"])
+        assert check(replace(problem, objective="makespan", deadline=None), schedule).ok
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -19,9 +19,10 @@ from makespan.divisible.methods.returns.return_programme import return_programme
 from makespan.divisible.methods.rounds.sequence_search import sequence_search
 from makespan.divisible.model.points import entry_of
 from makespan.divisible.model.price import price_of
-from makespan.divisible.needs import A_FRONT, A_MASTER, ANY_STAR
+from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decided import Decided
+from makespan.divisible.timing import matched
 
 POINTS = whole("points are", 2)
 ALLOWED = 1e-9
@@ -40,7 +41,7 @@ class Point(NamedTuple):
 @register(
     "divisible",
     name="pareto",
-    needs=(ANY_STAR, A_FRONT, A_MASTER),
+    needs=(ANY_STAR, A_FRONT),
     proves="of each point, by trying every sequence: no plan as fast is cheaper",
     complexity="a search over sequences a point",
     source="Haimes, Lasdon and Wismer 1971 (ε-constraint)",
@@ -87,7 +88,7 @@ def _ends_and_between(
         why = fastest if fastest.schedule is None else cheapest
         yield Solution(schedule=None, infeasible=why.infeasible, notes=why.notes, stopped=True)
         return
-    least = price_of(problem.star, cheapest.schedule)
+    least = _price(problem, cheapest.schedule)
     end = best(replace(by_time, budget=least * (1 + ALLOWED)))
     slowest = cheapest if end.schedule is None else end
     yield _point(problem, slowest, proved=cheapest.optimal and end.optimal)
@@ -101,8 +102,13 @@ def _ends_and_between(
 
 def _point(problem: DivisibleLoad, found: Solution, *, proved: bool) -> Point:
     assert found.schedule is not None
-    price = price_of(problem.star, found.schedule)
+    price = _price(problem, found.schedule)
     return Point(found.makespan, price, found.schedule, proved)
+
+
+def _price(problem: DivisibleLoad, schedule: Schedule) -> float:
+    given, plan = matched(problem, schedule)
+    return price_of(given.star, plan)
 
 
 def _front(points: list[Point]) -> list[Point]:
@@ -134,9 +140,11 @@ def _solution(problem: DivisibleLoad, points: list[Point]) -> Solution:
 
 
 def _entry(problem: DivisibleLoad, point: Point) -> dict[str, Any]:
-    decided = Decided.of(problem, point.plan)
-    plan = entry_of(problem.star.names, decided.plan(point.plan), decided.behind)
-    return {"time": point.time, "price": point.price, **plan}
+    given, plan = matched(problem, point.plan)
+    decided = Decided.of(given, plan)
+    entry = entry_of(given.star.names, decided.plan(plan), decided.behind)
+    holder = {"holder": given.machines[0]} if problem.chooses_master else {}
+    return {"time": point.time, "price": point.price, **holder, **entry}
 
 
 def _shown(points: list[Point], unproved: int) -> str:

@@ -43,7 +43,10 @@ def alternatives(
     found = []
     for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
         values = tuple((name, float(point[name])) for name in ("time", "price"))
-        found.append((values, timed(problem, *plan_of(problem.star.names, point))))
+        given = problem
+        if "holder" in point:
+            given = problem.with_master(problem.machines.index(point["holder"]))
+        found.append((values, timed(given, *plan_of(given.star.names, point))))
     return found
 
 
