@@ -21,8 +21,16 @@ ALONE = (
         "multi_round",
         "partition",
     ),
-    *("reduction", "robust", "scale", "simulate", "small", "startup", "taskgraph_contention"),
-    *("taskgraph_gaps", "trees"),
+    *(
+        "reduction",
+        "robust",
+        "scale",
+        "simulate",
+        "small",
+        "startup",
+        "studio",
+        "taskgraph_contention",
+    ),
 )
 """Benchmarks that need nothing but this repository and the extra ``test``."""
 
