@@ -16,6 +16,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
+from makespan.divisible.returns.order_bound import OrderBound
 from makespan.divisible.returns.order_programme import claim_sparse, solve_sparse
 from makespan.divisible.returns.order_rules import Rule
 from makespan.divisible.returns.order_search import PROVED, BestOrders, OrderSearch
@@ -28,6 +29,8 @@ PROGRAMMES_ABOVE = 20_000
 NEIGHBOURS = 20_000
 NEIGHBOURS_IN_PASSING = 1_000
 PROGRAMMES_IN_PASSING = 2_000
+BOUNDING, BEHIND = 0.4, 0.85
+"""Of the time: for the bound of all orders, where they are too many; for the methods behind."""
 
 
 def solve_orders(
@@ -104,11 +107,16 @@ def _searched(
     if terms.everyone:
         whole = range(len(terms))
         starts = [each for each in starts if len(each.send) == len(whole)]
+    left = control.remaining or 0.0
     try:
-        _sought(search, rule, starts, in_passing=in_passing)
+        with control.reserving((BEHIND if in_passing else BOUNDING) * left):
+            _sought(search, rule, starts, in_passing=in_passing)
     except Unsolved:  # what is known by then is still true, and nothing is proved
         search.best = replace(search.best, bound=-np.inf)
-    return search.best
+    if in_passing or search.best.proved:
+        return search.best
+    relaxed = OrderBound(terms, control).bound(search.best.value)
+    return replace(search.best, bound=max(search.best.bound, relaxed - PROVED * abs(relaxed)))
 
 
 def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing: bool) -> None:

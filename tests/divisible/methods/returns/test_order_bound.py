@@ -1,0 +1,70 @@
+"""The bound on one round with returns over all orders, against each pair of orders."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from makespan import Affine, DivisibleLoad, Star, Worker, solve
+from makespan.core.control import Control
+from makespan.divisible.returns.decisions import Terms
+from makespan.divisible.returns.order_bound import OrderBound
+from tests.oracles.divisible_any import best
+from tests.oracles.divisible_random import random_problem
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_orders_are_better(seed: int) -> None:
+    """Whatever the fields: with and without a plan that is known, with a load or a deadline."""
+    rng = random.Random(500 + seed)
+    tried = 0
+    while tried < 8:
+        problem = random_problem(rng)
+        if not problem.is_star or problem.chooses_master or problem.rounds != 1:
+            continue
+        if problem.ports == "many" or not problem.has_returns or problem.given_sends is not None:
+            continue
+        known = best(problem)
+        tried += 1
+        if known is None or math.isinf(known) or problem.load == 0 or problem.deadline == 0:
+            continue
+        terms = Terms.of(problem)
+        for horizon in (math.inf, known):
+            found = OrderBound(terms, Control()).bound(horizon / terms.second)
+            if problem.load is None:
+                assert -found * terms.unit >= known * (1 - 1e-7)
+            else:
+                assert found * terms.second <= known * (1 + 1e-7)
+
+
+def crew(count: int, fixed: float) -> Star:
+    rng = random.Random(1)
+
+    def cost(share: float, low: float, high: float) -> Affine:
+        return Affine(rng.uniform(0.0, share) * fixed, rng.uniform(low, high))
+
+    return Star(
+        [
+            Worker(send=cost(0.3, 0.1, 1), compute=cost(0.3, 1, 6), return_=cost(0.2, 0.1, 1))
+            for _ in range(count)
+        ]
+    )
+
+
+@pytest.mark.parametrize("ports", [1, 2])
+def test_the_bound_is_near_the_optimum(ports: int) -> None:
+    """Four workers of linear costs, proved by branch and bound: the relaxation is 1 % off."""
+    problem = DivisibleLoad(load=10.0, platform=crew(4, 0.0), ports=ports)
+    optimum = solve(problem, method="return-orders")
+    terms = Terms.of(problem)
+    found = OrderBound(terms, Control()).bound(math.inf) * terms.second
+    assert optimum.status == "optimal"
+    assert 0.99 * optimum.makespan <= found <= optimum.makespan * (1 + 1e-9)
+
+
+def test_ten_workers_behind_two_ports() -> None:
+    """Too many orders for a proof: a plan and a bound 2 % apart."""
+    problem = DivisibleLoad(load=10.0, platform=crew(10, 0.0), ports=2)
+    assert solve(problem, method="return-orders", time_limit=6).gap < 0.02
