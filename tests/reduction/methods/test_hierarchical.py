@@ -1,4 +1,4 @@
-"""Hierarchical all-reduce: valid for all numbers of machines and segments, near the bounds."""
+"""Hierarchical collectives: valid for all numbers of machines and segments, near the bounds."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def held(problem: Reduction) -> float:
     return found.makespan / best - 1 if best else 0.0
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(45))
 def test_plans_are_valid(seed: int) -> None:
     """Also where times differ or are 0, segments have sizes, or groups have different sizes."""
     rng = np.random.default_rng(seed)
     n, m = (int(count) for count in rng.integers(1, 14, 2))
+    collective: Any = rng.choice(["all-reduce", "all-gather", "reduce-scatter"])
+    n = n if collective == "all-reduce" else n + m  # who has a segment has but one
     equal = seed % 3 == 0
     latency, transfer, reduce = (
         rng.integers(0, 9, () if equal else shape) / 4 for shape in ((n, n), (n, n), n)
@@ -36,7 +38,7 @@ def test_plans_are_valid(seed: int) -> None:
     sizes = rng.integers(1, 5, m) / 2 if seed % 4 == 0 else None
     held(
         Reduction(
-            machines=n, segments=m, collective="all-reduce", latency=latency,
+            machines=n, segments=m, collective=collective, latency=latency,
             transfer=transfer, reduce=reduce, segment_sizes=sizes,
         )
     )  # fmt: skip
@@ -69,6 +71,31 @@ def test_plans_are_near_their_bounds(times: Any, n: int, m: int, most: float) ->
         reduce=reduce,
     )  # fmt: skip
     assert held(problem) <= most + 1e-9
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
+@pytest.mark.parametrize(
+    ("times", "n", "m", "optimum"),
+    [((0, 1, 0), 16, 8, 8), ((0, 1, 0), 64, 8, 10), ((0, 1, 0), 12, 8, 8), ((2, 1, 0), 64, 24, 28)],
+)
+def test_dealt_segments_spread_over_groups(
+    collective: Any, times: Any, n: int, m: int, optimum: float
+) -> None:
+    """Few segments go to a home in each group first: no port is idle after that."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=n, segments=m, collective=collective, latency=latency, transfer=transfer,
+        reduce=reduce,
+    )  # fmt: skip
+    assert makespan.solve(problem, method="hierarchical").makespan == optimum
+    assert max(bound.value for bound in bounds(problem)) >= optimum * (1 - 1e-9)
+
+
+def test_each_with_a_segment_leaves_nothing_to_spread() -> None:
+    """Then sending straight is best, and the refusal says so."""
+    problem = Reduction(machines=3, segments=3, collective="all-gather", transfer=1)
+    with pytest.raises(makespan.MethodError, match="as many segments as machines"):
+        makespan.solve(problem, method="hierarchical")
 
 
 def test_large_all_reduces_keep_to_the_limit_with_the_plan_that_is_there() -> None:

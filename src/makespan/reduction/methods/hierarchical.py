@@ -1,4 +1,4 @@
-"""Hierarchical all-reduce: within groups, between their homes, and back, in overlapping waves."""
+"""Hierarchical collectives: within groups and between their homes, in waves that overlap."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.registry import register
+from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import ALL_LINKS, AN_ALL_REDUCE, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.needs import ALL_LINKS, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.between_groups import COMBINED, COPY, PART, between_groups
+from makespan.reduction.rules.reversal import schedule_from_copies
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
 from makespan.reduction.timing import in_order
@@ -74,13 +75,29 @@ class Shape(NamedTuple):
 
     @property
     def sends(self) -> int:
-        return 2 * self.waves * (self.groups * self.size - 1)
+        """How many sends of groups there are one way."""
+        return self.waves * (self.groups * self.size - 1)
+
+
+def _not_over_groups(problem: Reduction) -> str | None:
+    if problem.collective == "all-reduce":
+        return None
+    if problem.collective not in ("all-gather", "reduce-scatter"):
+        return f"collective is {problem.collective!r}"
+    few = problem.segments == "auto" or problem.segments < len(problem.machines)
+    return None if few else "there are as many segments as machines"
+
+
+OVER_GROUPS = Need(
+    "an all-reduce, or an all-gather or reduce-scatter of fewer segments than machines",
+    _not_over_groups,
+)
 
 
 @register(
     "reduction",
     name="hierarchical",
-    needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ALL_LINKS),
+    needs=(OVER_GROUPS, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ALL_LINKS),
     complexity="O(n m + g² m), for the number g of groups",
     source="Jia et al. 2018 and Mikami et al. 2018: within groups, between groups, and back; here "
     "in waves that overlap, and between machines of any two groups",
@@ -90,7 +107,8 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
 
     While homes wait for each other, parts and copies of other waves of segments are sent. Machines
     at one place of their groups do the same: it is groups that send to each other in turns, to
-    whatever group is free, those at place p to those at place p + r for the r-th part.
+    whatever group is free, those at place p to those at place p + r for the r-th part. An
+    all-gather is the way back, from machines that have segments; backwards, a reduce-scatter.
     """
     claim_sends(problem)
     lower_bound = best_bound(problem)
@@ -108,8 +126,7 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     for _, _, shape, rows in found[:timed]:
         if best is not None and (best.makespan <= met or control.expired()):
             break
-        schedule = in_order(problem, _sends(problem, shape, rows))
-        assert schedule is not None
+        schedule = _schedule(problem, shape, rows)
         best = schedule if best is None or schedule.makespan < best.makespan else best
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
 
@@ -118,6 +135,8 @@ def _shapes(problem: Reduction) -> list[Shape]:
     """Return the shapes that promise the fewest turns."""
     found: dict[tuple[int, int], Shape] = {}
     for shape in _divided(len(problem.machines), problem.items):
+        if problem.collective != "all-reduce" and shape.waves > shape.groups:
+            continue  # a root has segments of two waves
         if shape.groups * shape.sends <= STEPS or shape.groups == 1:
             found.setdefault((shape.size, shape.waves), shape)
     tables = tables_of(problem)
@@ -145,23 +164,30 @@ def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integ
     """Return how many turns the groups take, and who sends what in each."""
     tables = tables_of(problem)
     transfer, latency, reduce = (float(np.mean(table)) for table in tables[:3])
-    turn = transfer or reduce or 1.0
-    groups, waves = shape.groups, shape.waves
-    place = (np.arange(groups) + (np.arange(waves) * groups // waves)[:, None]) % groups
+    both, back = problem.collective == "all-reduce", problem.collective == "reduce-scatter"
+    turn = (max(transfer, reduce) if back else transfer) or reduce or 1.0
+    groups, place = shape.groups, _places(shape)
     order = np.argsort(place, axis=1)
     trees = []
-    for work in (reduce, 0.0):
+    for work in (reduce, reduce if back else 0.0):
         length, period = (
             np.ceil(each / turn - manner.early) for each in (latency + transfer + work, work)
         )
         parents = _grown(groups, int(length), max(1, int(period)), manner.children)[place]
         of_group = np.take_along_axis(order, np.maximum(parents, 0), axis=1)
         trees.append(np.where(parents < 0, -1, of_group))
-    rows = np.empty((shape.sends, 5), dtype=np.int64)
+    rows = np.empty((shape.sends * (2 if both else 1), 5), dtype=np.int64)
     backlog = manner.backlog * reduce if reduce else np.inf
+    latency += reduce if back else 0.0
     times = latency, turn, reduce, manner.early * turn, backlog
-    loop = between_groups.at(shape.sends * groups)
-    return loop(waves, shape.size - 1, *times, *trees, order, rows), rows
+    loop = between_groups.at(len(rows) * groups)
+    return loop(shape.waves, shape.size - 1, both, *times, *trees, order, rows), rows
+
+
+def _places(shape: Shape) -> Integers:
+    """Return the place of every group, a column each, in the trees of every wave, a row each."""
+    groups, waves = shape.groups, shape.waves
+    return (np.arange(groups) + (np.arange(waves) * groups // waves)[:, None]) % groups
 
 
 def _grown(count: int, length: int, period: int, children: float) -> Integers:
@@ -178,8 +204,8 @@ def _grown(count: int, length: int, period: int, children: float) -> Integers:
     return parents
 
 
-def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
-    """Return the sends of machines: of every home's segment, those that groups make."""
+def _schedule(problem: Reduction, shape: Shape, rows: Integers) -> Schedule:
+    """Return the plan of what groups send: machines those of every home's segment."""
     sender, receiver, wave, kind, left = (column[:, None] for column in rows.T)
     home = np.arange(shape.homes)
     within = kind * (COPY - kind) == PART  # not between homes
@@ -191,9 +217,17 @@ def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
     first = np.cumsum(size) - size
     segment = np.broadcast_to(wave * shape.homes + home, place[0].shape)
     real = (segment < problem.items) & (other < np.where(there, size[sender], size[receiver]))
-    return Sends(
-        sender=(first[sender] + place[0])[real],
-        receiver=(first[receiver] + place[1])[real],
-        segment=segment[real],
-        final=np.broadcast_to(~there, real.shape)[real],
-    )
+    ends = [(first[group] + at)[real] for group, at in zip((sender, receiver), place, strict=True)]
+    if problem.collective != "all-reduce":  # the machines that have segments are the homes of roots
+        roots = first[np.argmin(_places(shape), axis=1)]
+        machine = np.full(len(problem.machines), -1)
+        owners = (roots[:, None] + home).ravel()[: problem.items]
+        machine[owners] = np.arange(problem.items)
+        machine[machine < 0] = np.arange(problem.items, len(machine))
+        giver, taker = (machine[each] for each in ends)
+        return schedule_from_copies(problem, np.column_stack([giver, taker, segment[real]]))
+    final = np.broadcast_to(~there, real.shape)[real]
+    sends = Sends(sender=ends[0], receiver=ends[1], segment=segment[real], final=final)
+    schedule = in_order(problem, sends)
+    assert schedule is not None
+    return schedule

@@ -1,4 +1,4 @@
-"""The loop of the hierarchical all-reduce: groups of machines that send to each other in turns."""
+"""The loop of hierarchical collectives: groups of machines that send to each other in turns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PART, COMBINED, SPREAD, COPY = range(4)
 
 @loop(pays_from=500)
 def between_groups(  # type: ignore[no-untyped-def]
-    waves, own, latency, transfer, combine, early, backlog, up, down, order, rows
+    waves, own, combining, latency, transfer, combine, early, backlog, up, down, order, rows
 ):
     """Let every group send to one other, or to itself, a turn; return how many turns it takes.
 
@@ -23,6 +23,8 @@ def between_groups(  # type: ignore[no-untyped-def]
     ready ``early`` after a turn began may be sent in it; no parts go where more than ``backlog`` of
     combining is still to be done when they come.
 
+    Without ``combining`` the roots have all from the start, and nothing is sent but copies.
+
     ``rows`` gets the turns: sender, receiver, wave, kind, and how many parts the sender, or copies
     the receiver, had left of the wave.
 
@@ -30,12 +32,12 @@ def between_groups(  # type: ignore[no-untyped-def]
     """
     groups = up.shape[1]
     zero = latency * 0
-    left = np.full((groups, waves), own, np.int64)
+    left = np.full((groups, waves), own if combining else 0, np.int64)
     lacks = np.full((groups, waves), own, np.int64)
     due = np.full(groups, own * waves, np.int64)  # what is still to come, but for parts
-    unsent = np.full(waves, own * groups, np.int64)
-    lacking = unsent.copy()  # by all
-    open_trees = np.full(waves, 2 * (groups - 1), np.int64)
+    unsent = np.full(waves, left[:, 0].sum(), np.int64)
+    lacking = np.full(waves, own * groups, np.int64)  # by all
+    open_trees = np.full(waves, (2 if combining else 1) * (groups - 1), np.int64)
     waits = np.zeros((groups, waves), np.int64)
     given = np.zeros((groups, waves), np.bool_)
     has = np.zeros((groups, waves), np.bool_)
@@ -46,7 +48,9 @@ def between_groups(  # type: ignore[no-untyped-def]
     in_free = np.ones(groups, np.bool_)
     for wave in range(waves):
         for group in range(groups):
-            if up[wave, group] >= 0:
+            if not combining:
+                given[group, wave] = order[wave, 0] != group
+            elif up[wave, group] >= 0:
                 waits[up[wave, group], wave] += 1
                 due[up[wave, group]] += 1
     total = len(rows)
@@ -72,7 +76,7 @@ def between_groups(  # type: ignore[no-untyped-def]
                 ):
                     continue
                 if not has[group, wave]:
-                    parent = up[wave, group]
+                    parent = up[wave, group] if combining else -1
                     if waits[group, wave] > 0:
                         continue
                     if parent < 0:
