@@ -84,13 +84,14 @@ export function divisible(problem) {
     plain("release", "release", "Earliest computation, s", "0"),
     costColumn(list, "price, per unit", "price", "per_unit", "Price of a unit"),
     costColumn(list, "price, once", "price", "fixed", "Price of taking part"),
+    costColumn(list, "price, per s", "price", "per_second", "Price of a second of the whole plan"),
   ];
   const isUsed = list.some((worker) => more.some((column) => column.get(worker) !== undefined));
   const details = grid({
     label: "Costs",
     path: ["platform", place],
     rows: (one) => one.platform[place],
-    columns: [{ name: "name", get: named.get }, ...more.slice(isTree ? 0 : 0, isTree ? 2 : more.length)],
+    columns: [{ name: "name", get: named.get }, ...more.slice(0, isTree ? 2 : more.length)],
   });
   const root = platform.master;
   return [
@@ -100,10 +101,11 @@ export function divisible(problem) {
         entry("Rounds", ["rounds"], { empty: "1", get: (one) => (one.rounds === undefined ? 1 : one.rounds), put: (one, value) => set(one, ["rounds"], value === 1 ? undefined : value), slider: { min: 1, max: 12 }, title: "How many chunks each worker may get; auto: as many as pay" }),
         choice("Ports of the master", ["ports"], [[undefined, "one"], [2, "one to send, one to receive"], ["many", "one for each worker"]]),
       ),
-      further("Limits and rules", ["deadline", "budget", "integral", "front_end", "discipline", "use"].some((name) => problem[name] !== undefined),
+      further("Limits and rules", ["deadline", "budget", "objective", "integral", "front_end", "discipline", "use"].some((name) => problem[name] !== undefined),
         row(
           entry("Deadline, s", ["deadline"], { empty: "none" }),
           entry("Budget", ["budget"], { empty: "none" }),
+          choice("Objective", ["objective"], [[undefined, "makespan"], ["price", "price"], ["pareto", "front of makespan and price"]]),
           choice("Returns", ["discipline"], [[undefined, "in any order"], ["fifo", "first in, first out"], ["lifo", "last in, first out"]]),
           choice("Workers", ["use"], [[undefined, "those that pay"], ["all", "all take part"]]),
           tick("Whole units", ["integral"]),

@@ -9,7 +9,9 @@ import { state } from "./state.js";
 
 const QUICK = 0.12; // seconds: with the way there and back less than a fifth
 const LONGER = 20;
-const STEPS_UP_TO = 200; // tasks, workers: steps of more are not for looking at
+const LARGE = 40; // tasks, workers: of more, pictures and steps come once nothing changes any more
+const STEPS_UP_TO = 200; // steps of more are not for looking at
+const PAUSE = 400; // milliseconds without a change
 
 export const outcome = { result: null, methods: [], busy: false };
 const followers = [];
@@ -39,10 +41,12 @@ export async function solve() {
       const answer = await post("/api/compare", { problem, methods: outcome.methods, time_limit: 2, view: true }, signal, "compare");
       if (isNow()) await show(answer, isNow);
     } else {
-      const order = { ...asked(), view: true, steps: size(state.problem) <= STEPS_UP_TO };
-      const answer = await quickly(order, signal);
+      const [order, count] = [{ ...asked(), view: true }, size(state.problem)];
+      const whole = { ...order, steps: count <= STEPS_UP_TO };
+      const answer = await quickly(count > LARGE ? { ...order, diagrams: false } : whole, signal);
       if (isNow() && answer) await show(answer, isNow);
-      if (isNow() && wasCut(answer)) await searchOn(order, answer, signal, isNow);
+      if (isNow() && wasCut(answer)) await searchOn(whole, answer, signal, isNow);
+      else if (count > LARGE) await complete(whole, signal, isNow);
     }
   } catch (error) {
     if (error.name === "AbortError" || error.status === 409 || !isNow()) return;
@@ -54,6 +58,14 @@ export async function solve() {
     clearTimeout(slow);
     if (isNow()) outcome.busy = false;
   }
+}
+
+// The same plan with its pictures and steps.
+async function complete(order, signal, isNow) {
+  await new Promise((done) => setTimeout(done, PAUSE));
+  if (!isNow()) return;
+  const answer = await post("/api/solve", { ...order, time_limit: LONGER }, signal, "solve");
+  if (isNow()) await show(answer, isNow);
 }
 
 // The plan that is found at once; null on a machine that is too busy for any.
@@ -102,7 +114,9 @@ function progress(value, before) {
 export const stopSearch = () => stop("solve");
 
 function size(problem) {
-  return problem.tasks?.length ?? problem.platform?.workers?.length ?? problem.durations?.length ?? 0;
+  const { platform, tasks, durations, machines } = problem;
+  const many = platform?.workers ?? platform?.nodes ?? platform?.machines ?? tasks ?? durations ?? machines;
+  return Array.isArray(many) ? many.length : typeof many === "number" ? many : LARGE + 1;
 }
 
 async function show(answer, isNow) {
