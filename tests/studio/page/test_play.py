@@ -305,3 +305,15 @@ network = {{ machines = [{{ name = "{name}" }}] }}'''
     press(browser, "What if…")
     browser.wait("document.querySelectorAll('#whatif td').length > 1")
     assert name in browser.value("document.getElementById('whatif').textContent")
+
+
+def test_a_long_search_is_stopped(browser, tmp_path):
+    """It tells how far it is; stopped, the best plan so far stays, and a change begins anew."""
+    save(generate("taskgraph", seed=1, options={"size": 60, "machines": 4}), tmp_path / "60.toml")
+    browser.do(lambda page: page.fill("#toml", (tmp_path / "60.toml").read_text()))
+    browser.wait("!document.getElementById('progress').hidden")
+    browser.wait("document.querySelector('#progress span').textContent.includes('of 20 s')")
+    press(browser, "Stop")
+    browser.wait("document.getElementById('progress').hidden && !makespan.outcome.busy")
+    assert browser.value("makespan.outcome.result.status") in ("feasible", "optimal")
+    assert browser.value("makespan.outcome.result.runtime") < 19

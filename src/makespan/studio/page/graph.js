@@ -8,6 +8,7 @@ import { freshTask, freshWork, names, removeTask, rename } from "./taskgraph.js"
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [58, 34, 108, 58, 26];
 const MOST = 150; // tasks that are drawn
+const DENSE = 30; // arrows of which each has its number; of more, the one that is chosen
 const places = new Map(); // name -> where somebody has dragged it
 let chosen = null; // { task: name } or { edge: [from, to] }
 
@@ -17,6 +18,8 @@ function drawn(name, attributes, text) {
   if (text !== undefined) made.textContent = text;
   return made;
 }
+
+const brief = (value) => (typeof value === "number" ? String(Number(value.toPrecision(3))) : String(value));
 
 // Columns by the longest way from a task that needs nothing; in each near those that it needs.
 function laidOut(problem) {
@@ -85,6 +88,7 @@ export class Graph {
       if (event.target === this.svg) this.add(this.point(event));
     });
     this.svg.addEventListener("pointerdown", (event) => event.target === this.svg && this.choose(null));
+    this.svg.classList.toggle("dense", this.lines.length > DENSE);
     this.sheet.replaceChildren(this.svg);
     this.mark();
   }
@@ -93,7 +97,7 @@ export class Graph {
     const made = drawn("g", { class: "arrow", tabindex: 0, role: "button", "aria-label": `Arrow from ${edge.from} to ${edge.to}, data ${edge.size ?? 0}` });
     const wide = drawn("path", { class: "wide" });
     const path = drawn("path", { "marker-end": "url(#arrow)" });
-    const text = drawn("text", { "text-anchor": "middle" }, String(edge.size ?? 0));
+    const text = drawn("text", { "text-anchor": "middle" }, brief(edge.size ?? 0));
     made.append(wide, path, text);
     const one = { edge, made };
     one.place = () => {
@@ -117,7 +121,7 @@ export class Graph {
 
   box(name, index) {
     const task = state.problem.tasks[index];
-    const weight = task.durations ? task.durations.map((value) => value ?? "∞").join("/") : task.work ?? 0;
+    const weight = task.durations ? task.durations.map((value) => (value === null ? "∞" : brief(value))).join("/") : brief(task.work ?? 0);
     const made = drawn("g", { class: "task", tabindex: 0, role: "button", "data-name": name, "aria-label": `Task ${name}, work ${weight}` });
     made.append(
       drawn("rect", { width: WIDE, height: HIGH, rx: 7 }),
