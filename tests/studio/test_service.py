@@ -84,6 +84,9 @@ def test_a_wrong_plan_is_explained(client: httpx.Client) -> None:
     assert not found["ok"]
     assert any("3 takes 2 s, not 1 s" in each["message"] for each in found["violations"])
     assert found["view"]["data"]["charts"]
+    plan["activities"][0]["item"] = 99
+    found = client.post("/api/check", json=asked).json()
+    assert not found["ok"]
 
 
 SAVED = {

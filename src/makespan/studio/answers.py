@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from makespan.core.errors import InputError, MethodError, ProblemError
+from makespan.core.errors import MakespanError, MethodError, ProblemError
 from makespan.core.inputs.forms import validated
 from makespan.core.problem import Problem
 from makespan.core.registry import Applicability
@@ -109,7 +109,7 @@ def check(request: Mapping[str, Any], task: Task) -> Answer:
     if asked.view:
         try:
             answer["view"] = _view([plan], stated)
-        except InputError:
+        except MakespanError:  # what the referee says is the answer, whether it can be drawn or not
             answer["view"] = None
     return found(answer)
 

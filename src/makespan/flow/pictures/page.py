@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,10 @@ def chart(
             tables=(*answer_tables(plan.answer), *_details(plan)),
             others=_others(plan),
         )
-    derived = {} if problem is None else kind_of(problem).answer.answer(problem, schedule)
+    derived: dict[str, Any] = {}
+    if problem is not None:
+        with suppress(InputError), misfits_refused():  # who does what may not be told of any plan
+            derived = kind_of(problem).answer.answer(problem, schedule)
     facts = (("makespan", f"{schedule.makespan:.10g} s"), *_counts(schedule, drawn))
     return Chart(
         picture=drawn,
