@@ -42,13 +42,16 @@ def best_master(
     untried: list[float] = []  # the bounds of masters that were not tried for lack of time
     best: Solution | None = None
     steps: list[Step] = []  # of the best
-    for bound, each in _by_bound(problem):
+    for tried, (bound, each) in enumerate(_by_bound(problem)):
         if best is not None and best.objective is None and bound >= best.rank:
             break
         if best is not None and control.expired():
             untried.append(bound)  # those behind have no lower one
             break
-        with control.aside() as own:
+        left = control.remaining
+        if left is not None and problem.load is None:  # no bound tells that a master needs no time
+            left /= max(1, len(problem.star) - tried)
+        with control.aside() as own, control.limited(left):
             solution = solve_one(each)
         if control.log_steps and solution.schedule is not None:
             end = number(solution.schedule.makespan)

@@ -185,3 +185,23 @@ def test_transfers_are_not_searched() -> None:
     assert problem is not None
     with pytest.raises(MethodError, match="needs no transfers"):
         solve(problem, method="sequence-search")
+
+
+def test_one_worker_is_served_often_where_memory_is_small() -> None:
+    """Eleven chunks of half a unit to the fast worker; the others and the master are slow."""
+    slow = Worker(send=1.0, compute=Affine(3.0, 2.0), return_=Affine(0.5, 5.0))
+    fast = Worker(send=0.0, compute=0.3, memory=0.5)
+    platform = Star([slow, fast, slow], master=Master(compute=Affine(3.0, 1.0)))
+    problem = DivisibleLoad(
+        load=5.5, platform=platform, ports="many", rounds="auto", discipline="fifo"
+    )
+    assert solve(problem, method="sequence-search").makespan == pytest.approx(1.65)
+
+
+def test_an_open_load_of_an_open_master_has_a_bound() -> None:
+    """Each machine has its part of the time to be the master, and to be bounded as one."""
+    crew = [Worker(send=1.0, compute=c, return_=d) for c, d in ((2, 0.5), (2, 1), (3, 5))]
+    problem = DivisibleLoad(deadline=10.0, platform=Star(crew, master="choose"), rounds="auto")
+    found = solve(problem, time_limit=6).objective
+    assert found.bound is not None
+    assert found.value <= found.bound <= 1.01 * found.value

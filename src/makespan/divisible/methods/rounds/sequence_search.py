@@ -26,7 +26,7 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.returns.transfers import kept
-from makespan.divisible.rounds.sequences import Allowed, Send
+from makespan.divisible.rounds.sequences import FEW, Allowed, Send
 from makespan.divisible.timing import timed
 from makespan.divisible.timing.dispatch import shares_links
 
@@ -82,7 +82,6 @@ def _is_served(problem: DivisibleLoad) -> str | None:
     source="linear programme of a given sequence: Benoit 2016, multi-round scheduling, and Yang "
     "and Casanova 2003, section 5; the sequence by local search",
 )
-@tries_masters
 def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float = 1.0) -> Solution:
     """Local search over sequences of chunks; the amounts of each by one programme.
 
@@ -90,14 +89,19 @@ def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float =
     more and more rounds; the best sequence is then changed chunk by chunk. Under an uplink one
     send at a time has all of it, or several have equal parts.
     """
-    best: Solution | None = None
     with control.reserving(PROVING * (control.remaining or 0.0)):
-        for each in _with_own_rates(problem):
-            found = Search(each, control, programmes=int(PROGRAMMES * effort)).solution()
-            if each is not problem and problem.load != 0:
-                found = replace(found, optimal=False, infeasible=None)  # other rates may do better
-            if best is None or (found.schedule is not None and found.rank < best.rank):
-                best = found
+        return _searched(problem, control, programmes=int(PROGRAMMES * effort))
+
+
+@tries_masters
+def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> Solution:
+    best: Solution | None = None
+    for each in _with_own_rates(problem):
+        found = Search(each, control, programmes=programmes).solution()
+        if each is not problem and problem.load != 0:
+            found = replace(found, optimal=False, infeasible=None)  # other rates may do better
+        if best is None or (found.schedule is not None and found.rank < best.rank):
+            best = found
     assert best is not None
     return kept(problem, best)
 
@@ -226,10 +230,13 @@ class Search:
         yield from dict.fromkeys(orders)
 
     def _more_rounds(self) -> None:
-        """Repeat the best round, and all workers, more and more often."""
+        """Repeat the best round, all workers, and single ones, more and more often."""
         whole = next(self.allowed.starts(self._orders()), ())
         once = whole if self.best is None else self.best.case.send
-        for base in dict.fromkeys((once, whole)):
+        bases = [once, whole]
+        if np.isfinite(self.terms.memory).any():  # one worker may have to be served often
+            bases += [(worker,) for worker in self.allowed.able[:FEW]]
+        for base in dict.fromkeys(bases):
             most = MAX_CHUNKS // max(1, len(base))
             most = min(most, self.allowed.rounds or most)
             worse, least = 0, np.inf
