@@ -29,6 +29,7 @@ ALONE = (
         "small",
         "startup",
         "studio",
+        "studio_page",
         "taskgraph_contention",
     ),
 )
