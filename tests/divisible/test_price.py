@@ -296,3 +296,18 @@ def test_the_page_is_true():
     assert stated.star.changed() == Star(
         [replace(each, name=n) for each, n in zip(CLOUD.workers, stated.star.names, strict=True)]
     )
+
+
+def test_many_workers_have_a_price_in_time():
+    """With many workers and little time there is a plan by the deadline, without a false proof."""
+    rng = random.Random(3)
+    star = Star.from_arrays(
+        send_per_unit=[rng.uniform(0.001, 0.01) for _ in range(300)],
+        compute_per_unit=[rng.uniform(1, 4) for _ in range(300)],
+        price_per_unit=[rng.uniform(0.1, 2) for _ in range(300)],
+    )
+    problem = DivisibleLoad(load=200.0, platform=star, objective="price", deadline=20.0)
+    result = solve(problem, time_limit=1)
+    assert result.makespan <= 20.0 * (1 + 1e-9)
+    assert result.status == "feasible"
+    assert check(problem, result.schedule).ok

@@ -54,6 +54,7 @@ ENOUGH = 1e-4  # the relative gain below which more rounds are not tried
 EMPTY = 1e-12  # of the load: chunks as small as that are rounding
 SAME = 1e-9  # relative: values this near are the same
 PROVING = 0.5  # of the time that is left: for the proof, which comes behind the search
+MAX_ALL = 12  # workers of which all sequences may be few enough
 MAX_WAYS = 16  # to compute without a front end, that are tried
 MAX_AGAIN = 16  # workers up to which what `multi-round` has found is searched again
 NOTHING_FOUND = "no sequence that was tried keeps the limits"
@@ -103,7 +104,24 @@ def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> S
         if best is None or (found.schedule is not None and found.rank < best.rank):
             best = found
     assert best is not None
+    if best.schedule is None and best.infeasible is None:
+        best = _greedily(problem, control, best)
     return kept(problem, best)
+
+
+def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> Solution:
+    """Return the plan of ``greedy``, for the makespan, where there was no time for a better one."""
+    by_time = replace(problem, objective="makespan")
+    method = find_method("divisible", "greedy")
+    if problem.load is None or not applicability(method, by_time).applies:
+        return otherwise
+    schedule = method.run(by_time, control).schedule
+    if schedule is None:
+        return otherwise
+    goal = None
+    if problem.objective == "price":
+        goal = Objective(name="price", value=price_of(problem.star, schedule))
+    return Solution(schedule=schedule, objective=goal, stopped=True)
 
 
 def _with_own_rates(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
@@ -198,6 +216,8 @@ class Search:
             return None
         if not problem.served_once and (problem.has_returns or not problem.front_end):
             return None
+        if self.allowed.entries is None and len(self.allowed.able) > MAX_ALL:
+            return None
         cases: list[_Case] = []
         for send in islice(self.allowed.everything(), most + 1):
             ways = 1 if self.terms.ports == 0 else most
@@ -265,7 +285,7 @@ class Search:
         return self._over()
 
     def _over(self) -> bool:
-        return self.left <= 0 or (self.best is not None and self.control.expired())
+        return self.left <= 0 or self.control.expired()
 
     def _try(self, send: Send) -> _Found | None:
         """Size a sequence, with results in both directions where that is open."""
