@@ -24,10 +24,10 @@ BYTES_ONE_WAY = 340
 """The most that was measured: a plan, its times and its rows, and what the referee compares."""
 
 
-def claim_sends(problem: Reduction) -> None:
-    """Ask for the memory that plans of a problem take."""
+def claim_sends(problem: Reduction, each: int | None = None) -> None:
+    """Ask for the memory that plans of a problem take, ``each`` bytes a send if that is known."""
     sends = sends_in(problem)
-    each = BYTES_PER_SEND.get(problem.collective, BYTES_ONE_WAY)
+    each = each or BYTES_PER_SEND.get(problem.collective, BYTES_ONE_WAY)
     claim(each * sends, f"the plan of {sends:,} sends")
 
 

@@ -26,6 +26,7 @@ MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
 SHAPES, TIMED = 12, 3
 ROUNDING = 1e-11
+BYTES = 260  # a send of an all-reduce, the most that was measured, check included
 TIMED_IN_ALL = 50_000  # sends
 
 
@@ -110,7 +111,7 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     whatever group is free, those at place p to those at place p + r for the r-th part. An
     all-gather is the way back, from machines that have segments; backwards, a reduce-scatter.
     """
-    claim_sends(problem)
+    claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
     met = lower_bound * (1 + ROUNDING)
     found: list[tuple[int, int, Shape, Integers]] = []
@@ -205,7 +206,18 @@ def _grown(count: int, length: int, period: int, children: float) -> Integers:
 
 
 def _schedule(problem: Reduction, shape: Shape, rows: Integers) -> Schedule:
-    """Return the plan of what groups send: machines those of every home's segment."""
+    """Return the plan of what groups send in turns."""
+    sends = _sends(problem, shape, rows)
+    if problem.collective != "all-reduce":
+        copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
+        return schedule_from_copies(problem, copies)
+    schedule = in_order(problem, sends)
+    assert schedule is not None
+    return schedule
+
+
+def _sends(problem: Reduction, shape: Shape, rows: Integers) -> Sends:
+    """Return the sends of machines, of every home's segment, that groups make in turns."""
     sender, receiver, wave, kind, left = (column[:, None] for column in rows.T)
     home = np.arange(shape.homes)
     within = kind * (COPY - kind) == PART  # not between homes
@@ -224,10 +236,6 @@ def _schedule(problem: Reduction, shape: Shape, rows: Integers) -> Schedule:
         owners = (roots[:, None] + home).ravel()[: problem.items]
         machine[owners] = np.arange(problem.items)
         machine[machine < 0] = np.arange(problem.items, len(machine))
-        giver, taker = (machine[each] for each in ends)
-        return schedule_from_copies(problem, np.column_stack([giver, taker, segment[real]]))
+        ends = [machine[each] for each in ends]
     final = np.broadcast_to(~there, real.shape)[real]
-    sends = Sends(sender=ends[0], receiver=ends[1], segment=segment[real], final=final)
-    schedule = in_order(problem, sends)
-    assert schedule is not None
-    return schedule
+    return Sends(sender=ends[0], receiver=ends[1], segment=segment[real], final=final)
