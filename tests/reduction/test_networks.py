@@ -105,6 +105,7 @@ def test_uniform_networks_are_plain_problems() -> None:
         (Interconnect(8, topology="nodes", shape=[2, 4], latency=0.5), "all-to-all", 18.0),
         (Interconnect(4, topology="star", latency=0.5), "all-to-all", 9.5),
         (Interconnect(8, topology="mesh", shape=[8]), "scatter", 7.0),
+        (Interconnect(16, topology="mesh", shape=[4, 4]), "scatter", 15.0),
     ],
 )  # fmt: skip
 def test_cuts_meet_the_optimum(network: Interconnect, collective: Any, optimum: float) -> None:
@@ -138,7 +139,7 @@ def by_links(topology: str, machines: int, **fields: Any) -> Reduction:
     [
         (by_links("ring", 8, collective="all-gather", segments=16), 7.0),
         (by_links("hypercube", 8, collective="all-gather", segments=24), 7.0),
-        (by_links("hypercube", 4, collective="all-to-all"), 2.0),
+        (by_links("hypercube", 8, collective="all-to-all"), 4.0),
         (by_links("complete", 5, collective="all-to-all", segments=5), 1.0),
         (by_links("complete", 5, collective="all-reduce", segments=20), 8.0),
         (by_links("ring", 6, collective="broadcast", segments=1), 3.0),
@@ -231,6 +232,52 @@ def test_files_state_networks(tmp_path: Path) -> None:
     assert makespan.read_result(tmp_path / "plan.json").problem == problem
 
 
+@pytest.mark.parametrize("ports", ["machines", "links"])
+@pytest.mark.parametrize("collective", ["reduce", "broadcast", "all-reduce"])
+def test_open_counts_of_segments_go_over_networks(
+    ports: str, collective: Any, tmp_path: Path
+) -> None:
+    """Rates are bytes a second, links take the overhead; no count beats the bound over all."""
+    network = Interconnect(
+        3, topology="links", links=[("M1", "M2", 2.0, 0.5), ("M2", "M3", 1.0)], ports=ports
+    )
+    problem = Reduction(
+        network=network, segments="auto", bytes=4.0, message_overhead=0.5, reduce_per_byte=0.25,
+        collective=collective,
+    )  # fmt: skip
+    assert problem.with_segments(2).transfers[0, 1] == 1.5
+    assert problem.with_segments(2).transfers[1, 2] == 2.5
+    result = makespan.solve(problem, time_limit=1.0)
+    assert makespan.check(result).ok
+    for count in (1, 2):
+        best = oracle.best(problem.with_segments(count))
+        assert best is not None
+        assert all(bound.value <= best for bound in bounds(problem))
+        assert result.makespan <= 1.6 * best
+    makespan.save(problem, tmp_path / "problem.toml")
+    assert makespan.read_problem(tmp_path / "problem.toml") == problem
+
+
+def test_open_counts_of_segments_go_without_links(tmp_path: Path) -> None:
+    """Infinity per byte is a missing link: the same as the network without it."""
+    none = np.inf
+    problem = Reduction(
+        machines=3, segments="auto", bytes=4.0, message_overhead=0.5, latency=0.5,
+        transfer_per_byte=[[0, 0.5, none], [0.5, 0, 1.0], [none, 1.0, 0]], collective="broadcast",
+    )  # fmt: skip
+    network = Interconnect(
+        3, topology="links", latency=0.5, links=[("M1", "M2", 2.0), ("M2", "M3", 1.0)]
+    )
+    same = replace(problem, network=network, latency=0.0, transfer_per_byte=None)
+    results = [makespan.solve(each, time_limit=1.0) for each in (problem, same)]
+    assert results[0].makespan == pytest.approx(results[1].makespan)
+    assert makespan.check(results[0]).ok
+    makespan.save(problem, tmp_path / "problem.json")
+    assert makespan.read_problem(tmp_path / "problem.json") == problem
+    with pytest.raises(ProblemError, match="transfer_per_byte: over the links that there are"):
+        replace(problem, transfer_per_byte=[[0, 0.5, none], [0.5, 0, none], [none, none, 0]])
+
+
 def test_refusals() -> None:
     """Fields that contradict a network, and what is wrong with the network itself."""
     ring = Interconnect(4, topology="ring")
@@ -238,7 +285,10 @@ def test_refusals() -> None:
     for fields, said in (
         ({"network": ring, "transfer": 1.0}, "transfer: can't be given beside a network"),
         ({"network": ring, "machines": 5}, "network: connects other machines"),
-        ({"network": ring, "segments": "auto"}, "network: can't be given with segments = 'auto'"),
+        (
+            {"network": ring, "segments": "auto", "message_overhead": np.ones((4, 4))},
+            "message_overhead: is one number beside a network",
+        ),
         ({"network": "ring"}, "'ring' is not a makespan.Interconnect"),
         ({"network": bus, "order": "greedy"}, "a rule for links that are not shared"),
         ({"network": Interconnect(4, topology="mesh")}, "network.shape: is missing"),

@@ -350,6 +350,12 @@ def _open_count(problem: Reduction) -> tuple[Bound, ...]:
     machines = len(problem.machines)
     if machines == 1:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
+    found = []
+    if problem.links is not None or problem.shared is not None or problem.ports is not None:
+        value = cuts(problem.undivided, divisible=True)
+        found.append(Bound(value=value, name="cuts", source=SOURCES["cuts"]))
+    if problem.ports is not None:  # others count what one port a machine can do
+        return tuple(found)
 
     def least(low: int, high: int) -> tuple[float, int, int]:
         passing, (there, back) = _passing(problem, low), _growing(problem, high)
@@ -366,11 +372,12 @@ def _open_count(problem: Reduction) -> tuple[Bound, ...]:
         heappush(ranges, least(low, middle))
         heappush(ranges, least(middle + 1, high))
     value = ranges[0][0] * (1 - ROUNDING)
-    growth = Bound(value=value, name="growth over all segment counts", source=SOURCES["growth"])
-    if not isinstance(problem.transfer_per_byte, np.ndarray):
-        return (growth,)
-    value = _all_bytes(problem) * (1 - ROUNDING)
-    return growth, Bound(value=value, name="ports", source=SOURCES["ports"])
+    name = "growth over all segment counts"
+    found.append(Bound(value=value, name=name, source=SOURCES["growth"]))
+    if isinstance(problem.transfer_per_byte, np.ndarray):
+        value = _all_bytes(problem) * (1 - ROUNDING)
+        found.append(Bound(value=value, name="ports", source=SOURCES["ports"]))
+    return tuple(found)
 
 
 def _all_bytes(problem: Reduction) -> float:

@@ -27,6 +27,7 @@ from makespan.reduction.model.validation import (
 )
 from makespan.reduction.problem import FIELDS, Collective, Reduction
 
+OF_NETWORKS = ("latency", "transfer", "transfer_per_byte")
 Times = Annotated[Any, Table(TIME, TIME)]
 OfLinks = Annotated[Any, Table(TIME, TIME_OR_NONE)]
 OfMachines = Annotated[Any, Column(TIME)]
@@ -52,7 +53,7 @@ class ReductionForm(ProblemForm):
     sequences: list[list[list[int]]] | None = None
     bytes: Annotated[float, Value(BYTES)] | None = None
     message_overhead: Times | None = None
-    transfer_per_byte: Times | None = None
+    transfer_per_byte: OfLinks | None = None
     reduce_per_byte: OfMachines | None = None
     reduce_overhead: OfMachines | None = None
 
@@ -79,7 +80,7 @@ def write(problem: Reduction) -> dict[str, Any]:
         value = getattr(problem, name)
         if value is None or (name in ("options", "combine") and not value):
             continue
-        if problem.network is not None and name in ("latency", "transfer"):
+        if problem.network is not None and name in OF_NETWORKS:
             continue
         data[name] = _entry(value)
     numbered = tuple(f"M{i + 1}" for i in range(len(problem.machines)))

@@ -55,10 +55,11 @@ class Reduction(Pictured):
         which infinity is a missing link. Machines on the way forward what they don't need.
     network
         In place of ``latency`` and ``transfer``: the links between the machines, for which a
-        segment of size 1 is a unit of data. Machines without a link, or a way over routers alone,
-        have none. A transfer holds every link on its way for as long as it holds the ports, from
-        when it gets there; a card or a wire that several share carries one transfer at a time.
-        With ``ports="links"`` a machine has both ports and a reduction unit for each of its links.
+        segment of size 1 is a unit of data, or a byte with ``segments="auto"``. Machines without a
+        link, or a way over routers alone, have none. A transfer holds every link on its way for as
+        long as it holds the ports, from when it gets there; a card or a wire that several share
+        carries one transfer at a time. With ``ports="links"`` a machine has both ports and a
+        reduction unit for each of its links.
     reduce
         Seconds per combination: a number, or one per machine.
     segment_sizes
@@ -217,7 +218,8 @@ class Reduction(Pictured):
     @cached_property
     def links(self) -> Bools | None:
         """Which machine (row) can send to which; None where every one can to every other."""
-        return links_of(len(self.machines), self.latency, self.transfer)
+        tables = self.latency, self.transfer, self.transfer_per_byte
+        return links_of(len(self.machines), *tables)
 
     @property
     def shared(self) -> Ways | None:
@@ -305,13 +307,26 @@ class Reduction(Pictured):
         """
         if self.segments != "auto":
             return self
+        return self._divided(segments, self.message_overhead, self.reduce_overhead)
+
+    @property
+    def undivided(self) -> Reduction:
+        """What is left of an open number of segments without what each of them costs."""
+        return self._divided(1, 0.0, 0.0)
+
+    def _divided(self, segments: int, overhead: Any, reduce_overhead: Any) -> Reduction:
         assert self.bytes is not None
-        share = self.bytes / segments
+        share, network, transfer = self.bytes / segments, self.network, None
+        if network is None:
+            transfer = _cost(overhead, self.transfer_per_byte, share)
+        else:
+            network = network.in_messages(share, float(overhead or 0.0))
         return replace(
             self,
             segments=segments,
-            transfer=_cost(self.message_overhead, self.transfer_per_byte, share),
-            reduce=_cost(self.reduce_overhead, self.reduce_per_byte, share),
+            network=network,
+            transfer=transfer,
+            reduce=_cost(reduce_overhead, self.reduce_per_byte, share),
             bytes=None,
             message_overhead=None,
             transfer_per_byte=None,

@@ -178,6 +178,26 @@ class Interconnect:
 
         return ways_of(self)
 
+    def in_messages(self, size: float, overhead: float) -> Interconnect:
+        """Return the network for messages of one size: a unit of data is one of them.
+
+        Every link takes the ``overhead``, seconds, for each message.
+        """
+
+        def rate(of_link: Any) -> Any:
+            with np.errstate(divide="ignore"):
+                return 1.0 / (overhead + size / np.asarray(of_link, dtype=float))
+
+        def changed(links: Sequence[Link]) -> list[Link]:
+            return [(*link[:2], float(rate(link[2])), *link[3:]) for link in links]
+
+        return Interconnect(
+            self.names, topology=self.topology, shape=self.shape, rate=rate(self.rate),
+            latency=self.latency, duplex=self.duplex, ports=self.ports,
+            routers=() if self.topology == "nodes" else self.routers,
+            links=changed(self.links), one_way_links=changed(self.one_way_links),
+        )  # fmt: skip
+
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this network."""
         from makespan.core.network.checks import LATENCY, check_links, check_nodes

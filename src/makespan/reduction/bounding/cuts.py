@@ -46,8 +46,10 @@ class Directed(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def cuts(problem: Reduction) -> float:
+def cuts(problem: Reduction, *, divisible: bool = False) -> float:
     """Return the bound of what must enter groups of machines, or leave them, seconds.
+
+    ``divisible``: they may be cut into any number of segments, if links take as long for a byte.
 
     The last problems are remembered, as every method asks for bounds.
     Complexity: O(n³) and O(n²) for each of at most 400 groups, up to 200 machines; 0 beyond.
@@ -56,7 +58,7 @@ def cuts(problem: Reduction) -> float:
         return 0.0
     before, after, combining = problem.statement
     back = combining and problem.statement.one_way
-    ways, shared = _directed(problem, back=back)
+    ways, shared = _directed(problem, back=back, least=0.0 if divisible else None)
     holds, lacks = problem.statement.copied
     if not problem.statement.one_way:
         holds, lacks = before, after
@@ -115,7 +117,7 @@ def cuts(problem: Reduction) -> float:
     return value * (1 - ROUNDING)
 
 
-def _directed(problem: Reduction, *, back: bool) -> tuple[Directed, Any]:
+def _directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[Directed, Any]:
     """Return what copies take, of reversed time where ``back``, and all their shared links."""
     count, ways, ports = len(problem.machines), problem.shared, problem.ports
     latency, seconds = np.array(problem.latencies), np.array(problem.transfers)
@@ -129,7 +131,8 @@ def _directed(problem: Reduction, *, back: bool) -> tuple[Directed, Any]:
     final = np.maximum((shared >= 0).sum(axis=2) - 1, 0)[:, :, None]
     last = np.take_along_axis(shared, final, axis=2)[:, :, 0] if shared.shape[2] else first
     work = np.array(problem.reduces) if back else np.zeros(count)
-    distance = distances(problem, float(problem.sizes.min()), back=back, combining=back)
+    least = float(problem.sizes.min()) if least is None else least
+    distance = distances(problem, least, back=back, combining=back)
     return Directed(seconds, latency, work, first, last, distance, ports), shared
 
 

@@ -13,7 +13,7 @@ def distances(problem: Reduction, size: float, *, back: bool, combining: bool) -
     latency, transfer = problem.latencies, problem.transfers
     if back:
         latency, transfer = latency.T, transfer.T
-    ways = latency + size * transfer
+    ways = latency + size * transfer if size > 0 else latency
     if combining:  # whom parts reach combines them; in reversed time, who gives prepares
         ways = ways + size * (problem.reduces[:, None] if back else problem.reduces)
     return shortest(ways)

@@ -25,6 +25,7 @@ from makespan.reduction.rules.reversal import (
 )
 from makespan.reduction.rules.routes import quickest_ways, without_idle
 from makespan.reduction.rules.spreading import (
+    FARTHEST,
     IN_TIME,
     NEEDIEST,
     NOT_TWICE,
@@ -95,6 +96,8 @@ class Spreader:
             style &= ~IN_TIME
         if self.links[2] and seed % 4:
             style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
+        if self.forwards and seed % 2:
+            style |= FARTHEST
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
             self.holds, takers, *self.costs, *self.links, *self.ports, seed, style, script, copies,

@@ -41,11 +41,12 @@ def segment_count(
     ``details`` has the curve of every method: number of segments and makespan.
     """
     names = methods or LINE_UPS[problem.order]
+    of_links = problem.links is not None or problem.network is not None
     if problem.collective == "all-reduce":
-        names = ("reduce-then-broadcast",)
+        names = ("reduce-then-broadcast", *("reduce-scatter-all-gather",) * of_links)
     one = problem.with_segments(1)
     verdicts = {name: applicability(find_method("reduction", name), one) for name in names}
-    if methods is None and problem.links is not None:
+    if methods is None and of_links:
         names = tuple(name for name in names if verdicts[name].applies)
     for name in names:
         if not verdicts[name].applies:

@@ -32,6 +32,8 @@ PER_BYTE = (
     "reduce_per_byte",
     "reduce_overhead",
 )
+OVER_LINKS = ("latency", "transfer", "transfer_per_byte")
+"""Costs between machines, infinite where there is no link."""
 PER_MESSAGE = ("message_overhead", "reduce_overhead")
 TIME = Rule("a time is 0 or more seconds")
 TIME_OR_NONE = replace(TIME, allowed=f"{TIME.allowed}, inf without a link", infinite=True)
@@ -90,8 +92,9 @@ class Validation:
         if tuple(names) != tuple(network.names):
             mistakes.add("network", f"connects other machines: {shown(tuple(network.names))}")
         network.collect_mistakes(mistakes)
-        if fields["segments"] == "auto":
-            mistakes.add("network", "can't be given with segments = 'auto'")
+        of_data = "transfer_per_byte" if fields["segments"] == "auto" else "transfer"
+        if of_data == "transfer_per_byte" and np.ndim(fields["message_overhead"]):
+            mistakes.add("message_overhead", "is one number beside a network, for all its links")
         mistakes.raise_if_any()
         fields["machines"], ways = names, network.ways
         if ways.names and fields["order"] != "free":
@@ -101,7 +104,7 @@ class Validation:
             if ways.ports is not None and fields[name] != allowed:
                 mistakes.add(name, "is for one port a machine, and the network has ports = 'links'")
         apart = ~np.eye(len(names), dtype=bool)
-        for name, table in (("latency", ways.latency), ("transfer", ways.seconds)):
+        for name, table in (("latency", ways.latency), (of_data, ways.seconds)):
             given = fields[name]
             values = np.unique(table[apart])
             alike = len(values) < 2 and bool(np.isfinite(values).all())
@@ -200,10 +203,10 @@ class Validation:
 
     def _check_product(self, name: str) -> None:
         """Refuse what all the bytes would cost, where that is of a magnitude not allowed."""
-        size = self.fields["bytes"]
+        size, costs = self.fields["bytes"], np.asarray(self.fields[name], dtype=float)
         if not name.endswith("_per_byte") or size is None:
             return
-        each = float(np.max(self.fields[name], initial=0.0))
+        each = float(np.max(costs, where=np.isfinite(costs), initial=0.0))
         fault = None if math.isnan(each * size) else TIME.fault(each * size)
         if fault is not None:
             text = f"{each:g} for each of {size:g} bytes {fault}; {TIME.allowed}"
@@ -236,7 +239,7 @@ class Validation:
             self.fields[name] = self.mistakes.number(name, value, TIME)
             return
         shape: tuple[int, ...] = (len(self.fields["machines"]),) * dimensions
-        rule = TIME_OR_NONE if name in ("latency", "transfer") else TIME
+        rule = TIME_OR_NONE if name in OVER_LINKS else TIME
         self.fields[name] = self._array(name, value, shape, rule)
 
     def _missing_links(self) -> None:
@@ -246,14 +249,14 @@ class Validation:
         table says of that is 0 where it would be no link.
         """
         fields, names = self.fields, self.fields["machines"]
-        tables = [name for name in ("latency", "transfer") if np.ndim(fields[name])]
+        tables = [name for name in OVER_LINKS if np.ndim(fields[name])]
         if not tables:
             return
         own = np.eye(len(names), dtype=bool)
         for name in tables:
             if np.isinf(fields[name][own]).any():
                 fields[name] = frozen(np.where(own & np.isinf(fields[name]), 0.0, fields[name]))
-        links = links_of(len(names), fields["latency"], fields["transfer"])
+        links = links_of(len(names), *(fields[name] for name in OVER_LINKS))
         if links is None:
             return
         for name in tables:
@@ -261,7 +264,7 @@ class Validation:
         segments = 1 if fields["segments"] == "auto" else fields["segments"]
         ends = (fields[name] for name in ("before", "after", "combine"))
         statement = statement_of(fields["collective"], len(names), segments, *ends)
-        place = "latency" if fields["transfer"] is None else "transfer"
+        place = next((name for name in OVER_LINKS[:0:-1] if np.ndim(fields[name])), "latency")
         place = place if fields["network"] is None else "network.links"
         for segment, what in unreachable(statement, links, names):
             self.mistakes.add(place, f"over the links that there are, S{segment + 1} has {what}")

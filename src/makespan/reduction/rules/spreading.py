@@ -17,6 +17,7 @@ NEEDIEST = 2  # of equally early receivers the one with the fewest segments, els
 IN_TIME = 4  # what could not grow to all machines by ``goal`` goes before what is rare
 NOT_TWICE = 8  # over shared links goes only what nobody has who needs none to get there
 PATIENT = 16  # who waits for a shared link decides anew when it is free
+FARTHEST = 32  # not what is rarest, but what has most machines to get to, on its way through others
 
 
 @loop(pays_from=400)
@@ -88,6 +89,10 @@ def spread(  # type: ignore[no-untyped-def]
                 place[segment, machine] = left[segment]
                 left[segment] += 1
         until[machine] = count
+    if style & 32:
+        for machine in range(machines):
+            mine = own[until[machine - 1] if machine > 0 else 0 : until[machine]]
+            mine[:] = mine[np.argsort(-left[mine], kind="mergesort")]
     queued = left == 0
     heap = [(latency[0, 0] * 0, 0)]
     heap.pop()
@@ -148,6 +153,8 @@ def spread(  # type: ignore[no-untyped-def]
                     )
                     if ready <= now:
                         segment, best = new, 1.0
+                        if style & 32:
+                            best = float(machines - left[new])
                     else:
                         some, soonest = True, ready
             if segment < 0 or not (style & 1):
@@ -169,8 +176,9 @@ def spread(  # type: ignore[no-untyped-def]
                             some, soonest = True, ready
                         continue
                     seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                    score = holders[other] + (seed >> 8) / 8388608.0
                     missing = left[other]
+                    rare = machines - missing if style & 32 else holders[other]
+                    score = rare + (seed >> 8) / 8388608.0
                     if style & 4:
                         spare = -missing
                         for machine in range(machines):
