@@ -10,11 +10,11 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import register
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import A_STAR, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE, ONE_SEND_AT_A_TIME
-from makespan.divisible.one_round.filling import Filling, least_end, plan_of
+from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.timing import timed
@@ -47,7 +47,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     claim(16.0 * len(NUMBERS) * len(problem.star), "the columns of the workers")
     limit = np.inf if problem.deadline is None else problem.deadline
     if problem.load is None:
-        return _most(problem, next(_fillings(problem)), limit)
+        return most_load(next(_fillings(problem)), limit)
     best: tuple[Filling, float] | None = None
     least = max(bound.value for bound in quick_bounds(problem))
     with control.limited(None if control.remaining is None else SHARE * control.remaining):
@@ -88,18 +88,3 @@ def _keys(problem: DivisibleLoad) -> Iterator[Floats]:
         yield star.price_fixed + star.price_per_unit * (problem.load or 0.0) / max(1, len(star))
     if problem.has_latencies:
         yield star.send_fixed + star.compute_fixed
-
-
-def _most(problem: DivisibleLoad, filling: Filling, end: float) -> Solution:
-    """Return the plan for an open load; none where it has no maximum."""
-    done, amount, own = filling.load_by(end)
-    if done == np.inf:
-        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
-    if not done >= 0.0:
-        return Solution(schedule=None)
-    plan = plan_of(problem, filling.order, amount, own)
-    schedule = timed(problem, plan)
-    if schedule.makespan > end * (1 + 1e-12):
-        return Solution(schedule=None)
-    objective = Objective(name="load", value=plan.total, bound=None, maximise=True)
-    return Solution(schedule=schedule, objective=objective)

@@ -9,11 +9,13 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.jit import loop
+from makespan.core.solution import Objective, Solution
 from makespan.core.steps import Step
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.one_round.split import with_returns
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import timed
 
 DOUBLINGS = 1100  # the range of floats
 VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
@@ -183,6 +185,22 @@ def _enough_time(filling: Filling, least: float, enough: float, control: Control
             return None
         end, done = 2.0 * end, more
     return None
+
+
+def most_load(filling: Filling, end: float) -> Solution:
+    """Return the plan for an open load; none where it has no maximum."""
+    problem = filling.problem
+    done, amount, own = filling.load_by(end)
+    if done == np.inf:
+        return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
+    if not done >= 0.0:
+        return Solution(schedule=None)
+    plan = plan_of(problem, filling.order, amount, own)
+    schedule = timed(problem, plan)
+    if schedule.makespan > end * (1 + 1e-12):
+        return Solution(schedule=None)
+    objective = Objective(name="load", value=plan.total, bound=None, maximise=True)
+    return Solution(schedule=schedule, objective=objective)
 
 
 def plan_of(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:

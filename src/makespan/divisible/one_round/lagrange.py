@@ -146,10 +146,15 @@ class Relaxation:
         """Whether the prices show that no plan ends by ``end``, beyond what rounding may do."""
         load = self.problem.load
         assert load is not None
+        return self.at_most(end, prices, self.at(end, prices)) < load
+
+    def at_most(self, end: float, prices: Prices, priced: Priced) -> float:
+        """Return a load that no plan exceeds by ``end``, with what rounding may do."""
         assert self.weight == 1.0
         rounding = ROUNDING + 4e-16 * len(self.workers) * len(prices.port)
-        scale = load + prices.money + float(prices.port.sum()) * end / len(prices.port)
-        return bool(self.at(end, prices).most < load - rounding * scale)
+        scale = (self.problem.load or 0.0) + prices.money
+        scale += float(prices.port.sum()) * end / len(prices.port)
+        return priced.most + rounding * max(scale, abs(priced.most))
 
     def _own(self, end: float) -> float:
         """Return what the master computes by ``end``."""

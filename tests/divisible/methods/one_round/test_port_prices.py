@@ -85,6 +85,21 @@ def test_many_workers_are_planned_near_the_bound(limit):
     assert result.makespan >= result.lower_bound
 
 
+@pytest.mark.parametrize("limit", [None, *LIMITS])
+@pytest.mark.parametrize("seconds", [1.0, 1e-9, 1e7])
+def test_the_most_by_a_deadline(limit, seconds):
+    """Of an open load the bound is at least the proved optimum, and the plan is valid."""
+    small = star_problem(3, 6, limit, seconds=seconds, load=20.0)
+    small = replace(small, load=None, deadline=15.0 * seconds)
+    proved, found = solve(small), port_prices(small, Control())
+    assert found.objective.bound >= proved.objective.value * (1 - 1e-9)
+    assert found.objective.value <= proved.objective.value * (1 + 1e-6)
+    assert found.schedule is None or check(small, found.schedule).ok
+    if limit not in ("order", "all"):
+        many = replace(star_problem(1, 60, limit), load=None, deadline=150.0)
+        assert solve(many, method="port-prices").gap <= 0.05
+
+
 def test_some_workers_stand_for_all(monkeypatch):
     """Prices found for a part of the workers lead to as good a plan and bound."""
     problem = star_problem(2, 300, latency=3.0)

@@ -15,7 +15,6 @@ from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.needs import (
-    A_LOAD,
     A_MASTER,
     FINITE_RATES,
     NO_RETURNS,
@@ -25,7 +24,7 @@ from makespan.divisible.needs import (
     WHOLE_LOAD,
 )
 from makespan.divisible.one_round.ending_together import Costs, without_late
-from makespan.divisible.one_round.filling import Filling, least_end, plan_of
+from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.one_round.lagrange import Prices, Relaxation
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.one_round.slots import build
@@ -67,7 +66,7 @@ def _is_free(problem: DivisibleLoad) -> bool:
     "divisible",
     name="port-prices",
     needs=(
-        *OPEN_ONE_ROUND, A_MASTER, A_LOAD, SOME_LOAD, WHOLE_LOAD, NO_RETURNS, NO_UPLINK,
+        *OPEN_ONE_ROUND, A_MASTER, SOME_LOAD, WHOLE_LOAD, NO_RETURNS, NO_UPLINK,
         FINITE_RATES,
     ),
     reach=(Need(f"more than {MANY_FREE} workers, or {MANY_LIMITED} and limits", _few),),
@@ -81,12 +80,15 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
 
     Each worker alone chooses the start of its send that is worth most at the prices; prices rise
     where sends meet, and fall where the port is idle. Workers in the order of these starts make a
-    plan. Fixed costs, memory, windows, a budget, whole units and ``use = "all"`` are kept.
+    plan. Fixed costs, memory, windows, a budget, whole units and ``use = "all"`` are kept. An open
+    load has its deadline for an end, and what the prices allow by then is its bound.
     """
     claim(A_WORKER * len(problem.star), "the columns of the workers")
     count, left = len(problem.star), control.remaining
     share = SHARE * left if left is not None and count <= FOLLOWED else None
     with control.limited(share), control.reserving(A_PAIR * count * PARTS[-1]):
+        if problem.load is None:
+            return _most(problem, control)
         search = _Search(problem, control)
         search.run()
         stopped = control.expired()
@@ -98,6 +100,54 @@ def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
         stopped=stopped,
     )
     return solution if schedule is None else with_deadline(problem, solution)
+
+
+def _most(problem: DivisibleLoad, control: Control) -> Solution:
+    """Return the plan with the most load by the deadline that prices suggest, and their bound."""
+    end = problem.deadline
+    assert end is not None
+    if control.expired():
+        return Solution(schedule=None)
+    filling = Filling.of(problem, service_order(problem))
+    done, bound = filling.load_by(end)[0], np.inf
+    relaxation = Relaxation(problem=problem, workers=np.arange(len(problem.star)))
+    scale = done
+    if not done > 0.0 and end > 0.0:
+        scale = relaxation.at(end, Prices(port=np.zeros(1))).most
+    if not 0.0 < scale < np.inf:
+        return most_load(filling, end)
+    money = 0.0 if problem.budget is None else 0.5 * scale
+    prices = Prices(port=np.linspace(2.0, 0.0, PARTS[0]) * scale / end, money=money)
+    for parts in PARTS:
+        steps = descent(relaxation, end, prices.refined(parts // len(prices.port)), done)
+        for tried, priced in steps:
+            if control.expired():
+                break
+            if relaxation.at_most(end, tried, priced) < bound:
+                bound, prices = relaxation.at_most(end, tried, priced), tried
+            sequence = served(problem, priced.start)
+            if problem.use == "all" and len(sequence) < len(problem.star):
+                continue
+            other = Filling.of(problem, sequence)
+            more = other.load_by(end)[0]
+            filling, done = (other, more) if more > done else (filling, done)
+    solution = most_load(filling, end)
+    if solution.objective is None or not np.isfinite(bound):
+        return solution
+    if problem.integral:
+        bound = float(np.floor(bound))
+    objective = replace(solution.objective, bound=max(bound, solution.objective.value))
+    return replace(solution, objective=objective, stopped=control.expired())
+
+
+def served(problem: DivisibleLoad, start: Floats) -> Integers:
+    """Return the workers that have a start in this order, or in the order that is given."""
+    used = np.flatnonzero(start >= 0.0)
+    key = start
+    if problem.order is not None:
+        key = np.empty(len(start))
+        key[problem.workers_in(problem.order)] = np.arange(len(start))
+    return used[sorted_by(key[used])]
 
 
 class _Search:
@@ -134,7 +184,7 @@ class _Search:
             some = self.problem.star.by_send_cost[::every]
             relaxation = replace(self.everyone, workers=some, weight=count / len(some))
             prices, at = self._first_prices(relaxation, prices, at)
-            self._enter(self._sequence(self.everyone.at(at, prices).start))
+            self._enter(served(self.problem, self.everyone.at(at, prices).start))
             self._raise(prices, at)
         for parts in PARTS:
             prices, at = self._narrow(prices.refined(parts // len(prices.port)), at)
@@ -177,13 +227,13 @@ class _Search:
             if better:
                 prices, least, best = tried, priced.most, priced
             if better or number % 4 == 0:
-                self._enter(self._sequence(priced.start))
+                self._enter(served(self.problem, priced.start))
             if priced.most < self.load and self.everyone.excludes(end, tried):
                 return prices, True
             if self.control.expired():
                 break
         if best is not None and not self.free:
-            self._size(self._sequence(best.start))
+            self._size(served(self.problem, best.start))
         return prices, False
 
     def _raise(self, prices: Prices, at: float) -> None:
@@ -217,15 +267,6 @@ class _Search:
             else:
                 high = end
         return prices, at
-
-    def _sequence(self, start: Floats) -> Integers:
-        """Return the workers with a start in this order, or in the order that is given."""
-        used = np.flatnonzero(start >= 0.0)
-        key = start
-        if self.problem.order is not None:
-            key = np.empty(len(start))
-            key[self.problem.workers_in(self.problem.order)] = np.arange(len(start))
-        return used[sorted_by(key[used])]
 
     def _enter(self, sequence: Integers) -> None:
         """Keep the plan that serves these workers in this order, if it ends before the best."""
