@@ -112,7 +112,9 @@ class Relaxation:
         start_up, total = star.compute_fixed[workers], star.compute_per_unit[workers]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             room = last - star.release[workers] - start_up
-            by_window = np.where(room >= 0.0, np.nan_to_num(room / total, nan=np.inf), -1.0)
+            by_window = np.where(
+                room >= 0.0, np.nan_to_num(room / total, nan=np.inf, posinf=np.inf), -1.0
+            )
             rate = prices.money / budget if budget else 0.0
             fee = star.price_fixed[workers] * rate
             gain = 1.0 - star.price_per_unit[workers] * rate
