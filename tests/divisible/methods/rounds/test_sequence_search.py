@@ -205,3 +205,13 @@ def test_an_open_load_of_an_open_master_has_a_bound() -> None:
     found = solve(problem, time_limit=6).objective
     assert found.bound is not None
     assert found.value <= found.bound <= 1.01 * found.value
+
+
+def test_a_known_plan_of_many_chunks_is_left_as_it_is() -> None:
+    """`multi-round` makes thousands of chunks here: no programme of them is worth the time."""
+    crew = [Worker(send=2.0, compute=3.0), Worker(send=1.0, compute=3.0)]
+    platform = Star([*crew, Worker(send=3.0, compute=0.3)])
+    problem = DivisibleLoad(load=4.0, deadline=7.5, platform=platform, ports=2, rounds="auto")
+    result = solve(problem, time_limit=3)
+    assert result.runtime < 6
+    assert result.makespan == pytest.approx(6.0, rel=1e-3)

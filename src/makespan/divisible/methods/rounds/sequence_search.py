@@ -236,7 +236,8 @@ class Search:
         if known is not None and known.schedule is not None:
             schedule = known.schedule.renamed(self.problem.machines)
             sends = schedule.peer[schedule.rows_of(Activity.SEND)] - 1
-            self._try(tuple(sends.tolist()))
+            if len(sends) <= MAX_CHUNKS:
+                self._try(tuple(sends.tolist()))
 
     def _orders(self) -> Iterator[Send]:
         """Yield orders of the workers: by costs, by start-ups, by release, by price."""
