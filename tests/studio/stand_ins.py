@@ -18,12 +18,13 @@ class StandIn:
     def __init__(self, most: float) -> None:
         self._orders: SimpleQueue[Order] = SimpleQueue()
         self._stopped = threading.Event()
-        self._at = 0
+        self._stops = -1
 
     def hear(self, message: Order | Stop) -> None:
         if isinstance(message, Order):
             self._orders.put(message)
-        elif message.number == self._at:
+        else:
+            self._stops = message.number
             self._stopped.set()
 
     def run(self, tell: Callable[[Any], None]) -> None:
@@ -31,8 +32,8 @@ class StandIn:
         tell(Told("warm", None))
         while True:
             order = self._orders.get()
-            self._at = order.number
-            self._stopped.clear()
+            if self._stops != order.number:
+                self._stopped.clear()
             word, _, number = order.body.decode().partition(" ")
             if word == "hangs":
                 tell(Told("limit", float(number)))

@@ -120,6 +120,20 @@ def test_a_client_may_stop_what_it_waits_for() -> None:
     assert not other
 
 
+def test_what_waits_is_stopped_when_it_begins() -> None:
+    """Not forgotten: it ends as soon as it has a process."""
+
+    async def use(pool: Pool) -> Answer:
+        first = asyncio.create_task(pool.answer("", b"waits 1"))
+        second = asyncio.create_task(pool.answer("", b"waits 30", client="a"))
+        await asyncio.sleep(0.2)
+        assert pool.stop("a")
+        await first
+        return await asyncio.wait_for(second, 10)
+
+    assert within(use).content.split()[1] == b"True"
+
+
 def test_slow_orders_leave_a_process_to_quick_ones() -> None:
     """However many there are."""
 

@@ -42,7 +42,7 @@ class _Job:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.until = 0.0  # when it is overdue, but for start-up
         self.starting: float | None = None  # since when the process compiles or imports
-        self.left = False
+        self.left = self.stopped = False
 
     def overdue(self, now: float) -> bool:
         return now > (self.until if self.starting is None else self.starting + STARTUP)
@@ -188,6 +188,7 @@ class Pool:
             self._stop(job)
 
     def _stop(self, job: _Job) -> None:
+        job.stopped = True
         for place in self._places:
             if place.job is job:
                 place.child.send(Stop(job.order.number))
@@ -201,6 +202,8 @@ class Pool:
                 self._queue.remove(job)
                 place.job, job.until = job, place.allows(READING)
                 self._loop.run_in_executor(None, place.child.send, job.order)  # pipes may be full
+                if job.stopped:  # while it waited
+                    place.child.send(Stop(job.order.number))
 
     def _next(self) -> _Job | None:
         """Return what waits longest, of what may begin."""

@@ -56,7 +56,8 @@ class Task:
             **asked,
         )
         self._control = control
-        control.interrupted = self.stopped
+        if self.stopped:
+            control.interrupted = True
         return control
 
     def watching(self) -> Any:
