@@ -26,6 +26,7 @@ MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
 SHAPES, TIMED = 12, 3
 ROUNDING = 1e-11
+FURTHEST = 1e9  # turns: what takes longer counts as that, as turns are counted in floats
 BYTES = 260  # a send of an all-reduce, the most that was measured, check included
 TIMED_IN_ALL = 50_000  # sends
 
@@ -167,6 +168,7 @@ def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integ
     transfer, latency, reduce = (float(np.mean(table)) for table in tables[:3])
     both, back = problem.collective == "all-reduce", problem.collective == "reduce-scatter"
     turn = (max(transfer, reduce) if back else transfer) or reduce or 1.0
+    latency, reduce = min(latency, FURTHEST * turn), min(reduce, FURTHEST * turn)
     groups, place = shape.groups, _places(shape)
     order = np.argsort(place, axis=1)
     trees = []

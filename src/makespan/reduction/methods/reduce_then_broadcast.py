@@ -48,6 +48,7 @@ EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 SECONDS = 2.0  # for a part, by one method
 SECONDS_MERGED = 3e-7
+BYTES_DEALT = 660  # a send, the most that was measured: two plans and the merged one
 SECONDS_AT_LEAST = 5e-6
 """What merging both parts of a large plan takes for a send, and what any plan does at least."""
 
@@ -94,7 +95,7 @@ def reduce_scatter_all_gather(
 def _merged_parts(
     problem: Reduction, control: Control, pair: Parts, restarts: int | None
 ) -> Solution:
-    claim_sends(problem)
+    claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
     more = find_method("reduction", "earliest-due-date")
     more_comes = applicability(more, problem).applies and within_reach(more, problem)

@@ -58,6 +58,7 @@ def between_groups(  # type: ignore[no-untyped-def]
     load += waves
     done = turn = first = 0
     while done < total:
+        before = done
         now = turn * transfer
         arrival = now + latency + transfer
         out_free[:] = True
@@ -157,4 +158,14 @@ def between_groups(  # type: ignore[no-untyped-def]
                 lacking[wave] -= 1
                 done += 1
         turn += 1
+        if done == before:  # nothing can be sent until more is ready
+            ahead = np.inf
+            for group in range(groups):
+                if unit[group] > arrival + backlog:
+                    ahead = min(ahead, unit[group] - backlog - latency - transfer)
+                for wave in range(first, waves):
+                    if ready[group, wave] > now + early:
+                        ahead = min(ahead, ready[group, wave] - early)
+            if ahead < np.inf:
+                turn = max(turn, int(np.ceil(ahead / transfer)))
     return turn
