@@ -34,6 +34,7 @@ ELSEWHERE = {
     "files.md": "flow/pictures/test_files_page.py",
     "pictures.md": "flow/pictures/test_pictures_page.py",
     "dask_graphs.md": "execute/dask/graphs/test_graph_docs.py",
+    "studio.md": "studio/test_docs.py",
 }
 DASK = """
 import joblib

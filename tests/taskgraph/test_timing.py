@@ -209,3 +209,29 @@ def test_a_hop_that_takes_no_time_goes_before_a_transfer_that_starts_with_it() -
     result = solve(problem, method="given-plan")
     assert check(result).ok
     assert result.makespan == pytest.approx(0.1 + 0.5 + 3.0 + 3.0 + 5.0 + 5.0 + 0.4)
+
+
+def test_a_task_without_duration_gives_its_machine_up_before_another_fetches_there() -> None:
+    """It has held the machine since it began to fetch; a hop that takes no time may tie with it."""
+    dag = Dag(
+        {"a": 1.0, "b": 1.0, "c": 1.0, "z": 0.0}, [("a", "c", 0.0), ("b", "z", 4.0)]
+    )  # c comes before z
+    network = Network.complete(
+        names=["M0", "M1"], speeds=[1.0, 1.0], delays={("M0", "M1"): 0.5, ("M1", "M0"): 0.5}
+    )
+    problem = TaskGraph(dag, network, communication="blocking", contention="links")
+    plan = Schedule.of_rows(
+        ["M0", "M1"],
+        [
+            ("compute", 0, -1, 1, 1.0, 0.0, 1.0),
+            ("compute", 0, -1, 0, 1.0, 1.0, 2.0),
+            ("transfer", 0, 1, 1, 4.0, 1.0, 5.0),
+            ("compute", 1, -1, 3, 0.0, 5.5, 5.5),
+            ("transfer", 0, 1, 0, 0.0, 5.5, 5.5),
+            ("compute", 1, -1, 2, 1.0, 6.0, 7.0),
+        ],
+    )
+    assert check(problem, plan).ok
+    timed = retimed(problem, plan)
+    assert check(problem, timed).ok
+    assert timed.makespan == 7.0

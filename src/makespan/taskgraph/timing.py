@@ -166,6 +166,10 @@ class _Rows:
         """Return the rows by start; at one time, what others build on goes first."""
         start, end = self.schedule.start, self.schedule.end
         keys: tuple[np.ndarray, ...] = (end, self.position)
+        if self.problem.is_blocking:  # who holds a machine ends before another one fetches there
+            taken = np.full(len(self.machine_of), np.inf)
+            np.minimum.at(taken, self.task, start)
+            keys = (end, taken[self.task], self.position)
         if self.problem.given.sequences:  # they say what goes first, then what ends first does
             keys = (self.position, end)
         if not self.problem.transfers_wait and self.hops_left.max(initial=0) <= 1:
