@@ -24,6 +24,7 @@ from makespan.core.solution import Bound, Solution
 
 if TYPE_CHECKING:
     from makespan.core.diagram import Drawn, Groups
+    from makespan.core.front import Values
     from makespan.core.picture import Picture
     from makespan.core.sensitivity import Copied, Varied
 
@@ -130,7 +131,7 @@ class Coloured(Protocol[Of_contra]):
 class Choosing(Protocol[Of_contra]):
     def alternatives(
         self, problem: Of_contra, details: Mapping[str, Any]
-    ) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+    ) -> list[tuple[Values, Schedule]]:
         """Return the plans to choose from in the details of a result, with what each reaches."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.diagram import Curves, Line
+from makespan.core.front import Values, points_of
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.drawing.diagram.front import front_curves
@@ -124,14 +125,11 @@ def front(
     return front_curves(details, schedule, "energy", _said)
 
 
-def alternatives(
-    problem: Partition, details: Mapping[str, Any]
-) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+def alternatives(problem: Partition, details: Mapping[str, Any]) -> list[tuple[Values, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
+    for values, point in points_of(details, "energy"):
         amounts = np.array([int(point["counts"].get(name, 0)) for name in problem.machines])
-        values = tuple((name, float(point[name])) for name in ("time", "energy"))
         found.append((values, timed(problem, amounts)))
     return found
 

@@ -17,9 +17,8 @@ from makespan.studio.orders import Answer, Order, Stop, Told, refused
 from makespan.studio.task import Task
 from makespan.studio.warming import warming
 
-SPACE = (
-    4 * 2**30
-)  # bytes of addresses beside those of memory: libraries map much that they never use
+SPACE = 4 * 2**30
+"""Bytes of addresses beside those of memory: libraries map much that they never use."""
 LARGEST = 64 * 2**20
 """Bytes of an answer."""
 PART = 0.5  # of what a process may hold, for one thing

@@ -10,6 +10,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.errors import MethodError
+from makespan.core.front import in_words
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
@@ -148,8 +149,5 @@ def _entry(problem: DivisibleLoad, point: Point) -> dict[str, Any]:
 
 
 def _shown(points: list[Point], unproved: int) -> str:
-    ends = [f"{point.time:.4g} s {point.price:.4g}" for point in points]
-    few = ends if len(ends) <= 6 else [*ends[:3], "…", *ends[-3:]]
-    text = f"{len(points)} point{'s' if len(points) > 1 else ''} of the front (time and price): "
-    text += "; ".join(few)
+    text = in_words([(point.time, point.price) for point in points], "price")
     return f"{text}; {unproved} of them are not proved" if unproved else text

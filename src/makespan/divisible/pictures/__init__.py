@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.diagram import Curves, Drawn
+from makespan.core.front import Values, points_of
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
@@ -38,11 +39,10 @@ def front(
 
 def alternatives(
     problem: DivisibleLoad, details: Mapping[str, Any]
-) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+) -> list[tuple[Values, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
-        values = tuple((name, float(point[name])) for name in ("time", "price"))
+    for values, point in points_of(details, "price"):
         given = problem
         if "holder" in point:
             given = problem.with_master(problem.machines.index(point["holder"]))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.front import in_words
 from makespan.core.registry import applicability, find_method, register, within_reach
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Objective, Solution
@@ -175,10 +176,7 @@ def _entry(problem: TaskGraph, point: Point) -> dict[str, Any]:
 
 
 def _shown(points: list[Point], unknown: list[list[float]]) -> str:
-    ends = [f"{point.time:.4g} s {point.price:.4g}" for point in points]
-    few = ends if len(ends) <= 6 else [*ends[:3], "…", *ends[-3:]]
-    text = f"{len(points)} point{'s' if len(points) > 1 else ''} on the front (time and price): "
-    text += "; ".join(few)
+    text = in_words([(point.time, point.price) for point in points], "price")
     if not unknown:
         return text
     return f"{text}; others may lie between {unknown[0][0]:.4g} s and {unknown[-1][1]:.4g} s"

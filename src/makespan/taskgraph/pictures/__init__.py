@@ -10,6 +10,7 @@ import numpy as np
 
 from makespan.core.diagram import Curves, Drawn, Groups
 from makespan.core.errors import InputError
+from makespan.core.front import Values, points_of
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Links, Mark, Picture, Role, Row
 from makespan.core.schedule import Activity, Schedule
@@ -111,13 +112,10 @@ def front(
     return front_curves(details, schedule, "price")
 
 
-def alternatives(
-    problem: TaskGraph, details: Mapping[str, Any]
-) -> list[tuple[tuple[tuple[str, float], ...], Schedule]]:
+def alternatives(problem: TaskGraph, details: Mapping[str, Any]) -> list[tuple[Values, Schedule]]:
     """Return the plans of a front, with what each reaches, in the order of their times."""
     found = []
-    for point in sorted(details.get("front", ()), key=lambda point: float(point["time"])):
-        values = tuple((name, float(point[name])) for name in ("time", "price"))
+    for values, point in points_of(details, "price"):
         plan = replace(problem, objective="makespan", sequence=point["sequence"], options={})
         found.append((values, timed(plan)))
     return found

@@ -123,8 +123,9 @@ def _most(problem: DivisibleLoad, control: Control) -> Solution:
         for tried, priced in steps:
             if control.expired():
                 break
-            if relaxation.at_most(end, tried, priced) < bound:
-                bound, prices = relaxation.at_most(end, tried, priced), tried
+            most = relaxation.at_most(end, tried, priced)
+            if most < bound:
+                bound, prices = most, tried
             sequence = served(problem, priced.start)
             if problem.use == "all" and len(sequence) < len(problem.star):
                 continue
@@ -228,7 +229,7 @@ class _Search:
                 prices, least, best = tried, priced.most, priced
             if better or number % 4 == 0:
                 self._enter(served(self.problem, priced.start))
-            if priced.most < self.load and self.everyone.excludes(end, tried):
+            if self.everyone.at_most(end, tried, priced) < self.load:
                 return prices, True
             if self.control.expired():
                 break
