@@ -11,6 +11,7 @@ const QUICK = 0.12; // seconds: with the way there and back less than a fifth
 const LONGER = 20;
 const LARGE = 40; // tasks, workers: of more, pictures and steps come once nothing changes any more
 const STEPS_UP_TO = 200; // steps of more are not for looking at
+const AGAIN = 50; // milliseconds until who is not there yet is told again
 const PAUSE = 400; // milliseconds without a change
 
 export const outcome = { result: null, methods: [], busy: false };
@@ -111,7 +112,13 @@ function progress(value, before) {
   ].join(", ");
 }
 
-export const stopSearch = () => stop("solve");
+// End the search with the best so far, also where its request is still on its way.
+export async function stopSearch() {
+  const turn = current;
+  while (turn === current && outcome.busy && !(await stop("solve")).stopped) {
+    await new Promise((done) => setTimeout(done, AGAIN));
+  }
+}
 
 function size(problem) {
   const { platform, tasks, durations, machines } = problem;
