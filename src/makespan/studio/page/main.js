@@ -71,12 +71,16 @@ function firstOf(kind) {
   choose(examples[first].toml);
 }
 
+// An example, unless something else is chosen or edited before it is there.
 async function choose(text) {
+  const turn = ++readings;
   const { problem } = await post("/api/problem", { problem: text });
-  put(problem, "new");
+  if (turn === readings) put(problem, "new");
 }
 
 follow((from) => {
+  clearTimeout(typing);
+  readings++; // what is still being read is older
   if (from !== "field") showForm();
   if (from !== "text") part("toml").value = toml(state.problem);
   part("undo").disabled = !canUndo();
