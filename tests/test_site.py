@@ -1,0 +1,142 @@
+"""The site: works that are cited are among the references, what is built is whole, search runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import unicodedata
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.browser import chromium, started
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "docs" / "site"
+CITING = ("src/makespan/**/*.py", "docs/*.md", "docs/benchmarks/*.md", "docs/notebooks/*.py")
+CITED = re.compile(r"\b([A-ZÀ-Ž][\w'’-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b(?!-\d)")
+"""The name before a year: the last author's, or that of the place where it was published."""
+STANDARDS = {("CIE", "1976")}
+WORKER = """
+importScripts("./more.js").then(() => postMessage(more));
+addEventListener("message", event => postMessage(event.data + more));
+"""
+PAGE = """<body><script src="iframe-worker.js"></script><script>
+globalThis.got = [];
+const worker = new Worker("at/worker.js");
+worker.addEventListener("message", event => {
+  if (got.push(event.data) === 1) worker.postMessage(40);
+});
+globalThis.makespan = {};
+</script></body>"""
+
+
+def references() -> list[str]:
+    text = (ROOT / "docs" / "references.md").read_text("utf-8")
+    return [" ".join(entry.split()) for entry in text.split("\n- ")[1:]]
+
+
+def _plain(name: str) -> str:
+    """Return a name without accents and capitals."""
+    return unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
+
+
+def cited() -> dict[tuple[str, str], str]:
+    """Return each name and year that is cited, with a place that does."""
+    found = {}
+    for path in (path for place in CITING for path in ROOT.glob(place)):
+        if path.name != "references.md":
+            text = re.sub(r"\"?\s*\n[\s#*\"]*", " ", path.read_text("utf-8"))
+            for match in CITED.finditer(text):
+                said = text[max(0, match.start() - 50) : match.end()]
+                found[match[1], match[2]] = f"{path.relative_to(ROOT)}: {said}"
+    return found
+
+
+def test_every_work_that_is_cited_is_among_the_references() -> None:
+    """By the name before its year."""
+    known = references()
+    missing = [
+        said
+        for (name, year), said in sorted(cited().items())
+        if (name, year) not in STANDARDS
+        and not any(name in entry and year in entry for entry in known)
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_references_are_in_order_and_none_stands_twice() -> None:
+    """By their short forms; a digital object identifier is well formed."""
+    names = [re.match(r"\*\*(.+?)\.\*\*", entry) for entry in references()]
+    assert all(names)
+    short = [name[1] for name in names if name]
+    assert len(set(short)) == len(short) > 100
+    assert short == sorted(short, key=_plain)
+    for entry in references():
+        assert "doi:" not in entry or re.search(r" doi:10\.\d{4,9}/\S+[^.\s]$", entry), entry
+
+
+@pytest.fixture
+def checks() -> ModuleType:
+    pytest.importorskip("mkdocs")
+    spec = importlib.util.spec_from_file_location("checks", SITE / "checks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('<a href="other.html#there">', ""),
+        ('<a href="#here" id="here">', ""),
+        ('<a href="https://elsewhere.org/page#any">', ""),
+        ('<img src="data:image/png;base64,AA">', ""),
+        ('<link rel="canonical" href="https://elsewhere.org/">', ""),
+        ('<a href="none.html">', "none.html: there is no such file"),
+        ('<a href="../outside.html">', "../outside.html: there is no such file"),
+        ('<a href="other.html#nowhere">', "other.html#nowhere: there is no such place"),
+        ('<img src="none.svg">', "none.svg: there is no such file"),
+        ('<script src="https://elsewhere.org/a.js"></script>', "loads https://elsewhere.org/a.js"),
+        ('<script src="//elsewhere.org/a.js"></script>', "loads //elsewhere.org/a.js"),
+        (
+            '<link rel="stylesheet" href="https://elsewhere.org/a.css">',
+            "https://elsewhere.org/a.css",
+        ),
+        ('<p style="background: url(https://elsewhere.org/a.png)">', "https://elsewhere.org/a.png"),
+    ],
+)
+def test_links_of_the_built_site(
+    checks: ModuleType, tmp_path: Path, written: str, said: str
+) -> None:
+    """What leads nowhere, and what is loaded from elsewhere, is found; nothing else is."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "outside.html").write_text("<p>")
+    (tmp_path / "site" / "other.html").write_text('<h2 id="there">There</h2>')
+    (tmp_path / "site" / "index.html").write_text(written)
+    found = list(checks.mistakes(tmp_path / "site"))
+    assert len(found) == bool(said)
+    assert said in "".join(found)
+
+
+def test_styles_load_nothing_from_elsewhere(checks: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "site.css").write_text("p { background: url('https://elsewhere.org/a.png') }")
+    assert list(checks.mistakes(tmp_path)) == ["site.css: loads https://elsewhere.org/a.png"]
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs a Chromium")
+def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
+    """A worker's script runs in a frame: it loads others, gets messages and answers them."""
+    (tmp_path / "at").mkdir()
+    (tmp_path / "at" / "worker.js").write_text(WORKER)
+    (tmp_path / "at" / "more.js").write_text("var more = 2;")
+    (tmp_path / "iframe-worker.js").write_bytes((SITE / "iframe-worker.js").read_bytes())
+    (tmp_path / "page.html").write_text(PAGE)
+    with started() as browser:
+        browser.open(tmp_path / "page.html")
+        browser.wait("got.length === 2")
+        assert browser.value("got") == [2, 42]
+        assert not browser.errors
