@@ -30,18 +30,17 @@ def everyone(own: Any) -> list[Any]:
     return comm.allgather(own)
 
 
-def plan_of(collective: str, machines: Any = None, method: str = "auto") -> Any:
-    return solve(
-        Reduction(
-            machines=comm.size if machines is None else machines,
-            segments=5,
-            latency=1,
-            transfer=1,
-            reduce=1,
-            collective=collective,
-        ),
-        method=method,
+def plan_of(collective: str, machines: Any = None) -> Any:
+    """Return the plan of rank 0; what others find within the time may differ."""
+    problem = Reduction(
+        machines=comm.size if machines is None else machines,
+        segments=5,
+        latency=1,
+        transfer=1,
+        reduce=1,
+        collective=collective,
     )
+    return comm.bcast(solve(problem) if comm.rank == 0 else None)
 
 
 def in_order_of(plan: Any, contributions: list[Any]) -> Any:

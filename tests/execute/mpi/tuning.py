@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from makespan.core.errors import InputError
 from makespan.execute import mpi
+from makespan.execute.mpi.shared_memory import memory_of
 from tests.execute.mpi.test_calibration import calibration
 
 comm = MPI.COMM_WORLD
@@ -48,11 +49,14 @@ def compare(best: Any, length: int, type_: str, op: Any) -> None:
 
 if __name__ == "__main__":
     path = sys.argv[1]
-    for always in (False, True):
+    for only in (None, "plan", "shared memory"):
         best = mpi.tuned(comm, calibration=path, seconds=0.5, progress=False)
-        tuned_module = sys.modules["makespan.execute.mpi.tuned"]
-        if always:  # the plan is used whatever it takes
-            tuned_module.WORTH = tuned_module.HOPELESS = float("inf")  # type: ignore[attr-defined]
+        if only is not None:  # it is used whatever it takes
+            tuned_module = sys.modules["makespan.execute.mpi.tuned"]
+            changed: Any = {"WORTH": np.inf, "HOPELESS": np.inf, "memory_of": lambda _: None}
+            if only == "shared memory":
+                changed |= {"HOPELESS": 0.0, "memory_of": memory_of}
+            vars(tuned_module).update(changed)
         for length, type_, op in (
             (0, "i8", MPI.SUM),
             (1, "i4", MPI.MAX),
@@ -63,8 +67,9 @@ if __name__ == "__main__":
             compare(best, length, type_, op)
         one = [choice for choice in best.choices if choice.collective == "all-reduce"]
         expect("sizes near each other are planned once", len(one) == (4 if comm.size > 1 else 0))
-        if always:
-            expect("all plans are used", all(choice.uses_plan for choice in best.choices))
+        if only is not None:
+            used = {choice.used for choice in best.choices}
+            expect(f"only {only} is used", used <= {only} and (used or comm.size == 1))
         best.Allreduce([np.ones(3), MPI.DOUBLE], [np.empty(3), MPI.DOUBLE])
     if comm.size > 1:
         expect("it is kept", mpi.Calibration.read(path) == best.calibration)

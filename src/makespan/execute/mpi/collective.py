@@ -156,29 +156,45 @@ class Collective:
 
     def _take(self, sendbuf: Any, recvbuf: Any) -> None:
         """Bind the messages to other arrays, or say what is wrong with these."""
-        self._given = ()
-        in_place = sendbuf is mpi().IN_PLACE
-        if self.collective == "broadcast":
-            if recvbuf is not None or in_place:
-                raise InputError("recvbuf: a broadcast has one array, which it fills elsewhere")
-            array = _array("sendbuf", sendbuf, not self._is_root)
-            self._rank.bind(array, array, cuts_of(self.sizes, array.size), np.add)
-            self._given = (sendbuf, None) if isinstance(sendbuf, np.ndarray) else ()
-            return
-        result = _array("recvbuf", recvbuf, True) if self.has_result else None
-        if not in_place:
-            own = _array("sendbuf", sendbuf, False)
-            if result is not None:
-                _check_pair(own, result)
-        elif result is None:
-            raise InputError("sendbuf: MPI.IN_PLACE is for ranks that get the result")
-        else:
-            own = np.empty_like(result)
-        self._kept = own if in_place else None
-        combine = combiner(self._operation, own.dtype)
+        self._given, self._kept = (), None
+        own, result = arrays_of(self.collective, self._is_root, sendbuf, recvbuf)
+        spread, in_place = self.collective == "broadcast", sendbuf is mpi().IN_PLACE
+        combine = np.add if spread else combiner(self._operation, own.dtype)
+        if in_place:
+            own = self._kept = np.empty_like(own)
         self._rank.bind(own, result, cuts_of(self.sizes, own.size), combine)
         if in_place or isinstance(sendbuf, np.ndarray):  # all else is looked at again next time
             self._given = sendbuf, recvbuf
+
+
+def arrays_of(
+    collective: str, is_root: bool, sendbuf: Any, recvbuf: Any
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return what a rank contributes, and what takes the result, as they lie in memory.
+
+    In place, and in a broadcast, that is one array.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not of the form that the collective takes.
+    """
+    in_place = sendbuf is mpi().IN_PLACE
+    if collective == "broadcast":
+        if recvbuf is not None or in_place:
+            raise InputError("recvbuf: a broadcast has one array, which it fills elsewhere")
+        array = _array("sendbuf", sendbuf, not is_root)
+        return array, array
+    has_result = collective != "reduce" or is_root
+    result = _array("recvbuf", recvbuf, True) if has_result else None
+    if in_place:
+        if result is None:
+            raise InputError("sendbuf: MPI.IN_PLACE is for ranks that get the result")
+        return result, result
+    own = _array("sendbuf", sendbuf, False)
+    if result is not None:
+        _check_pair(own, result)
+    return own, result
 
 
 def _check_pair(own: NDArray[Any], result: NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Collectives that use a plan where it was seen to be faster than MPI's own."""
+"""Collectives that use a plan or shared memory where that was seen to be faster than MPI's own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from makespan.execute.mpi.collective import Collective
 from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.operations import commutes, operation_of
 from makespan.execute.mpi.pipelines import best_pipeline
+from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
 from makespan.execute.progress import Progress
 from makespan.reduction.problem import Collective as Name
@@ -28,17 +29,22 @@ WORTH = 0.97  # of the library's time: what takes longer is not used
 
 
 class Choice(NamedTuple):
-    """What was seen with arrays of about so many bytes: seconds of both, and what is used.
+    """What was seen with arrays of about so many bytes: seconds of each way, and which is used.
 
-    ``planned`` is infinite where the plan was not tried; ``segments`` is that of the plan.
+    ``planned`` and ``shared`` are infinite where a plan or shared memory was not tried;
+    ``segments`` is that of the plan; ``used`` is "library", "plan" or "shared memory".
     """
 
     collective: str
     bytes: int
     library: float
     planned: float
+    shared: float
     segments: int
-    uses_plan: bool
+    used: str
+
+
+Way = Collective | SharedMemory
 
 
 @suggesting
@@ -52,8 +58,9 @@ def tuned(
     """Return the collectives of a communicator, each as fast as is known; every rank calls this.
 
     The first call with arrays of a size, to within a factor of √2, plans: the best pipelined tree
-    by what was measured. Plan and MPI's own operation are timed on copies of the arrays, and the
-    faster is used from then on; MPI's own where they are about equal.
+    by what was measured. The plan, memory that the ranks share where all are on one computer, and
+    MPI's own operation are timed on copies of the arrays, and the fastest is used from then on;
+    MPI's own where it is about as fast.
 
     Parameters
     ----------
@@ -123,8 +130,8 @@ class Tuned(Shown):
         self.comm, self.calibration = comm, calibration
         self.choices: list[Choice] = []
         self._mpi = mpi()
-        self._kept: dict[Any, Collective | None] = {}
-        self._calls: dict[Any, Collective | None] = {}  # what was kept, by the size to the byte
+        self._kept: dict[Any, Way | None] = {}
+        self._calls: dict[Any, Way | None] = {}  # what was kept, by the size to the byte
 
     def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> None:  # noqa: N802 - mpi4py's
         """Combine the arrays of all ranks, everywhere."""
@@ -159,8 +166,7 @@ class Tuned(Shown):
                 with all_or_none(self.comm):
                     self._kept[key] = self._chosen(name, arrays, op, root, library)
             self._calls[*what, array.nbytes] = self._kept[key]
-        planned = self._calls[*what, array.nbytes]
-        (library if planned is None else planned)(*arrays)
+        (self._calls[*what, array.nbytes] or library)(*arrays)
 
     def _plain(self, arrays: Any) -> bool:
         """Return whether all are contiguous arrays, None, or what stands for one in place."""
@@ -174,8 +180,8 @@ class Tuned(Shown):
 
     def _chosen(
         self, name: Name, arrays: Any, op: Any, root: int | None, library: Callable[..., Any]
-    ) -> Collective | None:
-        """Return the plan where it is faster than MPI's own operation, on copies of the arrays."""
+    ) -> Way | None:
+        """Return what is faster than MPI's own operation, on copies of the arrays."""
         operation = np.add if op is None else operation_of(op)
         if op is not None and not commutes(op):
             return None
@@ -187,18 +193,28 @@ class Tuned(Shown):
         took = [_timed(comm, library, copies)]
         if pipeline.predicted > HOPELESS * took[0] and took[0] < TRIAL:
             took.append(_timed(comm, library, copies))  # the first makes connections
-        plan, seen = None, [np.inf]
+        own = private(comm)
+        ways: dict[str, Way] = {}
         if pipeline.predicted <= HOPELESS * min(took):
-            plan = Collective(private(comm), pipeline.work(comm.rank), operation)
+            ways["plan"] = Collective(own, pipeline.work(comm.rank), operation)
+        if (memory := memory_of(own)) is not None:
+            ways["shared memory"] = SharedMemory(memory, name, root, operation)
+        seen: dict[str, list[float]] = {way: [] for way in ways}
+        if ways:
             calls = comm.bcast(int(max(1, min(MOST_CALLS, TRIAL / max(1e-9, took[0])))), root=ROOT)
             for turn in range(calls + (calls > 1)):
-                seen.append(_timed(comm, plan, copies))
+                for way, call in ways.items():
+                    seen[way].append(_timed(comm, call, copies))
                 if turn:
                     took.append(_timed(comm, library, copies))
-        uses = min(seen) < WORTH * min(took)
-        choice = Choice(name, nbytes, min(took), min(seen), pipeline.segments, uses)
+        least = {way: min(times) for way, times in seen.items()}
+        used = min(least, key=least.__getitem__, default="library")
+        if used != "library" and least[used] >= WORTH * min(took):
+            used = "library"
+        planned, shared = (least.get(way, np.inf) for way in ("plan", "shared memory"))
+        choice = Choice(name, nbytes, min(took), planned, shared, pipeline.segments, used)
         self.choices.append(choice)
-        return plan if uses else None
+        return ways.get(used)
 
     def _facts(self) -> list[str]:
         return [counted(self.comm.size, "rank")]
@@ -211,7 +227,8 @@ class Tuned(Shown):
                     "bytes": [each.bytes for each in self.choices],
                     "library (s)": [each.library for each in self.choices],
                     "plan (s)": [each.planned for each in self.choices],
-                    "used": ["plan" if each.uses_plan else "library" for each in self.choices],
+                    "shared memory (s)": [each.shared for each in self.choices],
+                    "used": [each.used for each in self.choices],
                 }
             )
         ]

@@ -67,19 +67,29 @@ def end_all(comm: Any, tell: Callable[[], object]) -> None:
     comm.Abort(1)
 
 
-def private(comm: Any) -> Any:
-    """Return a duplicate of a communicator, made by the first call for it; all ranks call this."""
-    package = mpi()
-    if not _kept:
-        _kept.append(package.Comm.Create_keyval(delete_fn=lambda _, __, own: own.Free()))
-    own = comm.Get_attr(_kept[0])
-    if own is None:
-        own = comm.Dup()
-        comm.Set_attr(_kept[0], own)
-    return own
+def attached(
+    make: Callable[[Any], Value], free: Callable[[Value], object]
+) -> Callable[[Any], Value]:
+    """Return a function of communicators: what the first call for one makes, and all others find.
+
+    It is freed with the communicator. All ranks call the function, as ``make`` is collective.
+    """
+    keys: list[int] = []
+
+    def of(comm: Any) -> Value:
+        if not keys:
+            keys.append(mpi().Comm.Create_keyval(delete_fn=lambda _, __, own: free(own[0])))
+        own = comm.Get_attr(keys[0])
+        if own is None:
+            own = (make(comm),)
+            comm.Set_attr(keys[0], own)
+        return own[0]  # type: ignore[no-any-return]
+
+    return of
 
 
-_kept: list[int] = []
+private = attached(lambda comm: comm.Dup(), lambda own: own.Free())
+"""Return a duplicate of a communicator."""
 
 
 def on_root(comm: Any, task: Callable[[], Value]) -> Value:

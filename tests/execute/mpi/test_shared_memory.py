@@ -1,0 +1,19 @@
+"""Collectives by memory that ranks on one computer share."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.execute.mpi.launch import PROGRAMS, launch
+
+
+@pytest.mark.parametrize(
+    ("ranks", "calls", "room"), [(2, 80, 2**25), (3, 80, 2**15), (8, 8, 2**18)]
+)
+def test_values_are_those_of_the_order_of_ranks(ranks, calls, room):
+    """To the bit, for all types, in place, in pieces, whatever collective was before."""
+    done = launch(ranks, PROGRAMS / "sharing.py", calls, room)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [True, []]
