@@ -16,6 +16,7 @@ from makespan.core.system.extras import optional
 ROOT = 0
 SECONDS_TO_TELL = 0.3  # for mpiexec to pass on what a rank wrote, before it ends them all
 POLL = 2e-4
+INTERRUPTED = 130  # as shells have it
 
 Value = TypeVar("Value")
 
@@ -52,19 +53,23 @@ class _Ending:
         if world.size == 1 or package.Is_finalized():
             self.before(kind, error, trace)
             return
-        if isinstance(error, MakespanError) and world.rank != ROOT:
-            time.sleep(2 * SECONDS_TO_TELL)  # most of them are raised on all ranks: one tells
-        end_all(world, lambda: self.before(kind, error, trace))
+        end_all(world, error, lambda: self.before(kind, error, trace))
 
 
-def end_all(comm: Any, tell: Callable[[], object]) -> None:
+def end_all(comm: Any, error: BaseException, tell: Callable[[], object]) -> None:
     """Say which rank failed, let it tell why, and end all ranks."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    if comm.rank != ROOT and (interrupted or isinstance(error, MakespanError)):
+        time.sleep(2 * SECONDS_TO_TELL)  # most of them are raised on all ranks: one tells
     stderr = sys.__stderr__ or sys.stderr  # of all ranks but 0, the other may be silent
-    stderr.write(f"rank {comm.rank} failed; all ranks end\n")
-    tell()
+    if interrupted:
+        stderr.write("interrupted; all ranks end\n")
+    else:
+        stderr.write(f"rank {comm.rank} failed; all ranks end\n")
+        tell()
     stderr.flush()
     time.sleep(SECONDS_TO_TELL)
-    comm.Abort(1)
+    comm.Abort(INTERRUPTED if interrupted else 1)
 
 
 def attached(
@@ -117,10 +122,10 @@ def all_or_none(comm: Any) -> Iterator[None]:
         yield
     except MakespanError:
         raise
-    except BaseException:
+    except BaseException as error:
         if comm.size == 1:
             raise
-        end_all(comm, lambda: traceback.print_exc(file=sys.__stderr__))
+        end_all(comm, error, lambda: traceback.print_exc(file=sys.__stderr__))
         raise
 
 
