@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -467,7 +468,8 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
     """Return the least makespan of given trees, None where it isn't below ``least``.
 
     Times are counted in whole units. Everything starts as early as it can; where two sends meet
-    on a port, or are combined in another order than they arrive, either is put first in turn.
+    on a port, or are combined in another order than they arrive, either is put first in turn,
+    unless a port or unit can't be through in time with all that it has to do.
     What never ends is given up once it takes longer than all sends one after another.
     """
     count = len(sends)
@@ -505,6 +507,11 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
             for (one, _), (two, _) in pairwise(row):
                 before.append((index[machine, one - 1], index[machine, two - 1], "sends"))
 
+    exits, entries = (
+        [[a for a in range(count) if port_of(sends[a]) == port] for port in {*map(port_of, sends)}]
+        for port_of in (attrgetter("exit"), attrgetter("entry"))
+    )
+
     def earliest(
         orders: list[tuple[int, int, str]],
     ) -> tuple[list[int], list[int]] | None:
@@ -532,7 +539,25 @@ def _of_trees(problem: Reduction, sends: list[_Send], least: Fraction | None) ->
                     moved = True
                     if combine[b] + two.reduce >= found[0]:
                         return None
-        return start, combine
+        return None if too_busy(start, combine) else (start, combine)
+
+    def too_busy(start: list[int], combine: list[int]) -> bool:
+        """Whether a port or unit does all it has to, one after another, too late."""
+        for port in exits:
+            end = min(start[a] for a in port) + sum(sends[a].transfer for a in port)
+            if end + min(sends[a].latency + sends[a].reduce for a in port) >= found[0]:
+                return True
+        for port in entries:
+            end = min(start[a] + sends[a].latency for a in port)
+            end += sum(sends[a].transfer for a in port)
+            if end + min(sends[a].reduce for a in port) >= found[0]:
+                return True
+            units = [a for a in port if not sends[a].final]
+            if units:
+                end = min(combine[a] for a in units) + sum(sends[a].reduce for a in units)
+                if end >= found[0]:
+                    return True
+        return False
 
     def search(orders: list[tuple[int, int, str]]) -> None:
         times = earliest(orders)

@@ -29,17 +29,27 @@ def mpiexec() -> str:
     return found
 
 
-def launch(ranks: int, *arguments: Any, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run Python with arguments on so many ranks."""
+def started(ranks: int, *arguments: Any) -> subprocess.Popen[str]:
+    """Start Python with arguments on so many ranks."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.run(
+    return subprocess.Popen(
         [mpiexec(), "-n", str(ranks), sys.executable, *map(str, arguments)],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=timeout,
-        check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
+
+
+def launch(ranks: int, *arguments: Any, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run Python with arguments on so many ranks."""
+    with started(ranks, *arguments) as running:
+        try:
+            stdout, stderr = running.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            running.terminate()  # mpiexec ends its ranks, then
+            raise
+    return subprocess.CompletedProcess(running.args, running.returncode, stdout, stderr)
 
 
 def command(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str]:

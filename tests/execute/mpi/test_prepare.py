@@ -26,11 +26,3 @@ def test_prepared_plans_give_what_numpy_gives(ranks):
 def test_large_arrays_and_many_ranks(ranks, length):
     """The same on eight ranks, and with ten million numbers."""
     right(ranks, length, timeout=400)
-
-
-def test_what_a_rank_raises_ends_all():
-    """An exception that nothing caught ends all ranks, says whose it was, and why."""
-    done = launch(3, PROGRAMS / "raising.py", timeout=60)
-    assert done.returncode != 0
-    assert "rank 2 failed; all ranks end" in done.stderr
-    assert "LookupError: on purpose" in done.stderr

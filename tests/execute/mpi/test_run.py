@@ -98,11 +98,3 @@ def test_plans_of_other_kinds_are_refused(tmp_path):
     done = command(2, "run", tmp_path / "load.json")
     assert done.returncode == 2
     assert "is of kind 'divisible'; MPI carries out plans of kind 'reduction'" in done.stderr
-
-
-def test_one_failing_rank_ends_all():
-    """When one rank raises, all end at once, and the reason is shown."""
-    done = launch(3, PROGRAMS / "failing.py", timeout=60)
-    assert done.returncode != 0
-    assert "rank 1 failed; all ranks end" in done.stderr
-    assert "ZeroDivisionError: on purpose" in done.stderr
