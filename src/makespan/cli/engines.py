@@ -27,7 +27,7 @@ class OnMpi(click.Command):
         own = [each for each in args if each != "--mpi"]
         command: click.Command = getattr(mpi, str(self.name))
         with_common(command)
-        return command.make_context(info_name, own, parent, **extra)
+        return command.make_context(f"{info_name} --mpi", own, parent, **extra)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         path = ctx.command_path

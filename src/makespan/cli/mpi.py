@@ -71,7 +71,7 @@ def run(
         values = contribution(comm.rank, length, type_, seed)
         execution = carry_out(result, values, comm, operation=operation, repetitions=repetitions)
         on_root(comm, lambda: _write(result, execution, output, plot))
-        _say(execution, _as_dict(execution) if as_json else None)
+        _say(execution, _as_dict(execution) if as_json else None, output, plot)
     return DONE
 
 
@@ -127,15 +127,17 @@ def calibrate(
                 found.save(kept)
 
         on_root(comm, write)
-        _say(found, asdict(found) if as_json else None)
+        _say(found, asdict(found) if as_json else None, output, kept)
     return DONE
 
 
-def _say(found: Any, columns: dict[str, Any] | None) -> None:
-    if columns is None:
-        parameters.say(str(found))
-    else:
+def _say(found: Any, columns: dict[str, Any] | None, *files: str | None) -> None:
+    """Print what was found, as columns where they are asked for, or else with the files written."""
+    if columns is not None:
         parameters.print_json(columns)
+        return
+    for line in (str(found), *(f"{file} written" for file in files if file is not None)):
+        parameters.say(line)
 
 
 def contribution(rank: int, length: int, type_: str, seed: int) -> NDArray[Any]:

@@ -113,3 +113,11 @@ def test_tuned_collectives_are_right(tmp_path, ranks):
     done = launch(ranks, PROGRAMS / "tuning.py", tmp_path / "ranks.json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
+
+
+@pytest.mark.slow
+def test_tuned_collectives_of_many_ranks_and_large_arrays(tmp_path):
+    """The same on eight ranks with ten million numbers, which pass shared memory in pieces."""
+    done = launch(8, PROGRAMS / "tuning.py", tmp_path / "ranks.json", 10**7, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
