@@ -9,9 +9,10 @@ import numpy as np
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.divisible.model.checks import LOAD
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.problem import LOAD, DivisibleLoad
+from makespan.divisible.problem import DivisibleLoad
 
 TOPOLOGIES = ("star", "bus", "tree")
 MAX_WORKERS = 10**7

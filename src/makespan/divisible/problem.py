@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.core.inputs.rules import DEADLINE, Rule, whole
-from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
+from makespan.divisible.model.checks import checked
 from makespan.divisible.model.platform import Master, Star
 from makespan.divisible.model.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
 
-LOAD = Rule("a load is 0 or more units")
-OBJECTIVES = ("makespan", "price", "pareto")
-BUDGET = Rule("a budget is 0 or more")
-ROUNDS = whole("rounds are", words=("auto",))
 MASTER = 0
-MAX_UNITS = 2.0**53
 
 
 @dataclass(frozen=True, kw_only=True, eq=True, repr=False)
@@ -120,10 +113,7 @@ class DivisibleLoad(Pictured):
                 object.__setattr__(self, name, _as_names(getattr(self, name)))
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
-        validation = _Validation(self)
-        validation.run()
-        if validation.indexed is not None:
-            self.__dict__["_position"] = validation.indexed
+        self.__dict__.update(checked(self))
         if self.load is None and self.loads is not None:
             object.__setattr__(self, "load", math.fsum(self.loads.values()))
 
@@ -269,205 +259,5 @@ class DivisibleLoad(Pictured):
         )
 
 
-STAR_ONLY = {
-    each.name: each.default
-    for each in fields(DivisibleLoad)
-    if each.name not in ("platform", "load", "deadline", "options")
-}
-"""The fields that only a star can have, with their defaults."""
-
-
 def _as_names(names: Any) -> Any:
     return tuple(names) if isinstance(names, (list, tuple)) else names
-
-
-class _Validation:
-    """Finds every mistake of one problem."""
-
-    def __init__(self, problem: DivisibleLoad) -> None:
-        self.problem = problem
-        self.mistakes = Mistakes()
-        self.indexed: dict[str, int] | None = None
-
-    def run(self) -> None:
-        problem, add = self.problem, self.mistakes.add
-        if not isinstance(problem.platform, (Star, Tree)):
-            add("platform", f"{shown(problem.platform)} is not a platform; it is a Star or a Tree")
-            self.mistakes.raise_if_any()
-        problem.platform.collect_mistakes(self.mistakes)
-        self._numbers()
-        self._choices()
-        self._sequences()
-        self._loads()
-        self._combinations()
-        self.mistakes.raise_if_any()
-
-    @property
-    def known(self) -> dict[str, int]:
-        """The workers' names, indexed on first use: there may be a million."""
-        if self.indexed is None:
-            self.indexed = index_by_name(self.problem.platform.names)
-        return self.indexed
-
-    def _numbers(self) -> None:
-        problem, number = self.problem, self.mistakes.number
-        if problem.load is not None:
-            load = number("load", problem.load, LOAD)
-            if problem.integral is True and load > MAX_UNITS:
-                allowed = "of whole units there are at most 2^53, as floats count no further"
-                self.mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
-        elif problem.deadline is None and problem.loads is None:
-            self.mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
-        if problem.deadline is not None:
-            number("deadline", problem.deadline, DEADLINE)
-        if problem.budget is not None:
-            number("budget", problem.budget, BUDGET)
-
-    def _choices(self) -> None:
-        problem, mistakes = self.problem, self.mistakes
-        if not isinstance(problem.rounds, str) or problem.rounds != "auto":
-            mistakes.number("rounds", problem.rounds, ROUNDS)
-        mistakes.choice("ports", problem.ports, (1, 2, "many"))
-        if problem.discipline is not None:
-            mistakes.choice("discipline", problem.discipline, ("fifo", "lifo"))
-        mistakes.choice("use", problem.use, ("any", "all"))
-        mistakes.choice("objective", problem.objective, OBJECTIVES)
-        mistakes.flag("front_end", problem.front_end)
-        mistakes.flag("integral", problem.integral)
-
-    def _sequences(self) -> None:
-        problem = self.problem
-        if problem.order is not None:
-            self._permutation("order", problem.order)
-        if problem.activation is not None:
-            self._worker_names("activation", problem.activation)
-        if problem.return_order is not None:
-            if problem.activation is None:
-                self._permutation("return_order", problem.return_order)
-            elif sorted(problem.return_order) != sorted(problem.activation):
-                self.mistakes.add(
-                    "return_order", "does not hold the same workers as activation, as often"
-                )
-        if problem.transfers is not None:
-            for index, transfer in enumerate(problem.transfers):
-                if len(transfer) != 2 or transfer[0] not in ("send", "return"):
-                    self.mistakes.add(
-                        f"transfers[{index}]",
-                        f"{shown(transfer)} is not allowed; it is a send or a return, and a name",
-                    )
-                else:
-                    self._worker_names(f"transfers[{index}].{transfer[0]}", transfer[1:], one=True)
-
-    def _worker_names(self, place: str, names: Any, *, one: bool = False) -> bool:
-        if not isinstance(names, tuple):
-            self.mistakes.add(place, f"{shown(names)} is not a list of workers' names")
-            return False
-        unknown = [(index, name) for index, name in enumerate(names) if name not in self.known]
-        for index, name in unknown:
-            where = place if one else f"{place}[{index}]"
-            hint = did_you_mean(name, list(self.known)[:200])
-            self.mistakes.add(where, f"{shown(name)} is not a worker{hint}")
-        return not unknown
-
-    def _permutation(self, place: str, names: tuple[str, ...]) -> None:
-        if not self._worker_names(place, names):
-            return
-        seen: dict[str, int] = {}
-        for index, name in enumerate(names):
-            if name in seen:
-                self.mistakes.add(f"{place}[{index}]", f"{name!r} stands twice; each stands once")
-                return
-            seen[name] = index
-        missing = [name for name in self.known if name not in seen]
-        if missing:
-            few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-            self.mistakes.add(place, f"lacks {few}; an order holds every worker once")
-
-    def _loads(self) -> None:
-        problem = self.problem
-        if problem.loads is None:
-            return
-        if not isinstance(problem.loads, Mapping):
-            self.mistakes.add("loads", f"{shown(problem.loads)} is not a table of name = load")
-            return
-        master = problem.platform.master
-        computes = {master.name} if isinstance(master, Master) and master.compute else set()
-        total = 0.0
-        for name, amount in problem.loads.items():
-            if name not in self.known and name not in computes:
-                hint = did_you_mean(name, [*list(self.known)[:200], *computes])
-                self.mistakes.add(f"loads.{name}", f"no such machine computes{hint}")
-            total += self.mistakes.number(f"loads.{name}", amount, LOAD)
-        load = problem.load
-        if isinstance(load, (int, float)) and abs(total - load) > 1e-9 * max(total, load):
-            self.mistakes.add("loads", f"add up to {total!r}, but load is {load!r}")
-
-    def _everyone(self) -> None:
-        """Where every worker takes part, nothing that is given leaves one out."""
-        problem = self.problem
-        if problem.use != "all":
-            return
-        if problem.activation is not None:
-            place, served = "activation", set(problem.activation)
-        elif problem.transfers is not None:
-            place = "transfers"
-            served = {each[1] for each in problem.transfers if each[0] == "send"}
-        elif isinstance(problem.loads, Mapping):
-            place, served = "loads", {name for name, load in problem.loads.items() if load}
-        else:
-            return
-        left_out = set(self.known) - served
-        if left_out:
-            name = min(left_out, key=self.known.__getitem__)
-            self.mistakes.add(place, f"gives {name} nothing, but use is 'all'")
-
-    def _returns(self) -> None:
-        """In given transfers, what was sent returns, and nothing else."""
-        returns = self.problem.star.returns
-        waiting: dict[str, int] = {}
-        for place, (what, name) in enumerate(self.problem.transfers or ()):
-            if not returns[self.known[name]]:
-                continue
-            waiting[name] = waiting.get(name, 0) + (1 if what == "send" else -1)
-            if waiting[name] < 0:
-                self.mistakes.add(f"transfers[{place}]", f"{name} has nothing to return there")
-                return
-        for name in (name for name, chunks in waiting.items() if chunks):
-            self.mistakes.add("transfers", f"what {name} was sent never returns")
-
-    def _combinations(self) -> None:
-        problem, add = self.problem, self.mistakes.add
-        if isinstance(problem.platform, Tree):
-            for name, default in STAR_ONLY.items():
-                if getattr(problem, name) != default:
-                    add(name, "is for stars; on a tree only the load and the deadline can be set")
-            return
-        self._everyone()
-        if problem.objective != "makespan" and problem.load is None and problem.loads is None:
-            add("objective", f"{problem.objective!r} needs a load; without one, it is sought")
-        if problem.activation is not None:
-            if problem.order is not None:
-                add("order", "can't stand beside activation, which fixes it")
-            if problem.rounds != 1:
-                add("rounds", "can't stand beside activation, which fixes them")
-        if problem.transfers is not None:
-            for name in ("order", "activation", "return_order", "discipline"):
-                if getattr(problem, name) is not None:
-                    add(name, "can't stand beside transfers, which fixes it")
-            if problem.rounds != 1:
-                add("rounds", "can't stand beside transfers, which fixes them")
-            if problem.ports != 1:
-                add("ports", "transfers is a sequence on one port")
-            if not self.mistakes.found:
-                self._returns()
-        if problem.discipline is not None and problem.return_order is not None:
-            add("discipline", "can't stand beside return_order, which fixes it")
-        master = problem.platform.master
-        if isinstance(master, Master) and problem.ports != "many":
-            for name in ("uplink", "sends"):
-                if getattr(master, name) is not None:
-                    add(f"platform.master.{name}", "needs ports = 'many'")
-        if problem.chooses_master and any(
-            getattr(problem, name) is not None for name in ("activation", "transfers", "loads")
-        ):
-            add("platform.master", "'choose' can't stand beside activation, transfers or loads")

@@ -1,0 +1,117 @@
+"""What is wrong with the fields of a divisible load problem, each alone and together."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import DEADLINE, Rule, whole
+from makespan.divisible.model.named import Named
+from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.tree import Tree
+
+if TYPE_CHECKING:
+    from makespan.divisible.problem import DivisibleLoad
+
+LOAD = Rule("a load is 0 or more units")
+OBJECTIVES = ("makespan", "price", "pareto")
+BUDGET = Rule("a budget is 0 or more")
+ROUNDS = whole("rounds are", words=("auto",))
+MAX_UNITS = 2.0**53
+OF_TREES = ("platform", "load", "deadline", "options")
+"""The fields that a problem on a tree can have; the others are for stars."""
+
+
+def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
+    """Raise an error with every mistake of a problem; return its index of names, if it was needed.
+
+    Raises
+    ------
+    ProblemError
+        With every mistake found, each with its place.
+    """
+    mistakes = Mistakes()
+    if not isinstance(problem.platform, (Star, Tree)):
+        text = f"{shown(problem.platform)} is not a platform; it is a Star or a Tree"
+        mistakes.add("platform", text)
+        mistakes.raise_if_any()
+    problem.platform.collect_mistakes(mistakes)
+    _numbers(problem, mistakes)
+    _choices(problem, mistakes)
+    named = Named(problem, mistakes)
+    named.sequences()
+    named.loads(LOAD)
+    if isinstance(problem.platform, Tree):
+        _on_a_tree(problem, mistakes)
+    else:
+        named.everyone()
+        _together(problem, mistakes)
+        if problem.transfers is not None and not mistakes.found:
+            named.returns()
+    mistakes.raise_if_any()
+    return {} if named.indexed is None else {"_position": named.indexed}
+
+
+def _numbers(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+    if problem.load is not None:
+        load = mistakes.number("load", problem.load, LOAD)
+        if problem.integral is True and load > MAX_UNITS:
+            allowed = "of whole units there are at most 2^53, as floats count no further"
+            mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
+    elif problem.deadline is None and problem.loads is None:
+        mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
+    if problem.deadline is not None:
+        mistakes.number("deadline", problem.deadline, DEADLINE)
+    if problem.budget is not None:
+        mistakes.number("budget", problem.budget, BUDGET)
+
+
+def _choices(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+    if not isinstance(problem.rounds, str) or problem.rounds != "auto":
+        mistakes.number("rounds", problem.rounds, ROUNDS)
+    mistakes.choice("ports", problem.ports, (1, 2, "many"))
+    if problem.discipline is not None:
+        mistakes.choice("discipline", problem.discipline, ("fifo", "lifo"))
+    mistakes.choice("use", problem.use, ("any", "all"))
+    mistakes.choice("objective", problem.objective, OBJECTIVES)
+    mistakes.flag("front_end", problem.front_end)
+    mistakes.flag("integral", problem.integral)
+
+
+def _on_a_tree(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+    for each in fields(problem):
+        if each.name not in OF_TREES and getattr(problem, each.name) != each.default:
+            text = "is for stars; on a tree only the load and the deadline can be set"
+            mistakes.add(each.name, text)
+
+
+def _together(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+    """Note which fields of a star contradict each other."""
+    add = mistakes.add
+    if problem.objective != "makespan" and problem.load is None and problem.loads is None:
+        add("objective", f"{problem.objective!r} needs a load; without one, it is sought")
+    if problem.activation is not None:
+        if problem.order is not None:
+            add("order", "can't stand beside activation, which fixes it")
+        if problem.rounds != 1:
+            add("rounds", "can't stand beside activation, which fixes them")
+    if problem.transfers is not None:
+        for name in ("order", "activation", "return_order", "discipline"):
+            if getattr(problem, name) is not None:
+                add(name, "can't stand beside transfers, which fixes it")
+        if problem.rounds != 1:
+            add("rounds", "can't stand beside transfers, which fixes them")
+        if problem.ports != 1:
+            add("ports", "transfers is a sequence on one port")
+    if problem.discipline is not None and problem.return_order is not None:
+        add("discipline", "can't stand beside return_order, which fixes it")
+    master = problem.platform.master
+    if isinstance(master, Master) and problem.ports != "many":
+        for name in ("uplink", "sends"):
+            if getattr(master, name) is not None:
+                add(f"platform.master.{name}", "needs ports = 'many'")
+    if problem.chooses_master and any(
+        getattr(problem, name) is not None for name in ("activation", "transfers", "loads")
+    ):
+        add("platform.master", "'choose' can't stand beside activation, transfers or loads")
