@@ -54,6 +54,7 @@ FEATURES: dict[str, Callable[[DivisibleLoad], bool]] = {
     "no front end": lambda problem: not problem.front_end,
     "budget": lambda problem: problem.budget is not None,
     "memory": _finite("memory"),
+    "convex computing costs": lambda problem: problem.is_star and bool(problem.star.beyond),
     "release": _has("release"),
     "deadlines of workers": _finite("deadline"),
 }

@@ -16,7 +16,7 @@ from makespan._public import lazily, names_of
 from makespan._version import __version__
 
 if TYPE_CHECKING:
-    from makespan.core.costs import Affine as Affine, Price as Price
+    from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price
     from makespan.core.errors import (
         ExecutionError as ExecutionError,
         FileError as FileError,
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from makespan.core.simulation.noise import Noise as Noise
     from makespan.core.simulation.outcome import Simulation as Simulation
     from makespan.core.solution import Bound as Bound
-    from makespan.divisible.model.platform import Master as Master, Star as Star, Worker as Worker
+    from makespan.divisible.model.machines import Master as Master, Worker as Worker
+    from makespan.divisible.model.platform import Star as Star
     from makespan.divisible.model.tree import Tree as Tree, TreeNode as TreeNode
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
     from makespan.flow.bound import lower_bound as lower_bound

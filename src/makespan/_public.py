@@ -12,7 +12,7 @@ from typing import Any
 
 PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
     "makespan": {
-        "makespan.core.costs": ("Affine", "Price"),
+        "makespan.core.costs": ("Affine", "Convex", "Price"),
         "makespan.core.errors": (
             "ExecutionError",
             "FileError",
@@ -29,7 +29,8 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.core.sensitivity": ("Sensitivity",),
         "makespan.core.solution": ("Bound",),
         "makespan.core.schedule": ("Schedule",),
-        "makespan.divisible.model.platform": ("Master", "Star", "Worker"),
+        "makespan.divisible.model.machines": ("Master", "Worker"),
+        "makespan.divisible.model.platform": ("Star",),
         "makespan.divisible.problem": ("DivisibleLoad",),
         "makespan.divisible.model.tree": ("Tree", "TreeNode"),
         "makespan.flow.bound": ("lower_bound",),

@@ -5,8 +5,9 @@ import pytest
 
 from makespan.core.picture import Role
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.model.platform import Master, Star, Worker
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.pictures import picture
 from makespan.divisible.problem import DivisibleLoad

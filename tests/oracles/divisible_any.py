@@ -292,6 +292,17 @@ def _costs(problem: DivisibleLoad, event: str, worker: int) -> tuple[float, floa
     return fixed, per_unit
 
 
+def _pieces(problem: DivisibleLoad, event: str, worker: int) -> list[tuple[float, float]]:
+    """Return the lines on which the pieces of a cost lie; it is the greatest of them."""
+    fixed, per_unit = _costs(problem, event, worker)
+    pieces = [(fixed, per_unit)]
+    if event == "compute":
+        for size, cost in getattr(problem.star.workers[worker].compute, "beyond", ()):
+            fixed, per_unit = fixed + (per_unit - cost) * size, cost
+            pieces.append((fixed, per_unit))
+    return pieces
+
+
 def _events(problem: DivisibleLoad, choice: Choice) -> list[Event]:
     return [
         (event, chunk)
@@ -339,14 +350,14 @@ def _by_programme(problem: DivisibleLoad, choice: Choice) -> float | None:
     ]
     limits.append((0.0, math.inf if problem.deadline is None else problem.deadline))
     for event, chunk in events:
-        fixed, per_unit = _costs(problem, event, worker[chunk])
-        length = [(place[event, chunk], 1.0), (chunk, per_unit)]
-        upper.append(([*length, (end, -1.0)], -fixed))
-        if event == "compute" and np.isfinite(star.deadline[worker[chunk]]):
-            upper.append((length, float(star.deadline[worker[chunk]]) - fixed))
-        for before, later in choice.after:
-            if before == (event, chunk):
-                upper.append(([*length, (place[later], -1.0)], -fixed))
+        for fixed, per_unit in _pieces(problem, event, worker[chunk]):
+            length = [(place[event, chunk], 1.0), (chunk, per_unit)]
+            upper.append(([*length, (end, -1.0)], -fixed))
+            if event == "compute" and np.isfinite(star.deadline[worker[chunk]]):
+                upper.append((length, float(star.deadline[worker[chunk]]) - fixed))
+            for before, later in choice.after:
+                if before == (event, chunk):
+                    upper.append(([*length, (place[later], -1.0)], -fixed))
     for before, later in choice.level:
         upper.append(([(place[before], 1.0), (place[later], -1.0)], 0.0))
     if choice.own:
@@ -471,8 +482,8 @@ def _end(problem: DivisibleLoad, choice: Choice, amount: tuple[int, ...], own: i
     }
     length = {}
     for event, chunk in events:
-        fixed, per_unit = _costs(problem, event, worker[chunk])
-        length[event, chunk] = fixed + per_unit * amount[chunk]
+        pieces = _pieces(problem, event, worker[chunk])
+        length[event, chunk] = max(fixed + cost * amount[chunk] for fixed, cost in pieces)
     for _ in range(len(events) + 1):
         changed = False
         for first, then in choice.after:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from makespan import Affine, DivisibleLoad, Master, ProblemError, Star, Tree, Worker
+from makespan import Affine, Convex, DivisibleLoad, Master, ProblemError, Star, Tree, Worker
 
 FIXED = (0, 0, 0, 0.5, 1, 3)
 PER_UNIT = (0, 0.3, 0.5, 1, 1, 2, 3, 5)
@@ -26,6 +26,16 @@ def random_problem(rng: random.Random, *, four: bool = False) -> DivisibleLoad:
 
 def _cost(rng: random.Random, fixed: bool) -> Affine:
     return Affine(rng.choice(FIXED) if fixed else 0, rng.choice(PER_UNIT))
+
+
+def _compute(rng: random.Random, fixed: bool, share: float) -> Affine:
+    """Draw a computing cost, which by this chance becomes steeper beyond one size or two."""
+    cost = _cost(rng, fixed)
+    if rng.random() >= share:
+        return cost
+    sizes = rng.sample((0, 0.5, 1, 2, 3), rng.choice((1, 1, 2)))
+    costs = [cost.per_unit + more for more in rng.sample((0.5, 1, 2, 4), len(sizes))]
+    return Convex(cost.fixed, cost.per_unit, tuple(zip(sorted(sizes), sorted(costs), strict=True)))
 
 
 def _maybe(rng: random.Random, share: float, *values: Any) -> Any:
@@ -94,7 +104,7 @@ def _worker(
 ) -> Worker:
     fields: dict[str, Any] = {
         "send": _cost(rng, fixed) if bus is None else bus,
-        "compute": _cost(rng, fixed),
+        "compute": _compute(rng, fixed, 0.15 * rich),
         "return_": _cost(rng, fixed) if rng.random() < back else None,
     }
     for share, name, values in (

@@ -1,9 +1,11 @@
-"""Affine costs."""
+"""Affine costs, and those that become steeper."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from makespan.core.errors import Mistake, ProblemError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,60 @@ class Price(Affine):
     per_second: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Convex(Affine):
+    """A computing cost that is affine up to a size and grows faster beyond it, once or more.
+
+    Of a memory hierarchy: what fits into the cache or the memory is computed at ``per_unit``, the
+    units of a chunk beyond that at a greater cost.
+
+    Parameters
+    ----------
+    fixed, per_unit
+        As of an :class:`Affine`.
+    beyond
+        Pairs of a size in units and the seconds that each unit beyond it costs; both increase.
+
+    Notes
+    -----
+    Source: M. Drozdowski and P. Wolniewicz, Out-of-core divisible load processing, IEEE Trans.
+    Parallel Distrib. Syst. 14(10), 2003: a piecewise linear time of the size of a chunk.
+
+    Examples
+    --------
+    Of 5 units, 3 lie beyond the 2 that are fast:
+
+    >>> Convex(0.5, 1.0, beyond=((2.0, 4.0),)).of(5.0)
+    14.5
+    """
+
+    beyond: tuple[tuple[float, float], ...] = ()
+
+    def of(self, amount: float) -> float:
+        """Return the seconds that ``amount`` units cost."""
+        seconds, rate = Affine.of(self, amount), self.per_unit
+        for units, slower in self.beyond:
+            seconds += (slower - rate) * max(0.0, amount - units)
+            rate = slower
+        return seconds
+
+
+def as_convex(cost: Any) -> Affine:
+    """Return ``cost`` as a computing cost: one without anything beyond is an :class:`Affine`.
+
+    >>> as_convex({"per_unit": 2.0, "beyond": [[8, 3.0]]})
+    Convex(fixed=0.0, per_unit=2.0, beyond=((8, 3.0),))
+    """
+    if isinstance(cost, dict) and "beyond" in cost:
+        cost = Convex(**cost)
+    if not isinstance(cost, Convex):
+        return as_affine(cost)
+    if isinstance(cost.beyond, (tuple, list)):
+        pairs = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in cost.beyond)
+        cost = Convex(cost.fixed, cost.per_unit, pairs)
+    return cost if cost.beyond != () else Affine(cost.fixed, cost.per_unit)
+
+
 def as_price(cost: Any) -> Affine:
     """Return ``cost`` as a price: one without anything per second is an :class:`Affine`.
 
@@ -65,9 +121,17 @@ def as_price(cost: Any) -> Affine:
 def as_affine(cost: Any) -> Affine:
     """Return ``cost`` as an :class:`Affine`: a number is a cost per unit, a pair is both parts.
 
+    Raises
+    ------
+    ProblemError
+        If it grows faster beyond some size.
+
     >>> as_affine(3.0)
     Affine(fixed=0.0, per_unit=3.0)
     """
+    if isinstance(cost, Convex) and cost.beyond != ():
+        text = "is only for what the workers of a star compute; other costs are affine"
+        raise ProblemError((Mistake("cost.beyond", text),))
     if isinstance(cost, Affine):
         return cost
     if isinstance(cost, dict):

@@ -10,9 +10,11 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.model.plan import Plan
+from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
-from makespan.divisible.rounds.sizing import Sized, chained
+from makespan.divisible.rounds.sizing import chained
+from makespan.divisible.timing import timed
 
 WORTH = 0.05  # the share of the makespan that several rounds have to save
 ENOUGH = 0.01  # more rounds have to save as much again
@@ -25,33 +27,57 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     """Return a note where several rounds end at least 5 % before a plan of one round.
 
     The rounds serve the plan's workers, or the first of them, in the plan's order, and are sized
-    so that nobody waits (Benoit 2016, multi-round scheduling). What they reach is the end of a
-    plan, not an estimate. Complexity: O(rounds of n chunks), a few dozen times.
+    so that nobody waits (Benoit 2016, multi-round scheduling); where chunks take longer beyond
+    some size, they have equal parts of the plan's. What they reach is the end of a plan, not an
+    estimate. Complexity: O(rounds of n chunks), a few dozen times.
     """
     if not problem.is_star or problem.rounds != 1 or not 0 < len(problem.star) <= MAX_WORKERS:
         return ()
     if problem.given_sends is not None or problem.loads is not None or problem.chooses_master:
         return ()
     several = replace(problem, rounds="auto", options={})
-    if not applicability(find_method(problem.kind, "multi-round"), several).applies:
+    if not applicability(find_method(problem.kind, "multi-round"), _affine(several)).applies:
         return ()
     limit = (1 - WORTH) * schedule.makespan
     if max(bound.value for bound in quick_bounds(several)) > limit:
         return ()
-    best = min(_plans(several, schedule), key=lambda found: found[1].makespan, default=None)
-    if best is None or best[1].makespan > limit:
+    tried = _parts if problem.star.beyond else _plans
+    best = min(tried(several, schedule), key=lambda found: found[1], default=None)
+    if best is None or best[1] > limit:
         return ()
-    rounds, sized = best
-    saved = 1 - sized.makespan / schedule.makespan
+    rounds, end = best
+    saved = 1 - end / schedule.makespan
     return (
-        f"rounds = {rounds} would end at {sized.makespan:.6g}, {saved:.0%} earlier; "
+        f"rounds = {rounds} would end at {end:.6g}, {saved:.0%} earlier; "
         "rounds = 'auto' seeks the best number",
     )
 
 
-def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, Sized]]:
-    """Yield numbers of rounds and plans that serve the first workers of a plan in turn."""
-    order = _served(schedule)
+def _affine(problem: DivisibleLoad) -> DivisibleLoad:
+    """Return the problem in which nothing takes longer beyond a size."""
+    star = problem.star
+    return replace(problem, platform=star.changed(compute_beyond=None)) if star.beyond else problem
+
+
+def _parts(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, float]]:
+    """Yield numbers of rounds and the ends of plans of equal parts of a plan's chunks."""
+    sends = _in_turn(schedule)
+    worker, amount = schedule.peer[sends] - 1, schedule.amount[sends]
+    mine = (schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER)
+    own = float(schedule.amount[mine].sum())
+    least = np.inf
+    for rounds in ROUNDS:
+        parts = Plan.of(np.tile(worker, rounds), np.tile(amount / rounds, rounds), master=own)
+        end = timed(several, parts).makespan
+        if end > least * (1 - ENOUGH):
+            return
+        least = end
+        yield rounds, end
+
+
+def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, float]]:
+    """Yield numbers of rounds and ends of plans that serve the first workers of a plan in turn."""
+    order: Integers = schedule.peer[_in_turn(schedule)] - 1
     while len(order):
         end = np.inf
         for rounds in ROUNDS:
@@ -60,13 +86,11 @@ def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, Si
             if sized is None or sized.makespan > end * (1 - ENOUGH):
                 break
             end = sized.makespan
-            yield rounds, sized
+            yield rounds, end
         order = order[: int(FEWER * len(order))]
 
 
-def _served(schedule: Schedule) -> Integers:
-    """Return the workers in the order in which they are served."""
+def _in_turn(schedule: Schedule) -> Integers:
+    """Return the rows of the sends in their order."""
     sends = schedule.rows_of(Activity.SEND)
-    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
-    served: Integers = schedule.peer[sends] - 1
-    return served
+    return sends[np.argsort(schedule.start[sends], kind="stable")]

@@ -9,8 +9,8 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed
-from makespan.divisible.model.platform import Master
 from makespan.divisible.model.price import is_priced, price_of
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad

@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.solution import Bound
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.beyond import beyond_bound, has_beyond_bound
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rates.scale import seconds_scale, units_scale
 
@@ -16,6 +17,7 @@ RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices r
 
 CHUNKS = "the mixed-integer programme of chunks as a linear one of sums (chunk-programme)"
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
+BEYOND = "convex costs shared among the chunks, and the port's time (see the function)"
 SPREAD = (
     "equivalent processors (Cheng and Robertazzi 1990); fixed costs spread over the most that each "
     "node could do"
@@ -28,6 +30,9 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; none where the load is what is maximised."""
     found = quick_bounds(problem)
     known = max((bound.value for bound in found), default=0.0)
+    if 0 < known < np.inf and has_beyond_bound(problem):
+        known = beyond_bound(problem, known)
+        found += (Bound(value=known, name="beyond", source=BEYOND),)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
     elif found and _has_sums(problem):

@@ -10,7 +10,8 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.checks import LOAD
-from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.machines import Master
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 
@@ -28,6 +29,7 @@ def generate(
     ratio: float = 10.0,
     latency: float = 0.0,
     returns: float = 0.0,
+    slowdown: float = 1.0,
     master_computes: bool = False,
     children: int = 3,
 ) -> DivisibleLoad:
@@ -56,6 +58,9 @@ def generate(
         at the median cost; 0: costs are linear. Fixed costs vary like the others.
     returns
         The cost of returning results as a share of that of sending; 0: nothing returns.
+    slowdown
+        How often the cost per unit of computing what a chunk holds beyond half of an equal share,
+        ``load / workers / 2`` units; 1: all units of a chunk cost alike.
     master_computes
         Whether the master, or the root, computes.
     children
@@ -80,8 +85,11 @@ def generate(
     mistakes.number("returns", returns, Rule("returns are a share of the cost of sending"))
     if topology not in TOPOLOGIES:
         mistakes.add("topology", f"{shown(topology)} must be one of {', '.join(TOPOLOGIES)}")
+    mistakes.number("slowdown", slowdown, Rule("a slowdown is 1 or more", low=1.0))
     if topology == "tree" and not mistakes and returns:
         mistakes.add("returns", "nothing returns on a tree; leave it out")
+    if topology == "tree" and not mistakes and slowdown > 1:
+        mistakes.add("slowdown", "on a tree all units cost alike; leave it out")
     mistakes.flag("master_computes", master_computes)
     mistakes.raise_if_any()
     count = workers + (topology == "tree")
@@ -97,6 +105,9 @@ def generate(
     columns = {name: np.broadcast_to(column, (workers,)) for name, column in columns.items()}
     if returns:
         columns["return_per_unit"] = returns * columns["send_per_unit"]
+    if slowdown > 1:
+        size = load / workers / 2
+        columns["compute_beyond"] = [((size, slowdown * cost),) for cost in compute.tolist()]
     return DivisibleLoad(
         load=load, platform=Star.from_arrays(master=Master(compute=own), **columns)
     )

@@ -87,6 +87,13 @@ def _fixed_costs(problem: DivisibleLoad) -> str | None:
     return f"platform.master.compute.fixed is {fixed!r}" if fixed else None
 
 
+def _beyond(problem: DivisibleLoad) -> str | None:
+    if not problem.is_star or not problem.star.beyond:
+        return None
+    first = int(np.argmax(problem.star.beyond.there[0]))
+    return f"{problem.star.place('compute_beyond')(first)} is given"
+
+
 def says(name: str, *allowed: object) -> Unmet:
     """Return a test that names the value of a field, where it is not an allowed one."""
 
@@ -134,6 +141,7 @@ ONE_SEND_AT_A_TIME = Need("one send at a time (ports 1 or 2)", says("ports", 1, 
 DIVISIBLE = Need("a load that can be cut anywhere", says("integral", False))
 ANY_WORKERS = Need("use = 'any'", says("use", "any"))
 NO_MEMORY = Need("no memory limits", _finite("memory"))
+AFFINE_WORK = Need("affine computing costs", _beyond)
 NO_RELEASE = Need("no release times", nonzero("release"))
 NO_WORKER_DEADLINES = Need("no deadlines of workers", _finite("deadline"))
 NO_BUDGET = Need("no budget", is_set("budget"))
@@ -203,7 +211,14 @@ def _or_transfers(need: Need) -> Need:
 
 
 NO_WINDOWS = (NO_MEMORY, NO_RELEASE, NO_WORKER_DEADLINES, NO_BUDGET)
-OPEN_ONE_ROUND = (A_STAR, ONE_ROUND, ONE_SEND_AT_A_TIME, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE)
+OPEN_ONE_ROUND = (
+    A_STAR,
+    ONE_ROUND,
+    ONE_SEND_AT_A_TIME,
+    NO_GIVEN_LOADS,
+    NO_GIVEN_SEQUENCE,
+    AFFINE_WORK,
+)
 LINEAR_ONE_ROUND = (*OPEN_ONE_ROUND, NO_LATENCIES, NO_RETURNS, DIVISIBLE, *NO_WINDOWS)
 AFFINE_ONE_ROUND = (
     *OPEN_ONE_ROUND,
@@ -240,7 +255,7 @@ ORDERED_ONE_ROUND = (
     ONE_SEND_AT_A_TIME,
     Need("no activation", is_set("activation")),
     *map(_or_transfers, (FOR_MAKESPAN, DIVISIBLE, NO_GIVEN_LOADS, NO_RELEASE)),
-    *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET)),
+    *map(_or_transfers, (NO_WORKER_DEADLINES, NO_BUDGET, AFFINE_WORK)),
 )
 SEQUENCE_OF_CHUNKS = (
     A_STAR,
@@ -251,6 +266,7 @@ SEQUENCE_OF_CHUNKS = (
     DIVISIBLE,
     NO_GIVEN_LOADS,
     A_FRONT_END,
+    AFFINE_WORK,
 )
 OPEN_ROUNDS = Need(
     "rounds = 'auto'", lambda problem: None if problem.rounds == "auto" else "rounds are given"
@@ -271,6 +287,7 @@ POLICY = (
     NO_GIVEN_ORDER,
     A_FRONT_END,
     A_WORKER,
+    AFFINE_WORK,
     *NO_WINDOWS,
 )
 

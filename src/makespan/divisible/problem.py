@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.problem import Pictured
 from makespan.divisible.model.checks import checked
-from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.machines import Master
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
@@ -243,17 +245,19 @@ class DivisibleLoad(Pictured):
     def with_master(self, index: int) -> DivisibleLoad:
         """Return this problem with machine ``index`` of the bus as the master.
 
-        The master's own link is unused; the other machines are the workers, in their order.
+        The master's own link is unused; the other machines are the workers, in their order. What
+        lies with it is not sent in chunks: it computes all at its cost per unit, none beyond.
         """
         star = self.star
         chosen = star.worker(index)
+        cost = Affine(float(star.compute_fixed[index]), float(star.compute_per_unit[index]))
 
         def without(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
             return names and tuple(name for name in names if name != chosen.name)
 
         return replace(
             self,
-            platform=star.without(index, Master(name=chosen.name, compute=chosen.compute)),
+            platform=star.without(index, Master(name=chosen.name, compute=cost)),
             order=without(self.order),
             return_order=without(self.return_order),
         )

@@ -49,7 +49,9 @@ def copies(
         index = position.get(name)
         if index is None or (isinstance(platform, Tree) and index == platform.root):
             continue  # what holds the load is not doubled
-        alike = tuple(float(column[index]) for column in columns)
+        alike: tuple[object, ...] = tuple(float(column[index]) for column in columns)
+        if isinstance(platform, Star):
+            alike = (*alike, platform.beyond.of_worker(index))
         if problem.order is not None or problem.return_order is not None or named:
             alike = (float(index),)
         if alike not in known:
@@ -73,7 +75,13 @@ def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
         above = np.insert(parent, at, parent[index])
         return replace(problem, platform=Tree.from_arrays(names=names, parent=above, **more))
     assert isinstance(platform, Star)
-    star = Star.from_arrays(names=names, master=platform.master, **_inserted(platform, NUMBERS, at))
+    pairs = platform.beyond.pairs
+    star = Star.from_arrays(
+        names=names,
+        master=platform.master,
+        compute_beyond=[*pairs[:at], pairs[index], *pairs[at:]],
+        **_inserted(platform, NUMBERS, at),
+    )
 
     def behind(order: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if order is None:

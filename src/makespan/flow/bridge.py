@@ -9,7 +9,8 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.errors import ProblemError
 from makespan.core.inputs.mistakes import Mistakes
-from makespan.divisible.model.platform import Master, Star, Worker
+from makespan.divisible.model.machines import Master, Worker
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.partition.model.curves import Curves
 from makespan.partition.model.table import NO_LIMIT

@@ -12,7 +12,8 @@ import pytest
 
 from makespan import DivisibleLoad, ProblemError, Schedule
 from makespan.core.schedule import COLUMNS, WORDS
-from makespan.divisible.model.platform import NUMBERS, Master, Star
+from makespan.divisible.model.machines import Master
+from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.referee import violations
 from tests.oracles.divisible_instances import instance
 from tests.oracles.divisible_rules import broken_rules

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from makespan.core.errors import FileError, InputError
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Status
+from makespan.divisible.model.machines import Worker
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import Star, Worker
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
 from makespan.flow.pictures.picture import picture, title_of

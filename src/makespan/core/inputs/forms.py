@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from makespan.core.costs import Affine, Price
+from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, refusal, shown
 from makespan.core.inputs.rules import FIXED_COST, SECONDS, UNIT_COST, Rule
@@ -223,8 +223,8 @@ AS_COST, NUMBER_OR_TABLE = BeforeValidator(_as_cost_table), _NumberOrTable()
 Cost = Annotated[CostForm, AS_COST, NUMBER_OR_TABLE]
 
 
-def cost_entry(cost: Affine) -> float | dict[str, float]:
-    """Return a cost as it stands in files: a number where nothing is fixed.
+def cost_entry(cost: Affine) -> float | dict[str, Any]:
+    """Return a cost as it stands in files: a number where nothing is fixed, nor beyond anything.
 
     >>> cost_entry(Affine(0.0, 2.0)), cost_entry(Affine(0.5, 2.0))
     (2.0, {'fixed': 0.5, 'per_unit': 2.0})
@@ -232,6 +232,9 @@ def cost_entry(cost: Affine) -> float | dict[str, float]:
     fixed, per_unit = float(cost.fixed), float(cost.per_unit)
     if isinstance(cost, Price):
         return {"fixed": fixed, "per_unit": per_unit, "per_second": float(cost.per_second)}
+    if isinstance(cost, Convex):
+        beyond = [[float(units), float(slower)] for units, slower in cost.beyond]
+        return {"fixed": fixed, "per_unit": per_unit, "beyond": beyond}
     return {"fixed": fixed, "per_unit": per_unit} if fixed else per_unit
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from makespan.core.costs import Affine, Price
+from makespan.core.costs import Affine, Convex, Price
 from makespan.core.errors import Mistake, ProblemError
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
@@ -57,6 +57,13 @@ def from_table(kind: type[Item], table: Mapping[str, Any], place: str) -> Item:
     return made
 
 
+def _kind_of_cost(key: str, table: Mapping[str, Any]) -> type[Affine]:
+    """Return the cost that a table stands for, by the part that only it has."""
+    if key == "price" and "per_second" in table:
+        return Price
+    return Convex if key == "compute" and "beyond" in table else Affine
+
+
 def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mistakes) -> Item:
     known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
@@ -65,7 +72,7 @@ def _made(kind: type[Item], table: Mapping[str, Any], place: str, mistakes: Mist
             mistakes.add(place, f"unknown key {shown(key)}{did_you_mean(key, known)}")
         elif value is not None or known[key].default not in (None, math.inf):
             cost = isinstance(value, Mapping)
-            made = Price if key == "price" and "per_second" in (value if cost else ()) else Affine
+            made = _kind_of_cost(key, value if cost else {})
             given[known[key].name] = (
                 _made(made, value, f"{place}.{key}", mistakes) if cost else value
             )

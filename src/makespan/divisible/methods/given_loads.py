@@ -11,8 +11,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import Master
 from makespan.divisible.needs import A_MASTER, A_STAR
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
@@ -100,7 +100,7 @@ def _order(problem: DivisibleLoad, amount: Floats) -> tuple[Integers, Any]:
         return problem.workers_in(fixed), None
     busy = np.flatnonzero(amount > 0)
     star = problem.star
-    tail = star.compute_fixed + star.compute_per_unit * amount
+    tail = star.compute_seconds(np.arange(len(star)), amount)
     if not star.release[busy].any():
         return busy[np.argsort(-tail[busy], kind="stable")], None
     return _lawler(star.send_fixed + star.send_per_unit * amount, star.release, tail, busy), None

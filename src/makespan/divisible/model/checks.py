@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE, Rule, whole
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.named import Named
-from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.tree import Tree
 
 if TYPE_CHECKING:

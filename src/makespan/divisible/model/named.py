@@ -9,7 +9,7 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
-from makespan.divisible.model.platform import Master
+from makespan.divisible.model.machines import Master
 
 if TYPE_CHECKING:
     from makespan.divisible.problem import DivisibleLoad

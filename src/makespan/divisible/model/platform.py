@@ -4,98 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.core.costs import Affine, Price, as_affine, as_price
-from makespan.core.inputs.mistakes import NO_NAME, Mistakes, shown
-from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule, whole
-from makespan.core.inputs.tables import from_table, listed
+from makespan.core.costs import Affine, Convex, Price, as_affine
+from makespan.core.errors import Mistake, ProblemError
+from makespan.core.inputs.mistakes import Mistakes, shown
+from makespan.core.inputs.rules import FIXED_COST, UNIT_COST, Rule
+from makespan.core.inputs.tables import listed
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.sorting import sorted_by
+from makespan.divisible.model.beyond import Beyond, Pairs, checked
 from makespan.divisible.model.columns import Columns
+from makespan.divisible.model.machines import (
+    NO_COST,
+    PRICE,
+    Master,
+    Worker,
+    check_master,
+    master_of,
+)
 
-NO_COST = Affine(0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
-    """A machine that receives load from the master.
-
-    Costs are :class:`Affine`, or a number of seconds per unit. They are validated by the
-    :class:`DivisibleLoad` that uses them.
-
-    Parameters
-    ----------
-    name
-        Unique; ``P1``, ``P2``, … by position where it is empty.
-    send, compute, return_
-        Costs of sending load here, computing it, and returning its results: seconds, per unit
-        of input load. Without ``return_`` nothing is sent back.
-    memory
-        The largest chunk, units of load.
-    release, deadline
-        The computations here happen in this window, seconds.
-    price
-        What using this worker costs: ``fixed`` once, ``per_unit`` for its load, ``per_second`` of
-        the whole plan.
-
-    Examples
-    --------
-    >>> Worker(name="P1", send=1.0, compute=Affine(0.5, 3.0)).compute.fixed
-    0.5
-    """
-
-    name: str = ""
-    send: Affine | float = NO_COST
-    compute: Affine | float = NO_COST
-    return_: Affine | float | None = None
-    memory: float = math.inf
-    release: float = 0.0
-    deadline: float = math.inf
-    price: Affine | float = NO_COST
-
-    def __post_init__(self) -> None:
-        for cost in ("send", "compute"):
-            object.__setattr__(self, cost, as_affine(getattr(self, cost)))
-        object.__setattr__(self, "price", as_price(self.price))
-        if self.return_ is not None:
-            object.__setattr__(self, "return_", as_affine(self.return_))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Master:
-    """The machine that holds the load.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    compute
-        Its cost of computing (while it communicates); None if it does not compute.
-    uplink
-        With ``ports="many"``: units per second that all its sends together can carry.
-    sends
-        With ``ports="many"``: how many sends it can have under way at a time.
-    """
-
-    name: str = "P0"
-    compute: Affine | float | None = None
-    uplink: float | None = None
-    sends: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.compute is not None:
-            object.__setattr__(self, "compute", as_affine(self.compute))
-
-
-PRICE = Rule("a price is 0 or more")
-UPLINK = Rule("an uplink is above 0 units per second", strictly=True)
-SENDS = whole("the sends at a time are")
 RULES = {
     "send_fixed": FIXED_COST,
     "send_per_unit": UNIT_COST,
@@ -119,7 +52,8 @@ class Star(Columns):
     The numbers are kept in read-only columns, one entry a worker: ``send_fixed``,
     ``send_per_unit``, ``compute_fixed``, ``compute_per_unit``, ``return_fixed``,
     ``return_per_unit`` (zero where nothing is returned), ``memory``, ``release``, ``deadline``,
-    ``price_fixed``, ``price_per_unit``, ``price_per_second``.
+    ``price_fixed``, ``price_per_unit``, ``price_per_second``. What computing costs beyond some
+    sizes of chunks is in ``beyond``.
 
     Parameters
     ----------
@@ -155,6 +89,7 @@ class Star(Columns):
     price_fixed: Floats
     price_per_unit: Floats
     price_per_second: Floats
+    beyond: Beyond
 
     def __init__(
         self,
@@ -162,8 +97,20 @@ class Star(Columns):
         *,
         master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> None:
-        self.master = _master_of(master)
-        self._read(workers, Worker, "P", self._first)
+        self.master = master_of(master)
+        crew = self._read(workers, Worker, "P", self._first)
+        self._set_beyond([getattr(worker.compute, "beyond", ()) for worker in crew])
+
+    def _set_beyond(self, pairs: Sequence[Any] | None) -> None:
+        """Take over what chunks cost beyond some sizes, of each worker; None: of none."""
+        if pairs is None or not any(pairs):
+            self.beyond = Beyond.none(len(self))
+            return
+        if len(pairs) != len(self):
+            text = f"has {len(pairs)} entries for {len(self)} workers"
+            raise ProblemError((Mistake("platform.compute_beyond", text),))
+        place = self.place("compute_beyond")
+        self.beyond = checked(pairs, self.compute_per_unit, place, self._mistakes)
 
     @property
     def _first(self) -> int:
@@ -202,6 +149,7 @@ class Star(Columns):
         price_fixed: ArrayLike = 0.0,
         price_per_unit: ArrayLike = 0.0,
         price_per_second: ArrayLike = 0.0,
+        compute_beyond: Sequence[Pairs] | None = None,
         names: Sequence[str] | None = None,
         master: Master | Mapping[str, Any] | Literal["choose"] | None = None,
     ) -> Star:
@@ -211,6 +159,8 @@ class Star(Columns):
         ----------
         send_per_unit, compute_per_unit, ...
             Arrays of one length n, or scalars for all workers; seconds, per unit of input load.
+        compute_beyond
+            For each worker its pairs, as of :class:`Convex`; () where there are none.
         names
             n names; ``P1``, ``P2``, … by default.
         master
@@ -229,6 +179,7 @@ class Star(Columns):
         given = {name: value for name, value in locals().items() if name in RULES}
         star = cls((), master=master)
         star._take(given, names, "P", first=star._first)
+        star._set_beyond(compute_beyond)
         return star
 
     def __repr__(self) -> str:
@@ -247,12 +198,12 @@ class Star(Columns):
             fixed = float(getattr(self, f"{of}_fixed")[index])
             return Affine(fixed, float(getattr(self, f"{of}_per_unit")[index]))
 
-        back, price = cost("return"), cost("price")
-        second = float(self.price_per_second[index])
+        back, price, compute = cost("return"), cost("price"), cost("compute")
+        second, beyond = float(self.price_per_second[index]), self.beyond.of_worker(index)
         return Worker(
             name=self.names[index],
             send=cost("send"),
-            compute=cost("compute"),
+            compute=Convex(compute.fixed, compute.per_unit, beyond) if beyond else compute,
             return_=None if back == NO_COST else back,
             memory=float(self.memory[index]),
             release=float(self.release[index]),
@@ -262,23 +213,39 @@ class Star(Columns):
 
     def without(self, index: int, master: Master) -> Star:
         """Return the star of the other workers, in their order, with another master."""
+        pairs = self.beyond.pairs if self.beyond else None
         return Star.from_arrays(
             names=tuple(name for place, name in enumerate(self.names) if place != index),
             master=master,
+            compute_beyond=pairs and pairs[:index] + pairs[index + 1 :],
             **{name: np.delete(getattr(self, name), index) for name in NUMBERS},
         )
 
-    def changed(self, *, master: Master | None = None, **columns: ArrayLike) -> Star:
+    def changed(self, *, master: Master | None = None, **columns: Any) -> Star:
         """Return the star with another master, or with other columns."""
-        kept = {name: getattr(self, name) for name in NUMBERS}
+        kept: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
+        kept["compute_beyond"] = self.beyond.pairs if self.beyond else None
         master_ = self.master if master is None else master
         return Star.from_arrays(names=self.names, master=master_, **{**kept, **columns})
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        return same and isinstance(other, Star) and self.beyond == other.beyond
+
+    __hash__ = None
 
     @property
     def master_cost(self) -> Affine:
         """The master's cost of computing, zero if it does not compute."""
         cost = self.master.compute if isinstance(self.master, Master) else None
         return cost if isinstance(cost, Affine) else Affine()
+
+    def compute_seconds(self, worker: Integers, amount: Floats) -> Floats:
+        """Return how long workers (from 0) compute chunks of these amounts."""
+        seconds = self.compute_fixed[worker] + self.compute_per_unit[worker] * amount
+        if self.beyond:
+            seconds += self.beyond.seconds(self.compute_per_unit, worker, amount)
+        return seconds
 
     @cached_property
     def by_send_cost(self) -> Integers:
@@ -338,26 +305,7 @@ class Star(Columns):
             if not self.is_bus:
                 mistakes.add("platform.master", "'choose' needs a bus: one send cost for all")
         elif isinstance(self.master, Master):
-            _check_master(self.master, mistakes)
+            check_master(self.master, mistakes)
         else:
             found = shown(self.master)
             mistakes.add("platform.master", f"{found} is not a master; it is a Master or 'choose'")
-
-
-def _master_of(given: Any) -> Any:
-    """Return what was given for a master; a table stands for a :class:`Master`."""
-    if given is None:
-        return Master()
-    return from_table(Master, given, "platform.master") if isinstance(given, Mapping) else given
-
-
-def _check_master(master: Master, mistakes: Mistakes) -> None:
-    if not isinstance(master.name, str) or not master.name:
-        mistakes.add("platform.master.name", f"{shown(master.name)} {NO_NAME}")
-    if isinstance(master.compute, Affine):
-        mistakes.number("platform.master.compute.fixed", master.compute.fixed, FIXED_COST)
-        mistakes.number("platform.master.compute.per_unit", master.compute.per_unit, UNIT_COST)
-    if master.uplink is not None:
-        mistakes.number("platform.master.uplink", master.uplink, UPLINK)
-    if master.sends is not None:
-        mistakes.number("platform.master.sends", master.sends, SENDS)

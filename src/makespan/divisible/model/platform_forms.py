@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from makespan.core.costs import Affine, Price
+from makespan.core.costs import Affine, Convex, Price
 from makespan.core.inputs.forms import (
     AS_COST,
     HIDDEN,
@@ -20,6 +20,7 @@ from makespan.core.inputs.forms import (
     Cost,
     CostForm,
     Form,
+    UnitCost,
     Value,
     cost_entry,
     mistake,
@@ -29,16 +30,9 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.platform import (
-    NUMBERS,
-    PRICE,
-    RULES,
-    SENDS,
-    UPLINK,
-    Master,
-    Star,
-    Worker,
-)
+from makespan.divisible.model.beyond import PAIRS, SIZE
+from makespan.divisible.model.machines import PRICE, SENDS, UPLINK, Master, Worker
+from makespan.divisible.model.platform import NUMBERS, RULES, Star
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
 Machine = TypeVar("Machine", Worker, Master, TreeNode)
@@ -63,11 +57,34 @@ class PriceForm(CostForm):
 PriceCost = Annotated[PriceForm, AS_COST, NUMBER_OR_TABLE]
 
 
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise mistake(f"{shown(value)} is not a pair; {PAIRS}")
+    return tuple(value)
+
+
+Pair = Annotated[tuple[Annotated[float, Value(SIZE)], UnitCost], BeforeValidator(_pair)]
+
+
+class ConvexForm(CostForm):
+    """A computing cost in full: fixed, per unit, and pairs of a size and the cost beyond it."""
+
+    beyond: list[Pair] = Field(default_factory=list)
+
+    def affine(self) -> Affine:
+        if self.beyond:
+            return Convex(self.fixed, self.per_unit, tuple(self.beyond))
+        return Affine(self.fixed, self.per_unit)
+
+
+ConvexCost = Annotated[ConvexForm, AS_COST, NUMBER_OR_TABLE]
+
+
 class BusWorkerForm(Form):
     """A worker whose link is the bus."""
 
     name: str = ""
-    compute: Cost = CostForm()
+    compute: ConvexCost = ConvexForm()
     return_: Cost | None = Field(None, alias="return")
     memory: Annotated[float, Value(RULES["memory"])] = math.inf
     release: Annotated[float, Value(RULES["release"])] = 0.0
@@ -118,16 +135,20 @@ class BusColumnsForm(Form):
     price_fixed: Prices = 0.0
     price_per_unit: Prices = 0.0
     price_per_second: Prices = 0.0
+    compute_beyond: list[list[Pair]] | None = None
 
     @model_validator(mode="after")
     def _countable(self) -> BusColumnsForm:
         columns = (getattr(self, name) for name in NUMBERS if hasattr(self, name))
-        if self.names is None and not any(np.ndim(column) for column in columns):
+        listed = self.names is not None or self.compute_beyond is not None
+        if not listed and not any(np.ndim(column) for column in columns):
             raise mistake("don't say how many workers there are; one column has to be a list")
         return self
 
     def star(self, master: Master | Literal["choose"] | None, **send: Any) -> Star:
         columns = {name: getattr(self, name) for name in NUMBERS if hasattr(self, name)}
+        if self.compute_beyond is not None:
+            columns["compute_beyond"] = [tuple(pairs) for pairs in self.compute_beyond]
         return Star.from_arrays(names=self.names, master=master, **{**columns, **send})
 
 
@@ -278,11 +299,12 @@ def place_in_file(form: StarForm | BusForm | TreeForm, place: str) -> str:
     """Return where in the file, whose platform is ``form``, a problem's ``place`` stands."""
     if form.columns is not None:
         place = re.sub(
-            r"^platform\.(names|\w+_fixed|\w+_per_unit|\w+_per_second)",
+            r"^platform\.(names|\w+_fixed|\w+_per_unit|\w+_per_second|compute_beyond)",
             r"platform.columns.\1",
             place,
         )
         entry = r"^platform\.(?:workers|nodes)(\[\d+\])\."
+        place = re.sub(entry + r"compute\.beyond", r"platform.columns.compute_beyond\1", place)
         place = re.sub(entry + "name$", r"platform.columns.names\1", place)
         return re.sub(entry + "parent$", r"platform.columns.parent\1", place)
     if isinstance(form, BusForm) and form.master == "choose":
@@ -336,6 +358,8 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
             data[name] = column.tolist()
         elif column[0] != _default(name):
             data[name] = float(column[0])
+    if star.beyond:
+        data["compute_beyond"] = [list(map(list, pairs)) for pairs in star.beyond.pairs]
     return data
 
 

@@ -26,7 +26,7 @@ STEPS = 40
 def walk(  # type: ignore[no-untyped-def]
     end, load, budget, whole, everyone, after, amount,
     send_fixed, send, compute_fixed, compute, back_fixed, back,
-    memory, release, deadline, price_fixed, price,
+    memory, release, deadline, price_fixed, price, line_fixed, line,
 ):  # fmt: skip
     """Let each worker in turn take what it can do by ``end``, at most ``load`` in all.
 
@@ -35,8 +35,10 @@ def walk(  # type: ignore[no-untyped-def]
 
         port + C + c x + W + w x + D + d x + held <= end
 
-    and which its memory, its window and the budget allow. It is left out where the workers behind
-    it, who do ``after`` units a second, would do more in the time that it takes from the port.
+    and which its memory, its window and the budget allow; the same for each line W + w x that its
+    computing cost lies on beyond some size, -inf + x where it has none. It is left out where the
+    workers behind it, who do ``after`` units a second, would do more in the time that it takes
+    from the port.
     Fills in ``amount``, -1 for those who take no part; returns the load done, -1 where not
     ``everyone`` could take part. A column of one entry holds for every worker.
     """
@@ -67,6 +69,10 @@ def walk(  # type: ignore[no-untyped-def]
                 x = soon / (c + w)
             if w * x > open_:
                 x = open_ / w
+            for level in range(len(line)):
+                more, w_beyond = w_fixed - line_fixed[level, j], line[level, j]
+                x = min(x, (room + more) / (c + w_beyond + d), (late + more) / (w_beyond + d))
+                x = min(x, (soon + more) / (c + w_beyond), (open_ + more) / w_beyond)
             if rate * x > paid:
                 x = paid / rate
             if whole:
@@ -97,12 +103,14 @@ class Filling:
     order: Integers
     after: Floats
     columns: tuple[Floats, ...]
+    lines: tuple[Floats, Floats]
 
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
         columns = tuple(_taken(problem.star, name, order) for name in NUMBERS[:-1])
-        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns)
+        lines = _lines(problem.star, order)
+        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns, lines=lines)
 
     def choosy(self) -> Filling:
         """Return the same walk, but one that leaves out workers that are not worth it."""
@@ -123,7 +131,7 @@ class Filling:
         with np.errstate(all="ignore"):
             done = run(
                 end, load - own, budget, problem.integral, everyone, self.after, amount,
-                *self.columns,
+                *self.columns, *self.lines,
             )  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
 
@@ -216,6 +224,17 @@ def _taken(star: Star, name: str, order: Integers) -> Floats:
     column: Floats = getattr(star, name)
     least, greatest = star.range_of(name)
     return column[:1] if least == greatest else frozen(column[order])
+
+
+def _lines(star: Star, order: Integers) -> tuple[Floats, Floats]:
+    """Return the lines beyond sizes in an order, (levels, workers); nothing binds where none is."""
+    shape = (len(star.beyond), len(order))
+    fixed, per_unit = np.full(shape, -np.inf), np.ones(shape)
+    lines = star.beyond.lines(star.compute_fixed, star.compute_per_unit)
+    for level, (at_0, slope, there) in enumerate(lines):
+        bends = (there & (slope > 0))[order]
+        fixed[level, bends], per_unit[level, bends] = at_0[order][bends], slope[order][bends]
+    return fixed, per_unit
 
 
 def _rates_after(count: int, send: Floats, compute: Floats) -> Floats:

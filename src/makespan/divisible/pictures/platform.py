@@ -10,8 +10,9 @@ import numpy as np
 from makespan.core.diagram import Diagram, Edges, Nodes
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed
-from makespan.divisible.model.platform import Master, Star
+from makespan.divisible.model.platform import Star
 from makespan.divisible.model.tree import ROOT, Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched
@@ -57,13 +58,20 @@ def cost(fixed: float, per_unit: float) -> str:
     return " + ".join(parts)
 
 
+def _work(star: Star, worker: int) -> str:
+    """Return a computing cost as people write it, with what units cost beyond sizes."""
+    affine = cost(star.compute_fixed[worker], star.compute_per_unit[worker])
+    slower = (f"{short(rate)} beyond {short(size)}" for size, rate in star.beyond.of_worker(worker))
+    return ", ".join([affine, *slower])
+
+
 def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diagram:
     shown = min(len(star), MOST_WORKERS)
     hidden = len(star) - shown
     master = star.master if isinstance(star.master, Master) else None
     on_bus = star.is_bus and len(star) > 1
     names = [star.names[index] for index in range(shown)]
-    notes = [cost(star.compute_fixed[i], star.compute_per_unit[i]) for i in range(shown)]
+    notes = [_work(star, index) for index in range(shown)]
     sends = [_link(star, index, sent=not on_bus) for index in range(shown)]
     top = "" if master is None else master.name
     top_note = "" if master is None or master.compute is None else cost(*_parts(master.compute))

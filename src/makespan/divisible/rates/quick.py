@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.core.solution import Bound
-from makespan.divisible.model.platform import NUMBERS, Master, Star
+from makespan.divisible.model.machines import Master
+from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.returns import RETURNS, rate_with_returns

@@ -65,7 +65,7 @@ def faultless_parts(problem: DivisibleLoad, schedule: Schedule) -> tuple[Schedul
 
     Complexity: O(rows), compiled.
     """
-    if len(schedule) < MANY or not compiles() or problem.ports not in (1, 2):
+    if len(schedule) < MANY or not compiles() or problem.ports not in (1, 2) or problem.star.beyond:
         return None
     sent, computed, returned = (
         sum(_rows_of(activity, part) for part in schedule.parts or (schedule,))

@@ -9,6 +9,7 @@ import numpy as np
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.report import Violation
+from makespan.divisible.model.platform import Star
 from makespan.divisible.referee.reading import Reading
 
 
@@ -31,12 +32,28 @@ def duration(reading: Reading) -> Iterator[Violation]:
         nominal *= reading.schedule.amount[rows]
         if fixed.any():
             nominal += fixed[worker]
+        if of == "compute" and star.beyond:
+            nominal = _by_pieces(star, worker, reading.schedule.amount[rows])
         slower = of == "send" and star.master.uplink is not None
         yield from _durations(reading, rows, nominal, slower=slower)
     if isinstance(star.master.compute, Affine):
         own, cost = reading.own, star.master.compute
         nominal = cost.fixed + cost.per_unit * reading.schedule.amount[own]
         yield from _durations(reading, own, nominal)
+
+
+def _by_pieces(star: Star, worker: Integers, amount: Floats) -> Floats:
+    """Return the seconds of computations: the greatest of the lines that their pieces lie on."""
+    rate, knee = star.compute_per_unit[worker], np.zeros(len(worker))
+    value = star.compute_fixed[worker]
+    seconds: Floats = value + rate * amount
+    for size, cost in zip(star.beyond.above, star.beyond.per_unit, strict=True):
+        there = np.isfinite(size[worker])
+        at = np.where(there, size[worker], knee)
+        value, knee = value + rate * (at - knee), at
+        rate = np.where(there, cost[worker], rate)
+        seconds = np.maximum(seconds, value + rate * (amount - knee))
+    return seconds
 
 
 def _durations(

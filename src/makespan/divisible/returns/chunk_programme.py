@@ -32,7 +32,7 @@ from functools import cached_property
 import numpy as np
 
 from makespan.backends.highs import Programme
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
@@ -43,6 +43,7 @@ from makespan.divisible.returns.chunk_limits import (
 )
 from makespan.divisible.returns.chunk_prices import add_prices
 from makespan.divisible.returns.chunk_slots import slots_of
+from makespan.divisible.returns.chunk_work import add_beyond, work_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
 
@@ -145,6 +146,14 @@ class ChunkProgramme:
             self._rest.append(
                 programme.variables(self.count, cost=cost, upper=upper, integer=whole)
             )
+        levels = (len(terms.beyond),)
+        self._over, self._rest_over = (
+            [programme.variables(int(np.prod(s))).reshape(s) for s in shapes]
+            for shapes in (
+                [levels + each.shape for each in self._amount],
+                2 * [(*levels, self.count)],
+            )
+        )
         own = terms.own is not None and terms.own.fixed <= self.horizon
         self._own_cap = 0.0
         if own:
@@ -169,6 +178,16 @@ class ChunkProgramme:
         self.n, self.z = ([unit[each] for each in kind] for kind in (self._rest_used, self._rest))
         self.numbers = [x.sum(axis=0) + n for x, n in zip(self.x, self.n, strict=True)]
         self.amounts = [a.sum(axis=0) + z for a, z in zip(self.a, self.z, strict=True)]
+        self.work = [self._work(*each) for each in zip(self.x, self.a, self._over, strict=True)]
+        self.rest_work = [
+            self._work(*each) for each in zip(self.n, self.z, self._rest_over, strict=True)
+        ]
+        self.works = self.work[0].sum(axis=0) + self.rest_work[0]
+
+    def _work(self, used: Floats, amount: Floats, over: Integers) -> Floats:
+        fluid = self.fluid
+        add_beyond(self.programme, self.terms, used=used, amount=amount, over=over, fluid=fluid)
+        return work_of(self.terms, used, amount, over)
 
     def _at_most(self, rows: Floats, high: float | Floats = 0.0) -> None:
         self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=high)
@@ -186,12 +205,6 @@ class ChunkProgramme:
         fixed, per_unit = self._costs[side]
         taken: Floats = fixed[:, np.newaxis] * used + per_unit[:, np.newaxis] * amount
         return taken
-
-    def _work(self, used: Floats, amount: Floats) -> Floats:
-        terms = self.terms
-        fixed, per_unit = terms.compute_fixed[:, np.newaxis], terms.compute[:, np.newaxis]
-        work: Floats = fixed * used + per_unit * amount
-        return work
 
     def _rows(self) -> None:
         self._amounts_fit()
@@ -226,7 +239,7 @@ class ChunkProgramme:
             terms,
             served=self.served,
             amounts=self.amounts[0],
-            busy=self._work(self.numbers[0], self.amounts[0]),
+            busy=self.works,
             end=self.end,
             must=self.must,
         )
@@ -282,7 +295,7 @@ class ChunkProgramme:
         terms, end = self.terms, self.end
         column = np.newaxis
         number, amount = self.numbers[0], self.amounts[0]
-        work, last = self._work(number, amount), terms.back_fixed[:, column] * self.served
+        work, last = self.works, terms.back_fixed[:, column] * self.served
         sends = self._transfer(0, number, amount)
         backs = self._transfer(1, number, amount)
         released = terms.release[:, column] * self.served
@@ -366,10 +379,9 @@ class ChunkProgramme:
 
         The rest of a fluid comes before all slots.
         """
-        work = self._work(self.x[side], self.a[side])
-        later: Floats = np.cumsum(work[::-1], axis=0)[::-1]
+        later: Floats = np.cumsum(self.work[side][::-1], axis=0)[::-1]
         rest = ~self.fluid
-        later[:, rest] += self._work(self.n[side], self.z[side])[rest]
+        later[:, rest] += self.rest_work[side][rest]
         return later
 
     def _waits(self, side: int) -> None:
@@ -387,7 +399,7 @@ class ChunkProgramme:
             if side == 0:
                 received += other[:, column] * x - taken
         if terms.returns.any():
-            alone = self._work(x, a) + self._transfer(1 - side, x, a) - self.end
+            alone = self.work[side] + self._transfer(1 - side, x, a) - self.end
         late = mine & np.isfinite(terms.deadline) & np.isfinite(self.horizon)
         slack = np.maximum(0.0, self.horizon - terms.deadline[late])[:, column]
         limit = np.broadcast_to(terms.deadline[late] + slack[:, 0], (len(x), int(late.sum())))
@@ -400,7 +412,7 @@ class ChunkProgramme:
             if side == 0:
                 self._at_most((ended + later)[:, late] + slack * x[:, late], limit.ravel())
             elif terms.release.any():
-                first = terms.release[:, column] * x + self._work(x, a)
+                first = terms.release[:, column] * x + self.work[side]
                 self._at_most((ended + first - self.end)[:, mine])
 
     def _between(self) -> None:
@@ -410,9 +422,9 @@ class ChunkProgramme:
             return
         mine = self.able & terms.returns
         sent = (self._ended(0)[0] + self._from(0))[:, mine]
-        work = self._work(self.x[1], self.a[1])
+        work = self.work[1]
         behind = np.cumsum(work, axis=0) - work
-        behind[:, fluid] += self._work(self.n[1], self.z[1])[fluid]
+        behind[:, fluid] += self.rest_work[1][fluid]
         back = self._ended(1)[0] - behind[:, mine]
         for slot in sent:
             self._at_most(slot + back - self.end)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.beyond import Beyond
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.scale import seconds_scale, units_scale
@@ -48,6 +49,8 @@ class Terms:
     ----------
     send_fixed, send, compute_fixed, compute, back_fixed, back
         C, c, W, w, D and d of each worker.
+    beyond
+        What chunks cost more than w a unit beyond some sizes.
     returns
         Whether each worker returns anything.
     memory
@@ -86,6 +89,7 @@ class Terms:
     send: Floats
     compute_fixed: Floats
     compute: Floats
+    beyond: Beyond
     back_fixed: Floats
     back: Floats
     returns: NDArray[np.bool_]
@@ -129,6 +133,7 @@ class Terms:
             send=star.send_per_unit * rate,
             compute_fixed=star.compute_fixed / second,
             compute=star.compute_per_unit * rate,
+            beyond=star.beyond.scaled(unit, rate),
             back_fixed=star.return_fixed / second,
             back=star.return_per_unit * rate,
             returns=star.returns,
@@ -158,6 +163,15 @@ class Terms:
 
     def __len__(self) -> int:
         return len(self.send)
+
+    @property
+    def works(self) -> list[tuple[Floats, Floats, NDArray[np.bool_]]]:
+        """Lines whose greatest is the time of computing a chunk: fixed, per unit, whose they are.
+
+        W and w first, which are everybody's.
+        """
+        own = (self.compute_fixed, self.compute, np.full(len(self), True))
+        return [own, *self.beyond.lines(self.compute_fixed, self.compute)]
 
     @property
     def start_up(self) -> Floats:

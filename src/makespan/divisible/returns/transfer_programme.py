@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from makespan.backends.highs import Answer, Programme, Verdict, beside
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
@@ -111,9 +111,9 @@ class TransferProgramme:
         """Releases of workers, the budget, and loads that are given."""
         terms, rows, mine = self.terms, self.programme.rows, self._worker
         waits = np.flatnonzero(terms.release[mine] > 0)
-        least = (terms.release + terms.compute_fixed)[mine[waits]]
-        table = beside(self._done[waits], self.amount[waits])
-        rows(table, beside(1.0, -terms.compute[mine[waits]]), low=least)
+        for some, fixed, per_unit in self._works(waits):
+            table = beside(self._done[some], self.amount[some])
+            rows(table, beside(1.0, -per_unit), low=terms.release[mine[some]] + fixed)
         if np.isfinite(terms.budget):
             left = terms.budget - self._fixed
             table = np.append(self.amount, self._end)[np.newaxis]
@@ -126,6 +126,12 @@ class TransferProgramme:
         spare = self.amount[terms.given[mine] == 0]
         rows(spare[:, np.newaxis], 1.0, high=0.0)
         rows(self.own[:, np.newaxis], 1.0, low=terms.own_given, high=terms.own_given)
+
+    def _works(self, chunks: Integers) -> Iterator[tuple[Integers, Floats, Floats]]:
+        """Yield, of some chunks, those that a line of their workers' costs holds for, and it."""
+        for fixed, per_unit, whose in self.terms.works:
+            some = chunks[whose[self._worker[chunks]]]
+            yield some, fixed[self._worker[some]], per_unit[self._worker[some]]
 
     def _computations(self) -> None:
         """Each chunk is computed after it came and after the chunk before it, and by the end.
@@ -140,15 +146,16 @@ class TransferProgramme:
         done[-1 - self._code[~sends]] = self._start[~sends]
         done[self._waits] = computed[self._waits]
         self._done = done
-        fixed = terms.send_fixed[mine] + terms.compute_fixed[mine]
-        per_unit = terms.send[mine] + terms.compute[mine]
-        rows(beside(done, begin, self.amount), beside(1.0, -1.0, -per_unit), low=fixed)
+        for some, fixed, per_unit in self._works(np.arange(len(mine))):
+            table = beside(done[some], begin[some], self.amount[some])
+            factors = beside(1.0, -1.0, -terms.send[mine[some]] - per_unit)
+            rows(table, factors, low=terms.send_fixed[mine[some]] + fixed)
         self._receptions(begin, later)
-        before = np.flatnonzero(later >= 0)
-        after = later[before]
-        per_unit, fixed = terms.compute[mine[after]], terms.compute_fixed[mine[after]]
-        table = beside(computed[after], computed[before], self.amount[after])
-        rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
+        before = np.full(len(mine), -1, dtype=np.int64)
+        before[later[later >= 0]] = np.flatnonzero(later >= 0)
+        for some, fixed, per_unit in self._works(np.flatnonzero(before >= 0)):
+            table = beside(computed[some], computed[before[some]], self.amount[some])
+            rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
         rows(beside(self._end, computed[self._waits]), [1.0, -1.0], low=0.0)
 
     def _receptions(self, begin: Integers, later: Integers) -> None:
@@ -158,11 +165,11 @@ class TransferProgramme:
         terms, rows, mine = self.terms, self.programme.rows, self._worker
         behind = np.array(self.behind, dtype=np.int64)
         waits = np.flatnonzero(behind > np.arange(len(behind)))
-        last = behind[waits]
-        table = beside(self._computed[waits], begin[last], self.amount[last], self.amount[waits])
-        fixed = terms.send_fixed[mine[last]] + terms.compute_fixed[mine[waits]]
-        factors = beside(1.0, -1.0, -terms.send[mine[last]], -terms.compute[mine[waits]])
-        rows(table, factors, low=fixed)
+        for some, fixed, per_unit in self._works(waits):
+            last = behind[some]
+            table = beside(self._computed[some], begin[last], self.amount[last], self.amount[some])
+            factors = beside(1.0, -1.0, -terms.send[mine[last]], -per_unit)
+            rows(table, factors, low=terms.send_fixed[mine[last]] + fixed)
         following = later[behind]
         first = np.flatnonzero(following >= 0)
         rows(beside(begin[following[first]], self._computed[first]), [1.0, -1.0], low=0.0)

@@ -135,6 +135,20 @@ def _steps(
                 value = float(getattr(problem.star, _column(cost))[index - 1])
                 one: dict[str, Any] = {term: stepped}
                 yield name, cost, value, scales[cost], replace(base, **one)
+        yield from _beyond_steps(name, base, index - 1, (unit, rate), problem)
+
+
+def _beyond_steps(
+    name: str, base: Terms, worker: int, scales: tuple[float, float], problem: DivisibleLoad
+) -> Iterator[tuple[str, str, float, float, Terms]]:
+    """Yield the sizes beyond which a worker is slower, and the costs there."""
+    for level, pair in enumerate(problem.star.beyond.of_worker(worker)):
+        for part, column in enumerate(("above", "per_unit")):
+            stepped = getattr(base.beyond, column).copy()
+            stepped[level, worker] += STEP
+            one: dict[str, Any] = {column: stepped}
+            changed = replace(base, beyond=replace(base.beyond, **one))
+            yield name, f"compute.beyond[{level}][{part}]", pair[part], scales[part], changed
 
 
 def _own_steps(

@@ -9,8 +9,9 @@ import numpy as np
 from makespan.backends.highs import WITHIN, Programme, Verdict, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import NUMBERS, Master
+from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.chain import COMPILE_FROM, Chain, ChainCosts, chain, is_optimal
 from makespan.divisible.timing import timed

@@ -14,8 +14,8 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import NO_CHUNKS, Plan
-from makespan.divisible.model.platform import Master
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing.dispatch import Dispatch
 from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
@@ -41,7 +41,7 @@ def timed(
 
     Complexity: O(chunks), in one pass where each worker gets one and all are sent before returns.
     """
-    if is_single_round(problem, plan):
+    if is_single_round(problem, plan) and not problem.star.beyond:
         own = problem.star.master_cost
         own_seconds = own.fixed + own.per_unit * plan.master
         return single_round(problem, plan, _returned(problem, plan), own_seconds)
@@ -181,6 +181,8 @@ def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
         lasts = per_unit[worker] * schedule.amount[rows]
         if fixed.any():
             lasts += fixed[worker]
+        if activity == Activity.COMPUTE and star.beyond:
+            lasts += star.beyond.seconds(per_unit, worker, schedule.amount[rows])
         result[rows] = lasts
     return result
 

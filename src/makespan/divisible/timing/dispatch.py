@@ -14,7 +14,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.numeric.jit import loop
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.platform import Master
+from makespan.divisible.model.machines import Master
 from makespan.divisible.problem import DivisibleLoad
 
 NOTHING = -1

@@ -13,13 +13,14 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import Master
 from makespan.divisible.needs import (
     A_FRONT_END,
     A_LOAD,
     A_MASTER,
     A_STAR,
+    AFFINE_WORK,
     ANY_WORKERS,
     DIVISIBLE,
     FINITE_RATES,
@@ -81,6 +82,7 @@ def _nobody(problem: DivisibleLoad) -> str | None:
         NO_GIVEN_LOADS,
         NO_GIVEN_ORDER,
         *NO_WINDOWS,
+        AFFINE_WORK,
         A_FRONT_END,
         Need("one round, or rounds = 'auto'", says("rounds", 1, "auto")),
         Need("results on free links in one round, or none", _shared_returns),

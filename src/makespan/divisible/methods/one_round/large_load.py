@@ -8,6 +8,7 @@ from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.divisible.needs import (
+    AFFINE_WORK,
     ANY_WORKERS,
     FINITE_RATES,
     NO_RETURNS,
@@ -23,7 +24,14 @@ from makespan.divisible.problem import DivisibleLoad
 @register(
     "divisible",
     name="large-load",
-    needs=(*SPLIT_ONE_ROUND, FINITE_RATES, NO_RETURNS, ONE_SEND_AT_A_TIME, ANY_WORKERS),
+    needs=(
+        *SPLIT_ONE_ROUND,
+        FINITE_RATES,
+        NO_RETURNS,
+        ONE_SEND_AT_A_TIME,
+        ANY_WORKERS,
+        AFFINE_WORK,
+    ),
     complexity="O(n log n + n log k) for k workers dropped",
     source="Benoit 2016, latencies, known results for large loads",
 )

@@ -15,8 +15,8 @@ from makespan.core.inputs.rules import GREATEST
 from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
+from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.model.platform import Master
 from makespan.divisible.model.price import price_of
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
 from makespan.divisible.one_round.linear import by_the_deadline, with_deadline

@@ -11,7 +11,8 @@ from makespan.core.costs import Affine
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.shown import Framed, Shown, Table, counted
-from makespan.divisible.model.platform import Master, Star, Worker
+from makespan.divisible.model.machines import Master, Worker
+from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
 from makespan.execute.dask.cluster.fit import Fit

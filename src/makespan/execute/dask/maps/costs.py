@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Self, TypeVar
 
 from makespan.core.costs import Affine
-from makespan.divisible.model.platform import Master, Star, Worker
+from makespan.divisible.model.machines import Master, Worker
+from makespan.divisible.model.platform import Star
 
 KEPT = 8  # observations that a line is fitted to
 CHANGED = 1.4  # times off, twice in a row the same way: the cost is another one now

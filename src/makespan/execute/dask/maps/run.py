@@ -12,7 +12,7 @@ from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.platform import Worker
+from makespan.divisible.model.machines import Worker
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.client import checked_client, pickled_function
 from makespan.execute.dask.cluster.items import Items
