@@ -29,6 +29,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"workers": 3},
         {"workers": 3, "latency": 1.0, "returns": 0.5, "master_computes": True},
         {"workers": 4, "topology": "tree"},
+        {"workers": 3, "slowdown": 3.0},
     ],
     "independent": [
         {"tasks": 6, "machines": 2},

@@ -51,7 +51,7 @@ def _options(kind: str, rng: random.Random) -> dict[str, Any]:
     options: dict[str, dict[str, Any]] = {
         "divisible": {
             "workers": size,
-            "topology": rng.choice(("star", "bus", "tree")),
+            **rng.choice(({"topology": "tree"}, {}, {"topology": "bus"}, {"slowdown": 4.0})),
             "latency": rng.choice((0.0, 0.5)),
             "master_computes": rng.random() < 0.5,
         },

@@ -58,18 +58,35 @@ def _scale(part: Any, keys: set[str], factor: float) -> None:
         timed = key in keys or (stem in COLUMNS and stem in keys)
         if timed and not isinstance(value, str):
             part[key] = _multiplied(value, factor)
+        elif key == "compute_beyond" and isinstance(value, list):
+            part[key] = [_beyond(each, factor) for each in value]
         elif key != "options":
             _scale(value, keys, factor)
 
 
 def _multiplied(value: Any, factor: float) -> Any:
     if isinstance(value, dict):
-        return {key: _multiplied(part, factor) for key, part in value.items()}
+        return {
+            key: _beyond(part, factor) if key == "beyond" else _multiplied(part, factor)
+            for key, part in value.items()
+        }
     if isinstance(value, list):
         return [_multiplied(part, factor) for part in value]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return value * factor
+
+
+def _beyond(pairs: Any, factor: float) -> Any:
+    """Return pairs of a size and a cost beyond it with other costs; the sizes are units."""
+    if not isinstance(pairs, list):
+        return pairs
+    return [
+        [pair[0], _multiplied(pair[1], factor)]
+        if isinstance(pair, list) and len(pair) == 2
+        else pair
+        for pair in pairs
+    ]
 
 
 def shuffled(document: Document, rng: random.Random) -> float | None:

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, MethodError, ProblemError, Star, Worker, solve
+from makespan import (
+    Affine,
+    Convex,
+    DivisibleLoad,
+    Master,
+    MethodError,
+    ProblemError,
+    Star,
+    Worker,
+    solve,
+)
 from makespan.core.registry import applicability, find_method, within_reach
 from makespan.divisible.methods import AUTO
 from tests.oracles.divisible_any import best, covers
@@ -33,6 +43,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 WORKERS: dict[str, dict[str, Any]] = {
     "start-ups": {"send": Affine(0.5, 1.0), "compute": Affine(0.5, 3.0)},
+    "beyond": {"compute": Convex(0.5, 3.0, ((2.0, 5.0), (4.0, 9.0)))},
     "returns": {"return_": 0.5},
     "memory": {"memory": 5.0},
     "release": {"release": 2.0},
@@ -114,6 +125,17 @@ def test_no_combination_is_refused(size: int) -> None:
         ("transfers", "release", "budget", "prices"),
         ("transfers", "returns", "deadlines"),
         ("open master", "links", "memory"),
+        ("beyond", "two rounds"),
+        ("beyond", "returns", "two ports"),
+        ("beyond", "links", "release"),
+        ("beyond", "one send", "start-ups"),
+        ("beyond", "given loads", "two rounds"),
+        ("beyond", "whole", "own"),
+        ("beyond", "budget", "prices"),
+        ("beyond", "activation", "deadlines"),
+        ("beyond", "the most", "fifo", "returns"),
+        ("beyond", "transfers", "returns"),
+        ("beyond", "open master"),
     ],
 )
 def test_what_was_refused_is_proved(features: tuple[str, ...]) -> None:
