@@ -101,8 +101,10 @@ def as_convex(cost: Any) -> Affine:
         cost = Convex(**cost)
     if not isinstance(cost, Convex):
         return as_affine(cost)
-    if isinstance(cost.beyond, (tuple, list)):
-        pairs = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in cost.beyond)
+    beyond: Any = cost.beyond
+    beyond = beyond.tolist() if hasattr(beyond, "tolist") else beyond  # an array
+    if isinstance(beyond, (tuple, list)):
+        pairs = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in beyond)
         cost = Convex(cost.fixed, cost.per_unit, pairs)
     return cost if cost.beyond != () else Affine(cost.fixed, cost.per_unit)
 

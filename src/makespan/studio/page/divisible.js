@@ -15,7 +15,7 @@ const setPart = (name, what) => (worker, value) => {
   cost[what] = value;
   const used = Object.entries(cost).filter(([, number]) => number !== undefined);
   if (!used.length) delete worker[name];
-  else if (cost.fixed === undefined || cost.fixed === 0) worker[name] = cost.per_unit ?? 0;
+  else if (used.every(([key, number]) => key === "per_unit" || number === 0)) worker[name] = cost.per_unit ?? 0;
   else worker[name] = Object.fromEntries(used);
 };
 
