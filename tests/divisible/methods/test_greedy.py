@@ -82,6 +82,7 @@ def test_the_compiled_walk_does_what_its_plain_twin_does():
         memory=rng.uniform(1.0, 3.0, count),
         release=rng.uniform(0.0, 5.0, count),
         price_per_unit=rng.uniform(0.0, 1.0, count),
+        compute_beyond=[((0.2, 2.0), (1.0, 5.0)) if worker % 2 else () for worker in range(count)],
     )
     problem = DivisibleLoad(load=40.0, platform=star, budget=15.0)
     filling = Filling.of(problem, np.arange(count)).choosy()

@@ -103,14 +103,13 @@ class Filling:
     order: Integers
     after: Floats
     columns: tuple[Floats, ...]
-    lines: tuple[Floats, Floats]
 
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
         columns = tuple(_taken(problem.star, name, order) for name in NUMBERS[:-1])
-        lines = _lines(problem.star, order)
-        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns, lines=lines)
+        columns += _lines(problem.star, order)
+        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns)
 
     def choosy(self) -> Filling:
         """Return the same walk, but one that leaves out workers that are not worth it."""
@@ -131,7 +130,7 @@ class Filling:
         with np.errstate(all="ignore"):
             done = run(
                 end, load - own, budget, problem.integral, everyone, self.after, amount,
-                *self.columns, *self.lines,
+                *self.columns,
             )  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
 
