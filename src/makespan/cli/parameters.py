@@ -25,7 +25,7 @@ COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Seconds(click.ParamType[float]):
+class Seconds(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
     """A number of seconds, 0 or more."""
 
     name = "seconds"
