@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from makespan.core.system import memory
-from makespan.core.system.children import Child
+from makespan.core.system.children import Child, own_folder
 from makespan.studio.orders import Answer, Order, Stop, Told, refused
 from makespan.studio.worker import Worker
 
@@ -100,7 +99,7 @@ class Pool:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
+        self._folder = own_folder()
         self._places = [_Place(Path(self._folder.name), slot) for slot in range(self.size)]
         for place in self._places:
             self._start(place)

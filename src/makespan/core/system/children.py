@@ -7,17 +7,33 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from makespan.core.errors import ExecutionError
 from makespan.core.system import memory
 from makespan.core.system.served import Service, Setup
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
+
+
+def own_folder() -> tempfile.TemporaryDirectory[str]:
+    """Make a folder for the files of processes.
+
+    Raises
+    ------
+    ExecutionError
+        If the system has no place for one.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix="makespan-")
+    except OSError as error:
+        raise ExecutionError(f"processes need a folder of their own: {error.strerror}") from error
 
 
 class Child:

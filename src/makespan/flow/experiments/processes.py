@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import Self
 
 from makespan.core.errors import ExecutionError, InputError
 from makespan.core.system import memory
-from makespan.core.system.children import Child
+from makespan.core.system.children import Child, own_folder
 from makespan.flow.experiments.experiment import Cell
 from makespan.flow.experiments.record import Record
 from makespan.flow.experiments.solving import row
@@ -107,7 +106,7 @@ class Processes:
             yield from self.solved(cells)
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="makespan-")
+        self._folder = own_folder()
         self._arrived: Arrived = SimpleQueue()
         try:
             for slot in range(self.jobs):

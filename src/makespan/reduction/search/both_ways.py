@@ -244,4 +244,4 @@ class BothWays:
             self.model.add_hint(self.start[final][i, k], at)
             for other in range(self.machines):
                 if (int(final), i, k, other) in self.given:
-                    self.model.add_hint(self.given[int(final), i, k, other], other == j)
+                    self.model.add_hint(self.given[int(final), i, k, other], int(other == j))

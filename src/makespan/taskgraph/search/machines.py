@@ -317,7 +317,7 @@ class OnMachines(Parts):
         for task, row in enumerate(on):
             model.add_hint(start[task], int(self.start_of[task]))
             for machine in self.machines:
-                model.add_hint(row[machine], int(self.machine_of[task]) == machine)
+                model.add_hint(row[machine], int(self.machine_of[task] == machine))
         model.add_hint(end, self.plan_end)
 
     def schedule(

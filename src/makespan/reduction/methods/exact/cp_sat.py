@@ -382,7 +382,7 @@ class _Model:
             self.model.add_hint(self.held[key], arrival)
             for other in range(self.machines):
                 if (*key, other) in self.given:
-                    self.model.add_hint(self.given[(*key, other)], other == names[giver])
+                    self.model.add_hint(self.given[(*key, other)], int(other == names[giver]))
 
     def _renaming(self, begin: dict[Any, Any]) -> tuple[list[int], list[int]]:
         """Return the names under which the incumbent keeps to the order of ``_symmetry``."""

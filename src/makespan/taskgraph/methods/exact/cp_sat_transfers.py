@@ -187,7 +187,7 @@ class _WithTransfers(OnMachines):
             model.add(sum(pairs[machine, other] for other in self.machines) == source[machine])
             model.add(sum(pairs[other, machine] for other in self.machines) == target[machine])
         for pair, literal in pairs.items():
-            model.add_hint(literal, pair == self._pair_of(edge))
+            model.add_hint(literal, int(pair == self._pair_of(edge)))
             if self.transfer[(edge, *pair)] > self.horizon:
                 model.add(literal == 0)
         return {pair: literal for pair, literal in pairs.items() if pair[0] != pair[1]}

@@ -261,7 +261,7 @@ class _InGroups(Parts):
             model.add_hint(variable, begin[task])
         for place, literals in zip(group, on, strict=False):
             for index, literal in enumerate(literals):
-                model.add_hint(literal, index == place)
+                model.add_hint(literal, int(index == place))
         model.add_hint(end, self.horizon)
 
     def schedule(
