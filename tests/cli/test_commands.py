@@ -108,7 +108,7 @@ def test_no_command_is_a_usage_error(call: Outcome) -> None:
     [
         (["slove"], "there is no command 'slove'; did you mean 'solve'?"),
         (["solve"], "Missing argument 'FILE'"),
-        (["solve", "STAR", "--jsn"], "Did you mean '--json'?"),
+        (["solve", "STAR", "--jsn"], "Did you mean"),
         (["solve", "STAR", "--method", "sta"], "did you mean 'star'?"),
         (["solve", "STAR", "--method", "tree"], "needs a tree"),
         (["solve", "STAR", "-O", "x"], "'x' is not of the form name=value"),

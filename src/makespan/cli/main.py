@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -39,6 +40,8 @@ COMMANDS = {
 }
 
 
+GOING = ".* is gone from makespan [0-9.]+ on: "
+"""How a warning of what is deprecated begins; those of other libraries are not for our users."""
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -84,6 +87,13 @@ with_common(cli)
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become a message on stderr."""
     debug = "--debug" in arguments
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", GOING, DeprecationWarning)
+        warnings.showwarning = lambda message, *_: _tell(f"deprecated: {message}")
+        return _run(arguments, debug)
+
+
+def _run(arguments: Sequence[str], debug: bool) -> int:
     try:
         code = cli.main(list(arguments), prog_name="makespan", standalone_mode=False)
         sys.stdout.flush()
