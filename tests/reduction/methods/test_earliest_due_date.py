@@ -74,6 +74,15 @@ def test_plans_are_near_their_bounds(times: Any, n: int, m: int, within: float) 
     assert found.makespan <= within < parts.makespan
 
 
+def test_ports_of_a_round_are_dealt_out_by_due_date() -> None:
+    """All sends of a moment are decided together: so 32 machines need no round more than three
+    segments must have.
+    """
+    problem = Reduction(machines=32, segments=3, collective="all-reduce", transfer=1)
+    found = makespan.solve(problem, method="earliest-due-date", restarts=400)
+    assert (found.makespan, found.status) == (11.0, "optimal")
+
+
 def test_a_mirrored_plan_is_the_plan_backwards() -> None:
     """Copies become parts, in the opposite direction and order; twice is none."""
     rows = np.array([[1, 0, 0, 0], [0, 1, 0, 1]])

@@ -25,7 +25,7 @@ from makespan.reduction.needs import (
     at_most,
 )
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.due_dates import combine_and_copy
+from makespan.reduction.rules.due_dates import MANNERS, combine_and_copy
 from makespan.reduction.rules.spreading import spread
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import (
@@ -43,6 +43,7 @@ STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
+BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
 
 
@@ -94,29 +95,37 @@ class Settings:
     """Between which parts of the time that there is segments are to be complete, and the rest.
 
     ``spread`` moves due dates by so many transfers at random; of the time between bound and best
-    plan, ``goal`` is where copies are due.
+    plan, ``goal`` is where copies are due. ``manner`` is that of the rule,
+    ``backlog`` the combinations that may wait for a unit.
     """
 
     first: float
     last: float
     spread: float
     goal: float
+    manner: int
+    backlog: float
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Settings:
         spread = rng.choice([0.0, 0.0, 0.5, 1.0, 3.0])
-        return cls(rng.random() / 2, rng.random() * 0.6 + 0.5, spread, rng.random())
+        first, last, goal = rng.random() / 2, rng.random() * 0.6 + 0.5, rng.random()
+        return cls(first, last, spread, goal, int(rng.integers(MANNERS)), rng.choice(BACKLOGS))
 
     def moved(self, rng: np.random.Generator) -> Settings:
         """Return the same with one of them changed a little, or none."""
         step = rng.normal()
-        match int(rng.integers(4)):
+        match int(rng.integers(6)):
             case 0:
                 return replace(self, first=self.first + step / 10)
             case 1:
                 return replace(self, last=self.last + step / 10)
             case 2:
                 return replace(self, spread=abs(self.spread + step / 2))
+            case 3:
+                return replace(self, manner=int(rng.integers(MANNERS)))
+            case 4:
+                return replace(self, backlog=rng.choice(BACKLOGS))
         return self
 
 
@@ -244,7 +253,8 @@ class _Search:
         equal = self.best + 1 if self.whole else self.best * (1 + 1e-12)
         arguments = (
             *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
-            float(end), settings.spread * lasts, int(rng.integers(2**31)), equal, self.huge,
+            float(end), settings.spread * lasts, self._waiting(settings), settings.manner,
+            int(rng.integers(2**31)), equal, self.huge,
         )  # fmt: skip
         self.turn += 1
         loop = combine_and_copy.at(self.sends * self.turn)
@@ -259,6 +269,13 @@ class _Search:
         self.best, self.plan, self.backward, self.settings = (
             min(self.best, reached), Plan(rows, times), backward, settings,
         )  # fmt: skip
+
+    def _waiting(self, settings: Settings) -> Any:
+        """Return for how long parts may wait for a unit."""
+        if settings.backlog == np.inf:
+            return self.huge
+        each = float(np.max(self.costs[0][2])) * float(np.max(self.costs[0][4]))
+        return self.dtype.type(settings.backlog * each)
 
     def _given(self, rng: np.random.Generator) -> bool:
         """Whether to take given trees: mostly, if they led to the best plan."""

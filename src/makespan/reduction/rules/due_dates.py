@@ -8,20 +8,28 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop
 
+SPARE_PARTS = 1  # copies are sent by those that have the fewest parts left to send
+BY_TAKEN = 2  # parts go to those that took the fewest, else to those that have the fewest left
+BEHIND = 4  # copies go to those that are sending first
+GATHERED = 8  # parts go to those that can't send theirs on yet, anyway, first
+MANNERS = 16
+
 
 @loop(pays_from=2_000)
 def combine_and_copy(  # type: ignore[no-untyped-def]
     latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
-    times, complete, end, spread, seed, allowed, huge, stop,
+    times, complete, end, spread, backlog, manner, seed, allowed, huge, stop,
 ):  # fmt: skip
     """Combine each segment somewhere and copy it to all; return when the last send is done.
 
-    A machine whose port is free makes the send that is due first, of those that it can make at
-    once: a part of a segment that is to be complete at ``complete[segment]``, or a copy of one
-    that all must hold by ``end``. ``there`` and ``back`` are when one holder has made 0, 1, …
-    others, going backwards and forwards: where so many machines still hold a part, or hold it all,
-    the next send is due that long before the one or the end. Due dates are moved by up to
-    ``spread`` at random from ``seed``.
+    At every moment, of all sends that machines with free ports can make at once, the one that is
+    due first is made, then the next: a part of a segment that is to be complete at
+    ``complete[segment]``, or a copy of one that all must hold by ``end``. ``there`` and ``back``
+    are when one holder has made 0, 1, … others, going backwards and forwards: where so many
+    machines still hold a part, or hold it all, the next send is due that long before the one or
+    the end. Due dates of segments are moved by up to ``spread`` at random from ``seed``.
+    ``manner`` says who sends and who takes it, of all who can. No part is sent where a unit would
+    still be busy for more than ``backlog`` when it comes.
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, negative transfers where there is no
     link, or 1 × 1. ``combine`` is what a receiver spends on a part, ``prepare`` a sender on a copy:
@@ -42,10 +50,31 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
     parts = np.full(segments, machines)
     holders = np.zeros(segments, np.int64)
     owned = np.zeros(machines, np.int64)
+    left = np.full(machines, segments)  # parts that a machine holds
+    taken = np.zeros(machines, np.int64)
+    copied_by = np.zeros(machines, np.int64)
     out_port = np.zeros(machines, latency.dtype)
     in_port = np.zeros(machines, latency.dtype)
     unit = np.zeros(machines, latency.dtype)
     wake = np.zeros(machines, latency.dtype)  # when a machine looks for a send, huge for never
+    looking = np.zeros(machines, np.int64)  # those who look now
+    looks = 0
+    takers = np.zeros(machines, np.int64)  # those who can take something now, of equal pairs
+    takes = 0
+    along = np.full(machines, -1)  # the part along a tree that a machine can send first
+    open_parts = parents.max() < 0
+    opened = np.zeros(segments, np.bool_)
+    due = np.zeros(segments)
+    moved = np.zeros(segments)
+    tried = np.zeros((machines, segments), np.int64)  # the last moment when there was no taker
+    freed = np.full(segments, huge)  # when the first taker of a segment has a free port
+    freed_at = np.zeros(segments, np.int64)
+    moment = 0
+    now = zero
+    apart = 4 * segments * (latency.max() + (transfer.max() + combine.max()) * size.max())
+    for segment in range(segments):
+        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+        moved[segment] = spread * (seed >> 8) / 8388608.0
     heap = [(zero, 0)]
     heap.pop()
     total = 2 * segments * (machines - 1)
@@ -64,82 +93,192 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                     wake[machine] = out_port[machine]
                     heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
                 scripted = -1
-            if len(heap) == 0:
-                return zero - 1
-            now, code = heappop(heap)
-            sender = code % machines
-            if now != wake[sender]:
-                continue
-            segment = -1
+            if looks == 0:
+                if len(heap) == 0:
+                    return zero - 1
+                now = heap[0][0]
+                moment += 1
+                while len(heap) > 0 and heap[0][0] == now:
+                    machine = heappop(heap)[1] % machines
+                    if wake[machine] == now:
+                        wake[machine] = zero - 1
+                        along[machine] = -2
+                        looking[looks] = machine
+                        looks += 1
+                takes = 0
+                for machine in range(machines):
+                    if pairs > 0 or in_port[machine] - latency[0, 0] <= now:
+                        takers[takes] = machine
+                        takes += 1
+                for other in range(segments):
+                    opened[other] = holders[other] < machines
+                    if holders[other] > 0:
+                        due[other] = end - (back[machines - 1] - back[holders[other] - 1])
+                    else:
+                        opened[other] = open_parts
+                        due[other] = complete[other] - there[parts[other] - 1]
+                    due[other] += moved[other]
+                if looks == 0:
+                    continue
+            # what is due first, of parts along trees and of segments
             best = 0.0
-            soonest = huge
+            segment = sender = -1
+            for place in range(0 if open_parts else looks):
+                machine = looking[place]
+                if along[machine] == -2:
+                    along[machine] = -1
+                    for other in range(segments):
+                        parent = parents[machine, other]
+                        if (
+                            parent < 0 or given[machine, other] or ready[machine, other] > now
+                            or got[machine, other] < children[machine, other]
+                        ):  # fmt: skip
+                            continue
+                        lag = latency[machine * pairs, parent * pairs]
+                        lasts = transfer[machine * pairs, parent * pairs] * size[other]
+                        if max(in_port[parent], unit[parent] - lasts - backlog) - lag > now:
+                            continue
+                        first = along[machine]
+                        if first < 0 or dues[machine, other] < dues[machine, first]:
+                            along[machine] = other
+                other = along[machine]
+                if other >= 0 and (sender < 0 or dues[machine, other] < best):
+                    segment, sender, best = other, machine, dues[machine, other] + 0.0
             for other in range(segments):
-                copied = whole[sender, other]
-                if copied:
-                    if holders[other] == machines:
-                        continue
-                    due = end - (back[machines - 1] - back[holders[other] - 1])
-                elif given[sender, other] or got[sender, other] < children[sender, other]:
-                    continue
-                elif parents[sender, other] >= 0:
-                    due = dues[sender, other]
-                else:
-                    due = complete[other] - there[parts[other] - 1]
-                at = ready[sender, other]
-                if copied:
-                    work = prepare[sender * units] * size[other]
-                    at = max(at, unit[sender]) + work if work > 0 else at
-                if at > now:
-                    soonest = min(soonest, at)
-                    continue
-                seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                score = due + spread * (seed >> 8) / 8388608.0
-                if segment >= 0 and score >= best:
-                    continue
-                free = huge  # when the first port of a receiver is
-                parent = -1 if copied else parents[sender, other]
-                for machine in range(machines) if parent < 0 else range(parent, parent + 1):
-                    if whole[machine, other] or machine == sender:
-                        continue
-                    if not copied and given[machine, other]:
-                        continue
-                    if transfer[sender * pairs, machine * pairs] >= 0:
-                        lag = latency[sender * pairs, machine * pairs]
-                        free = min(free, in_port[machine] - lag)
-                        if free <= now:
-                            break
-                if free <= now:
-                    segment, best = other, score
-                else:
-                    soonest = min(soonest, free)
-            wake[sender] = soonest
-            if segment < 0:
-                if soonest < huge:
-                    heappush(heap, (soonest, code))
+                if opened[other] and (segment < 0 or due[other] < best):
+                    segment, sender, best = other, -1, due[other]
+            if segment < 0:  # all who could not send look again when that may have changed
+                for place in range(looks):
+                    machine = looking[place]
+                    soonest = huge
+                    for other in range(segments):
+                        copied = whole[machine, other]
+                        parent = -1 if copied else parents[machine, other]
+                        gone = holders[other] == machines if copied else given[machine, other]
+                        waits = got[machine, other] < children[machine, other]
+                        if gone or (waits and not copied):
+                            continue
+                        at = ready[machine, other]
+                        if copied:
+                            work = prepare[machine * units] * size[other]
+                            at = max(at, unit[machine]) + work if work > 0 else at
+                        if at > now:
+                            soonest = min(soonest, at)
+                        elif parent >= 0:
+                            lasts = transfer[machine * pairs, parent * pairs] * size[other]
+                            at = max(in_port[parent], unit[parent] - lasts - backlog)
+                            at -= latency[machine * pairs, parent * pairs]
+                            soonest = min(soonest, at) if at > now else soonest
+                        elif pairs > 0 or freed_at[other] != moment:
+                            free = huge
+                            for taker in range(machines):
+                                if whole[taker, other] or (not copied and given[taker, other]):
+                                    continue
+                                lasts = transfer[machine * pairs, taker * pairs] * size[other]
+                                if lasts < 0:
+                                    continue
+                                at = in_port[taker]
+                                if not copied:
+                                    at = max(at, unit[taker] - lasts - backlog)
+                                at -= latency[machine * pairs, taker * pairs]
+                                if at > now:
+                                    free = min(free, at)
+                            freed[other], freed_at[other] = free, moment
+                            soonest = min(soonest, free)
+                        else:
+                            soonest = min(soonest, freed[other])
+                    wake[machine] = soonest
+                    if soonest < huge:
+                        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+                        heappush(heap, (soonest, (seed >> 16) * machines + machine))
+                looks = 0
                 continue
-            # to whom it is there first; of equally early ones to whom has least
-            copied = whole[sender, segment]
-            receiver = -1 if copied else parents[sender, segment]
-            if receiver < 0:
-                seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                first = huge
+            if sender >= 0:
+                receiver = parents[sender, segment]
+                lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
+                at = max(in_port[receiver], unit[receiver] - lasts - backlog)
+                if at - latency[sender * pairs, receiver * pairs] > now:
+                    along[sender] = -2
+                    continue
+            else:
+                copied = holders[segment] > 0
                 fewest = 0
-                for step in range(machines):
-                    machine = ((seed >> 8) + step) % machines
-                    if whole[machine, segment] or machine == sender:
+                for place in range(looks):
+                    machine = looking[place]
+                    if tried[machine, segment] == moment or ready[machine, segment] > now:
                         continue
-                    if not copied and given[machine, segment]:
-                        continue
-                    lasts = transfer[sender * pairs, machine * pairs]
+                    if copied:
+                        if not whole[machine, segment]:
+                            continue
+                        work = prepare[machine * units] * size[segment]
+                        if work > 0 and max(ready[machine, segment], unit[machine]) + work > now:
+                            continue
+                        score = copied_by[machine]
+                        if manner & 1:
+                            score += 4 * left[machine]
+                    else:
+                        if given[machine, segment]:
+                            continue
+                        score = -left[machine]
+                        if in_port[machine] - latency[0, 0] > now:
+                            score -= segments
+                    if sender < 0 or score < fewest:
+                        sender, fewest = machine, score
+                if sender < 0:
+                    opened[segment] = False
+                    continue
+                receiver = -1
+                first = huge
+                seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+                offset = (seed >> 8) % max(1, takes)
+                step = 0
+                some = False
+                while step < takes:
+                    place = (offset + step) % takes
+                    machine = takers[place]
                     lag = latency[sender * pairs, machine * pairs]
-                    if lasts < 0 or in_port[machine] - lag > now:
+                    if in_port[machine] - lag > now:
+                        if pairs == 0:  # no longer free
+                            takes -= 1
+                            takers[place] = takers[takes]
+                            offset = offset % max(1, takes)
+                        else:
+                            step += 1
                         continue
-                    at = now + lag + lasts * size[segment]
-                    if not copied:
+                    step += 1
+                    if whole[machine, segment] or (not copied and given[machine, segment]):
+                        continue
+                    lasts = transfer[sender * pairs, machine * pairs] * size[segment]
+                    if not copied and unit[machine] - lasts - backlog - lag > now:
+                        continue
+                    some = True
+                    if machine == sender or lasts < 0:
+                        continue
+                    at = now + lag + lasts
+                    if copied:
+                        score = 2 * owned[machine]
+                        if manner & 4 and out_port[machine] > now:
+                            score -= 1
+                    else:
                         at = max(at, unit[machine]) + combine[machine * units] * size[segment]
                         at = max(at, ready[machine, segment])
-                    if receiver < 0 or at < first or (at == first and owned[machine] < fewest):
-                        receiver, first, fewest = machine, at, owned[machine]
+                        score = taken[machine] if manner & 2 else left[machine]
+                        if out_port[machine] <= now and ready[machine, segment] <= now:
+                            score += 2 * segments * machines
+                        if manner & 8 and ready[machine, segment] <= now:
+                            at += apart
+                    if receiver < 0 or at < first or (at == first and score < fewest):
+                        receiver, first, fewest = machine, at, score
+                if receiver < 0:
+                    tried[sender, segment] = moment
+                    if pairs == 0 and not some:
+                        opened[segment] = False
+                    continue
+            place = 0
+            while looking[place] != sender:
+                place += 1
+            looks -= 1
+            looking[place] = looking[looks]
         # send it
         copied = whole[sender, segment]
         lag = latency[sender * pairs, receiver * pairs]
@@ -158,7 +297,9 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
         if copied:
             holders[segment] += 1
             owned[receiver] += 1
+            copied_by[sender] += 1
             whole[receiver, segment] = True
+            due[segment] = end - (back[machines - 1] - back[holders[segment] - 1])
         else:
             work = combine[receiver * units] * size[segment]
             if work > 0:
@@ -166,11 +307,23 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                 unit[receiver] = arrival
             given[sender, segment] = True
             got[receiver, segment] += 1
+            left[sender] -= 1
+            taken[receiver] += 1
             parts[segment] -= 1
+            due[segment] = complete[segment] - there[parts[segment] - 1]
             if parts[segment] == 1:
                 whole[receiver, segment] = True
                 holders[segment] = 1
+                left[receiver] -= 1
+                owned[receiver] += 1
+                opened[segment] = True
+                due[segment] = end - back[machines - 1]
+        due[segment] += moved[segment]
+        arrival = max(arrival, ready[receiver, segment])
         ready[receiver, segment] = arrival
+        if scripted < 0 and arrival <= now:  # it took no time
+            opened[segment] = whole[receiver, segment] or open_parts
+            along[receiver] = -2
         last = max(last, arrival)
         if last >= allowed:
             return zero - 1
