@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
+from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.trees import chain, pipelined
@@ -49,6 +52,8 @@ MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
+ANEW = 0.2  # of the plans in rounds
+COPIES_IN_ROUNDS = 100_000  # more are timed once only
 
 
 class Spreader:
@@ -148,7 +153,8 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
     name="rarest-first",
     needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
-    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding",
+    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; in "
+    "rounds as in the postal model of Bar-Noy and Kipnis 1994",
 )
 def rarest_first(
     problem: Reduction,
@@ -158,7 +164,8 @@ def rarest_first(
     rebuilds: int | None = None,
 ) -> Solution:
     """Spread the rarest segment first, in reversed time; restart, then rebuild the end of the
-    best plan. Stops at the lower bound.
+    best plan. Stops at the lower bound. Where copies take no whole number of turns of a port, every
+    other plan is one in rounds, timed as it is then: ports wait for each other less.
     """
     spreader = Spreader(problem, control)
     if not spreader.count:
@@ -179,10 +186,14 @@ def rarest_first(
             break
         if turn == len(STYLES) and spread.pays(spreader.count * restarts):
             spreader.loop = spread.compiled  # for many runs on a small problem
-    for _ in range(max(0, rebuilds)):
+    rounds = _Rounds.of(problem, control) if spreader.count <= COPIES_IN_ROUNDS else None
+    for turn in range(max(0, rebuilds)):
         if spreader.end <= bound or control.expired():
             break
-        rebuild(spreader, rng)
+        if rounds is None or turn % 2 == 0:
+            rebuild(spreader, rng)
+        elif rounds.run(rng) <= lower_bound * (1 + 1e-12):
+            break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
             return find_method("reduction", "shortest-paths").run(problem, control)
@@ -190,8 +201,56 @@ def rarest_first(
             return pipelined(problem, chain, control)
         return find_method("reduction", "direct").run(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=spreader.end > bound)
+    if rounds is not None and rounds.best is not None and rounds.end < schedule.makespan:
+        schedule = rounds.best
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found, backwards=True)
+
+
+class _Rounds:
+    """Plans in which a copy is there a whole number of rounds after the round it is sent in."""
+
+    def __init__(self, problem: Reduction, control: Control, waves: int) -> None:
+        self.problem, self.turn = problem, 0
+        turns = replace(problem, network=None, latency=waves - 1.0, transfer=1.0, reduce=0.0)
+        self.spreader = Spreader(turns, control)
+        self.best: Schedule | None = None
+
+    @classmethod
+    def of(cls, problem: Reduction, control: Control) -> _Rounds | None:
+        """Return those with as many rounds a copy as promise most, None where times are whole."""
+        if problem.times is None or problem.grid is None:
+            return None
+        latency, transfer, reduce = map(Fraction, map(str, problem.times))
+        length, period = latency + transfer + reduce, max(transfer, reduce)
+        if not period or length % period == 0:
+            return None
+        found = []
+        for waves in (length // period, length // period + 1):
+            rounds = cls(problem, control, waves)
+            ends = rounds.spreader.least * float(rounds.spreader.unit or 1)
+            found.append((ends * float(max(period, length / waves)), waves, rounds))
+        return min(found, key=lambda each: each[:2])[2]
+
+    @property
+    def end(self) -> float:
+        """When the best plan ends, seconds."""
+        return np.inf if self.best is None else self.best.makespan
+
+    def run(self, rng: np.random.Generator) -> float:
+        """Plan once more; return when the best plan so far ends, seconds."""
+        spreader, self.turn = self.spreader, self.turn + 1
+        if spread.pays(spreader.count * self.turn):
+            spreader.loop = spread.compiled
+        if self.turn <= len(STYLES) or rng.random() < ANEW:
+            better = spreader.run(int(rng.integers(2**31)), STYLES[self.turn % len(STYLES)])
+        else:
+            better = len(spreader.copies) > 0 and rebuild(spreader, rng)
+        if better:
+            schedule = schedule_from_copies(self.problem, spreader.copies)
+            self.best = schedule if schedule.makespan < self.end else self.best
+        return self.end
 
 
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
