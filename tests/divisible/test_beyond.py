@@ -77,6 +77,38 @@ def test_few_workers_in_one_round_are_proved(seed):
     assert result.makespan == pytest.approx(best(problem), rel=WITHIN)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_bounds_of_one_round_lie_below_the_best_plan(seed):
+    """With start-ups, results, releases and a master that computes; never above, of all plans."""
+    rng = random.Random(seed)
+    workers = []
+    for _ in range(rng.randint(1, 3)):
+        per_unit = rng.choice((0, 0.5, 1, 3))
+        beyond = ((rng.choice((0.5, 1, 2)), per_unit + rng.choice((0.5, 2, 6))),)
+        worker = Worker(
+            send=Affine(rng.choice((0, 0.5, 2)), rng.choice((0, 0.3, 1, 2))),
+            compute=Convex(rng.choice((0, 1)), per_unit, beyond),
+            return_=rng.choice((None, None, Affine(0.5, 0.5))),
+            release=rng.choice((0, 0, 1)),
+        )
+        workers.append(worker)
+    master = Master(compute=rng.choice((None, 2.0, Affine(1.0, 4.0))))
+    star, load, ports = Star(workers, master=master), rng.choice((1, 4, 9)), rng.choice((1, 1, 2))
+    problem = DivisibleLoad(load=load, platform=star, ports=ports)
+    known = best(problem)
+    found = {bound.name: bound.value for bound in bounds(problem)}
+    assert all(value <= known * (1 + 1e-7) for value in found.values())
+    if star.send_per_unit.any() and "beyond" in found:
+        assert found["waiting"] >= found["beyond"]
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.1])
+def test_sixteen_workers_are_close_to_their_bound(latency):
+    """What waits for its turn is known to the bound: without it, a fifth of the plan is left."""
+    problem = generate(np.random.default_rng(1), workers=16, slowdown=4.0, latency=latency)
+    assert solve(problem, method="greedy").gap < 0.05
+
+
 def test_without_anything_beyond_costs_are_affine():
     worker = Worker(compute=Convex(1.0, 2.0))
     assert worker.compute == Affine(1.0, 2.0)

@@ -11,6 +11,7 @@ from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.beyond import beyond_bound, has_beyond_bound
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rates.scale import seconds_scale, units_scale
+from makespan.divisible.rates.waiting import has_waiting_bound, waiting_bound
 
 RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
 
@@ -18,6 +19,7 @@ RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices r
 CHUNKS = "the mixed-integer programme of chunks as a linear one of sums (chunk-programme)"
 START_UP = "price of the port's time, with the start-up of every worker used (see the function)"
 BEYOND = "convex costs shared among the chunks, and the port's time (see the function)"
+WAITING = "waits for the sends before, times the sends, summed up; at prices (see the function)"
 SPREAD = (
     "equivalent processors (Cheng and Robertazzi 1990); fixed costs spread over the most that each "
     "node could do"
@@ -33,6 +35,9 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if 0 < known < np.inf and has_beyond_bound(problem):
         known = beyond_bound(problem, known)
         found += (Bound(value=known, name="beyond", source=BEYOND),)
+    if 0 < known < np.inf and has_waiting_bound(problem):
+        known = waiting_bound(problem, known)
+        found += (Bound(value=known, name="waiting", source=WAITING),)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
     elif found and _has_sums(problem):
