@@ -69,6 +69,45 @@ def test_a_release_and_a_memory_delay_the_least_that_they_can():
     assert solve(problem, method="greedy").makespan == pytest.approx(10.0, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_everyone_takes_part_in_the_most_by_a_deadline_where_it_can_be(seed):
+    """Empty chunks by Jackson's rule say by when everyone can have taken part, and no earlier."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 80))
+    names = ("send_per_unit", "compute_per_unit", "send_fixed", "compute_fixed")
+    star = Star.from_arrays(**{name: rng.uniform(0.1, 1.0, count) for name in names})
+    order = np.argsort(-star.compute_fixed)
+    least = float((np.cumsum(star.send_fixed[order]) + star.compute_fixed[order]).max())
+    for factor in (0.999, 1.0 + 1e-9, 1.3):
+        problem = DivisibleLoad(deadline=factor * least, platform=star, use="all")
+        result = solve(problem, method="greedy")
+        assert (result.schedule is not None) == (factor > 1)
+        if result.schedule is not None:
+            assert len(set(result.schedule.machine.tolist()) - {0}) == count
+            assert (result.objective.value > 0) == (factor > 1.1) or result.objective.value < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_everyone_within_every_limit_as_the_programme_has_it(seed):
+    """A plan with everyone exists for the programme where the walk has one, and is as good."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 5))
+    names = ("send_per_unit", "compute_per_unit", "send_fixed", "compute_fixed", "release")
+    columns = {name: rng.choice([0.0, 0.5, 1.0, 2.0], count) for name in names}
+    columns["compute_per_unit"] = columns["compute_per_unit"] + 0.5
+    columns["deadline"] = rng.choice([np.inf, 5.0, 8.0], count)
+    columns["price_fixed"] = rng.choice([0.0, 1.0], count)
+    problem = DivisibleLoad(
+        deadline=10.0, platform=Star.from_arrays(**columns), use="all", budget=3.0
+    )
+    greedy, exact = solve(problem, method="greedy"), solve(problem, method="milp")
+    if greedy.schedule is not None:
+        assert exact.schedule is not None
+        assert greedy.objective.value <= exact.objective.value * (1 + 1e-6)
+    elif problem.star.release.max() == 0.0 and np.isinf(problem.star.deadline).all():
+        assert exact.schedule is None
+
+
 @pytest.mark.kernels
 def test_the_compiled_walk_does_what_its_plain_twin_does():
     """The same amounts, bit by bit, for a star with every limit."""
@@ -86,7 +125,7 @@ def test_the_compiled_walk_does_what_its_plain_twin_does():
     )
     problem = DivisibleLoad(load=40.0, platform=star, budget=15.0)
     filling = Filling.of(problem, np.arange(count)).choosy()
-    given = (20.0, 40.0, 15.0, False, False, filling.after)
+    given = (20.0, 40.0, 15.0, False, False, filling.after, filling.reserve)
     plain, compiled = np.empty(count), np.empty(count)
     done = [
         run(*given, amount, *filling.columns)

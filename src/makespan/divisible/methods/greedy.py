@@ -47,7 +47,8 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
     claim(16.0 * len(NUMBERS) * len(problem.star), "the columns of the workers")
     limit = np.inf if problem.deadline is None else problem.deadline
     if problem.load is None:
-        return most_load(next(_fillings(problem)), limit)
+        most = max(_fillings(problem), key=lambda each: each.load_by(limit)[0])
+        return most_load(most, limit)
     best: tuple[Filling, float] | None = None
     least = max(bound.value for bound in quick_bounds(problem))
     with control.limited(None if control.remaining is None else SHARE * control.remaining):
@@ -88,3 +89,5 @@ def _keys(problem: DivisibleLoad) -> Iterator[Floats]:
         yield star.price_fixed + star.price_per_unit * (problem.load or 0.0) / max(1, len(star))
     if problem.has_latencies:
         yield star.send_fixed + star.compute_fixed
+        if problem.use == "all":  # the longest of them have most to wait for (Jackson's rule)
+            yield -star.compute_fixed

@@ -20,11 +20,12 @@ from makespan.divisible.timing import timed
 DOUBLINGS = 1100  # the range of floats
 VAIN = 4  # doublings of the end by which nothing more is done, after which none will help
 STEPS = 40
+ROUNDING = 1e-13  # relative
 
 
 @loop(pays_from=300)  # workers
 def walk(  # type: ignore[no-untyped-def]
-    end, load, budget, whole, everyone, after, amount,
+    end, load, budget, whole, everyone, after, reserve, amount,
     send_fixed, send, compute_fixed, compute, back_fixed, back,
     memory, release, deadline, price_fixed, price, line_fixed, line,
 ):  # fmt: skip
@@ -35,14 +36,18 @@ def walk(  # type: ignore[no-untyped-def]
 
         port + C + c x + W + w x + D + d x + held <= end
 
-    and which its memory, its window and the budget allow; the same for each line W + w x that its
-    computing cost lies on beyond some size, -inf + x where it has none. It is left out where the
-    workers behind it, who do ``after`` units a second, would do more in the time that it takes
-    from the port.
+    and which its memory, its window, the budget and the ``reserve`` allow: what those behind it
+    need for empty chunks (:func:`_reserved`); the same for each line W + w x that its computing
+    cost lies on beyond some size, -inf + x where it has none. It is left out where the workers
+    behind it, who do ``after`` units a second, would do more in the time that it takes from the
+    port.
     Fills in ``amount``, -1 for those who take no part; returns the load done, -1 where not
     ``everyone`` could take part. A column of one entry holds for every worker.
     """
     port, held, done, left = 0.0, 0.0, 0.0, budget
+    # where everyone takes part, those in front leave just what is needed
+    early = -ROUNDING * end if everyone else 0.0
+    poor = -ROUNDING * budget if everyone else 0.0
     for j in range(len(amount)):
         amount[j] = -1.0
         c_fixed, c = send_fixed[min(j, len(send_fixed) - 1)], send[min(j, len(send) - 1)]
@@ -57,10 +62,21 @@ def walk(  # type: ignore[no-untyped-def]
         late = end - held - ready - w_fixed - d_fixed
         soon = due - port - c_fixed - w_fixed
         open_ = due - ready - w_fixed
-        paid = left - fee
+        k = min(j, reserve.shape[1] - 1)
+        paid = left - fee - reserve[3, k]
+        shared = end - reserve[0, k] - port - held - c_fixed - d_fixed
+        returned = end - reserve[1, k] - held - d_fixed
+        sent = reserve[2, k] - port - c_fixed
         x = -1.0
-        if min(room, late, soon, open_) >= 0.0 and paid >= 0.0:
+        times = min(room, late, soon, open_, shared, returned, sent)
+        if times >= early and paid >= poor:
             x = min(memory[min(j, len(memory) - 1)], load - done)
+            if (c + d) * x > shared:
+                x = shared / (c + d)
+            if d * x > returned:
+                x = returned / d
+            if c * x > sent:
+                x = sent / c
             if (c + w + d) * x > room:
                 x = room / (c + w + d)
             if (w + d) * x > late:
@@ -75,6 +91,8 @@ def walk(  # type: ignore[no-untyped-def]
                 x = min(x, (soon + more) / (c + w_beyond), (open_ + more) / w_beyond)
             if rate * x > paid:
                 x = paid / rate
+            if everyone:
+                x = max(0.0, x)
             if whole:
                 x = np.floor(x + 1e-9)
         if x < 0.0 and everyone:
@@ -95,21 +113,27 @@ class Filling:
     """A walk over the workers in one order.
 
     ``after`` says how many units a second the workers behind each one do, by which workers with
-    fixed costs are left out; 0: nobody is. Of it, and of a column, there is one entry where all
-    workers are alike.
+    fixed costs are left out; 0: nobody is. ``reserve`` is what they need where everyone takes
+    part. Of these, and of a column, there is one entry where all workers are alike.
     """
 
     problem: DivisibleLoad
     order: Integers
     after: Floats
+    reserve: Floats
     columns: tuple[Floats, ...]
 
     @classmethod
     def of(cls, problem: DivisibleLoad, order: Integers) -> Filling:
         """Return the walk in an order that leaves nobody out."""
         columns = tuple(_taken(problem.star, name, order) for name in NUMBERS[:-1])
+        reserve = np.array([[0.0], [0.0], [np.inf], [0.0]])
+        if problem.use == "all":
+            reserve = _reserved(len(order), dict(zip(NUMBERS, columns, strict=False)))
         columns += _lines(problem.star, order)
-        return cls(problem=problem, order=order, after=np.zeros(1), columns=columns)
+        return cls(
+            problem=problem, order=order, after=np.zeros(1), reserve=reserve, columns=columns
+        )
 
     def choosy(self) -> Filling:
         """Return the same walk, but one that leaves out workers that are not worth it."""
@@ -129,8 +153,8 @@ class Filling:
         everyone = problem.use == "all"
         with np.errstate(all="ignore"):
             done = run(
-                end, load - own, budget, problem.integral, everyone, self.after, amount,
-                *self.columns,
+                end, load - own, budget, problem.integral, everyone, self.after, self.reserve,
+                amount, *self.columns,
             )  # fmt: skip
         return (float(done) + own if done >= 0.0 else -1.0), amount, own
 
@@ -245,6 +269,30 @@ def _rates_after(count: int, send: Floats, compute: Floats) -> Floats:
     rates = np.zeros(count)
     _backwards.at(count)(keep, gain, rates)
     return rates
+
+
+def _reserved(count: int, columns: dict[str, Floats]) -> Floats:
+    """Return what empty chunks of the workers behind each one need, four rows.
+
+    Before the end: for what the port and the results share, and for the results, which are held
+    back until a release; the time by which the port has to be free; and the price. Worker k behind
+    j waits for the fixed costs of those between, so that each is a maximum over k of sums.
+    """
+    wide = {name: np.broadcast_to(column, count) for name, column in columns.items()}
+    send, back, compute = wide["send_fixed"], wide["return_fixed"], wide["compute_fixed"]
+
+    def longest(fixed: Floats, own: Floats) -> Floats:
+        upto = np.cumsum(fixed)
+        most = np.maximum.accumulate((upto + own)[::-1])[::-1]
+        return np.append(most[1:], -np.inf) - upto
+
+    rows = np.zeros((4, count))
+    rows[0] = np.maximum(0.0, longest(send + back, compute))
+    rows[1] = np.maximum(0.0, longest(back, wide["release"] + compute))
+    rows[2] = -longest(send, compute - wide["deadline"])
+    fee = wide["price_fixed"]
+    rows[3] = np.append(np.cumsum(fee[::-1])[::-1][1:], 0.0)
+    return rows
 
 
 @loop(pays_from=300)  # workers

@@ -251,7 +251,10 @@ class Search:
         yield from dict.fromkeys(orders)
 
     def _more_rounds(self) -> None:
-        """Repeat the best round, all workers, and single ones, more and more often."""
+        """Repeat the best round, all workers, and single ones, more and more often.
+
+        That ends where it gains next to nothing and no deadline is missed.
+        """
         whole = next(self.allowed.starts(self._orders()), ())
         once = whole if self.best is None else self.best.case.send
         bases = [once, whole]
@@ -266,7 +269,7 @@ class Search:
                 if found is not None:
                     worse = 0 if found.value < least - ENOUGH * abs(least) else worse + 1
                     least = min(least, found.value)
-                if worse == 2 or self._over():
+                if (worse == 2 and not self._late()) or self._over():
                     break
 
     def _improve(self) -> bool:
@@ -287,6 +290,13 @@ class Search:
 
     def _over(self) -> bool:
         return self.left <= 0 or self.control.expired()
+
+    def _late(self) -> bool:
+        """Whether the best plan ends after the deadline."""
+        deadline = self.problem.deadline
+        if self.best is None or deadline is None or self.terms.end < np.inf:
+            return False
+        return self.best.value * self.terms.second > deadline
 
     def _try(self, send: Send) -> _Found | None:
         """Size a sequence, with results in both directions where that is open."""
