@@ -97,11 +97,12 @@ def as_optimal(problem: DivisibleLoad, plan: Plan) -> Solution:
 def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:
     """Return a solution, or, where it ends after the deadline, what it proves."""
     limit = problem.deadline
-    if limit is None or solution.makespan <= limit * (1 + 1e-12):
+    end = solution.makespan
+    if limit is None or end - limit <= REFEREED * end:
         return solution
-    least, late = solution.lower_bound, f"{solution.makespan:.12g}"
+    least, late = solution.lower_bound, f"{end:.12g}"
     if solution.optimal:
-        least = solution.makespan
+        least = end
         if least > limit * (1 + REFEREED):
             why = f"the deadline is {limit:.12g}, but no plan ends before {late}"
             return Solution(schedule=None, lower_bound=least, infeasible=why)
