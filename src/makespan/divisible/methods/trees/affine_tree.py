@@ -15,11 +15,11 @@ from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.equivalent import EqualFinish, equal_finish, equivalent_tree
+from makespan.divisible.trees.prices import most_by, price_bound, seconds_for
 from makespan.divisible.trees.spread import spread_tree
 
 MAX_TRIED = 400  # nodes up to which leaving each one out is tried
-
-
+SMALL = 8  # nodes up to which the programme of the tree proves what there is
 STEPS = 80  # of a bisection, or doublings before it
 LARGEST = 1e15  # units: a load that large means that there is no maximum
 
@@ -42,7 +42,7 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equal finish with start-ups; nodes are left out as long as the plan then ends earlier.
 
     Children are served by link cost. Where the load is open, the most that ends by the deadline is
-    found by bisection. A heuristic: the bound spreads fixed costs over what could be done at most.
+    found by bisection. A heuristic; its bound has a price for the time of each node's port.
     """
     tree = problem.platform
     assert isinstance(tree, Tree)
@@ -52,8 +52,17 @@ def affine_tree(problem: DivisibleLoad, control: Control) -> Solution:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
     if problem.load is None:
         return _by_the_deadline(problem, tree, control)
-    amount = _amounts(problem, tree, problem.load, control)
-    return with_deadline(problem, Solution(schedule=timed_tree(problem, amount)))
+    schedule = timed_tree(problem, _amounts(problem, tree, problem.load, control))
+    bound = None
+    if _has_time(tree, schedule.makespan, control):
+        bound = price_bound(tree, problem.load, schedule.makespan)
+    return with_deadline(problem, Solution(schedule=schedule, lower_bound=bound))
+
+
+def _has_time(tree: Tree, end: float, control: Control) -> bool:
+    """Whether there is time for the prices of the ports, and a need of them."""
+    left = np.inf if control.remaining is None else control.remaining
+    return len(tree) > SMALL and seconds_for(tree, end) < left
 
 
 def _amounts(problem: DivisibleLoad, tree: Tree, load: float, control: Control) -> Floats:
@@ -95,7 +104,10 @@ def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> So
     if high >= LARGEST:
         note = "a node does any load by the deadline: no maximum"
         return Solution(schedule=None, notes=(note,))
-    return _most(problem, best, spread_tree(tree, limit, np.inf)[0])
+    bound = spread_tree(tree, limit, np.inf)[0]
+    if _has_time(tree, limit, control):
+        bound = min(bound, float(most_by(tree, limit)[-1]))
+    return _most(problem, best, bound)
 
 
 def _most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
