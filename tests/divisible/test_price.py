@@ -111,6 +111,24 @@ def test_prices_of_more_workers_are_bounded():
     assert 0.8 * result.objective.value < result.objective.bound <= result.objective.value
 
 
+def test_prices_and_open_loads_of_many_workers_are_bounded():
+    """30 workers that hold a unit each: the five cheapest do 5 units; in two rounds all hold 2."""
+    star = Star.from_arrays(
+        send_per_unit=[0.01] * 30,
+        compute_per_unit=[1.0] * 30,
+        compute_fixed=[0.1] * 30,
+        memory=[1.0] * 30,
+        price_per_unit=np.random.default_rng(1).permutation(30) + 1.0,
+    )
+    cheapest = DivisibleLoad(load=5.0, platform=star, objective="price", deadline=20.0)
+    goal = solve(cheapest, time_limit=20).objective
+    assert goal.bound == pytest.approx(15.0, rel=1e-5)
+    assert goal.bound <= 15.0 <= goal.value
+    most = DivisibleLoad(platform=star, rounds=2, deadline=20.0)
+    goal = solve(most, time_limit=20).objective
+    assert 60.0 * (1 - 1e-9) <= goal.bound <= 60.01
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_master_that_is_cheapest_is_chosen(seed):
     """With an open master the least price is that of the best of all masters."""

@@ -12,7 +12,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.methods.rounds.sequence_search import Search
-from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
+from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
@@ -28,13 +28,21 @@ HALF = 0.5
 """Of the time that is left: for the first of two programmes of the same chunks."""
 MAX_PAIRS = 120
 """Pairs of a slot and a worker up to which there are slots."""
+FEW, MANY = 16, 200
+"""Workers up to which it is tried, and up to which where nothing else bounds what is asked."""
+
+
+def _many(problem: DivisibleLoad) -> str | None:
+    bounded = problem.objective == "makespan" and problem.load is not None
+    count = len(problem.platform)
+    return f"there are {count:,}" if count > (FEW if bounded else MANY) else None
 
 
 @register(
     "divisible",
     name="chunk-programme",
     needs=(ANY_STAR, ONE_GOAL, Need("no transfers", is_set("transfers"))),
-    reach=(at_most(16),),
+    reach=(Need(f"at most {FEW} workers, or {MANY} and a price or an open load", _many),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the chunks of a plan",
     source="Benoit 2016, mixed linear program for DL with latencies, made one for several rounds, "
