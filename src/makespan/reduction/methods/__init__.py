@@ -17,6 +17,7 @@ AUTO = (
     "ring",
     "recursive-doubling",
     "bruck",
+    "tree-packing",
     "rarest-first",
     "two-tree",
     "branch-and-bound",

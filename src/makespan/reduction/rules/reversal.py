@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
-from makespan.reduction.sends import Sends, Tables, shared_links, tables_of
+from makespan.reduction.sends import Sends, Tables, costs_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
 
 
@@ -62,6 +62,31 @@ def ports_of_copies(problem: Reduction) -> tuple[Any, Any, Integers, Integers]:
     )
     first = np.searchsorted(owner, np.arange(machines + 1)).astype(np.int64)
     return sending, receiving, owner, first
+
+
+def schedule_at(problem: Reduction, copies: Integers, start: Any) -> Schedule:
+    """Return the schedule of copies, rows (sender, receiver, segment) in the order of ``start``.
+
+    Ports and shared links take them in the order in which they come there by these starts, which
+    are in the unit of :func:`broadcast_of`, and begin them as early as that lets them.
+    """
+    giver, taker, segment = (np.array(column, dtype=np.int64) for column in copies.T)
+    forward = not problem.statement.combining
+    sends = Sends(
+        sender=giver if forward else taker,
+        receiver=taker if forward else giver,
+        segment=segment,
+        final=np.full(len(copies), forward),
+    )
+    costs = costs_of(problem, sends)
+    begin = start if forward else start.max(initial=0) - start - costs.latency - costs.transfer
+    order = np.lexsort((costs.transfer, begin))
+    arrivals = np.lexsort((costs.transfer, begin + costs.latency))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    entering = (begin[:, None] + costs.ahead)[order]
+    schedule = in_order(problem, sends.take(order), place[arrivals], entering)
+    return schedule if schedule is not None else schedule_from_copies(problem, copies)
 
 
 def schedule_from_copies(problem: Reduction, copies: Integers) -> Schedule:

@@ -1,0 +1,144 @@
+"""Packing of spanning trees: every way is used in proportion to what the best packing uses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.watched import stoppable
+from makespan.core.registry import Need, register
+from makespan.core.solution import Solution
+from makespan.reduction.bounding.packing import packing, spans
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.in_proportion import NEEDED, UNEVEN, in_proportion
+from makespan.reduction.rules.occupation import Occupation, occupation_of
+from makespan.reduction.rules.reversal import schedule_at
+from makespan.reduction.rules.steps import logged
+from makespan.reduction.sends import claim_sends
+
+EVEN = (0.0, 0.02, 0.2)
+"""What ways get beside their part of the packing, of what a machine's share of all segments is."""
+STYLES = tuple((even, style) for even in EVEN for style in (0, UNEVEN, NEEDED, NEEDED | UNEVEN))
+KEPT = 4  # of the styles, once each was tried
+RUNS = 400
+SENDS_IN_ALL = 4_000_000
+WATCHED_FROM = 2_000_000  # sends times ways
+RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
+SHARE = 0.5  # of the time that is left
+
+UNEVEN_TIMES = Need(
+    "times that differ between machines or segments",
+    lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
+)
+SPANNING = Need(
+    "segments that all of 2 to 64 machines have or must get, only copied or only combined",
+    lambda problem: None if spans(problem) else "they are not that",
+)
+
+
+@register(
+    "reduction",
+    name="tree-packing",
+    needs=(GIVEN_COUNT, UNEVEN_TIMES, SPANNING, OPEN_PLAN, FREE_ORDER),
+    complexity="O(s (w + m)) a run, for s sends over w ways",
+    source="Edmonds 1973; Beaumont, Legrand, Marchal and Robert 2005; Massoulié, Twigg, "
+    "Gkantsidis and Rodriguez 2007; ForestColl, Zhao et al. 2024",
+)
+def tree_packing(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
+    """Pack spanning trees by a linear programme; use every way in proportion to what they use it.
+
+    Restarts with more or less even shares, then keeps the beginning of the best plan.
+    """
+    claim_sends(problem)
+    left = control.remaining
+    known = control.incumbent is not None
+    with control.limited(None if left is None or not known else SHARE * left):
+        search = _Search(problem, control)
+        for _ in range(search.budget if runs is None else max(1, runs)):
+            search.run()
+            if search.end <= search.bound or (search.found is not None and control.expired()):
+                break
+    if search.found is None:
+        return Solution(schedule=None, stopped=True)
+    schedule = schedule_at(problem, *search.found)
+    lower_bound = best_bound(problem)
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
+    return logged(problem, control, found, backwards=True)
+
+
+class _Search:
+    """Runs of the loop, and the best plan so far; ``end`` is in the unit of the ways."""
+
+    def __init__(self, problem: Reduction, control: Control) -> None:
+        self.control = control
+        self.rng = np.random.default_rng(control.rng.integers(2**31))
+        self.ways = ways = occupation_of(problem)
+        self.holds, lacks = map(np.ascontiguousarray, problem.statement.copied)
+        packed = packing(problem)
+        even = np.full(len(ways.giver), 1.0 / len(self.holds))
+        self.amount = even if packed is None else packed.amount
+        self.count = int(lacks.sum())
+        self.budget = max(1, min(RUNS, SENDS_IN_ALL // self.count))
+        unit = ways.unit
+        bound = best_bound(problem) / float(unit or 1)
+        self.bound = bound * (1 + 1e-12) if unit is None else round(bound)
+        self.end: Any = np.inf
+        self.found: tuple[Any, Any] | None = None
+        self.ends: dict[tuple[float, int], float] = {}
+        dtype = np.asarray(ways.latency).dtype
+        self.huge = dtype.type(np.iinfo(np.int64).max // 16 if dtype.kind == "i" else 1e300)
+
+    def run(self) -> None:
+        """Run once: first in every style, then in the best ones, mostly from a known beginning."""
+        tried = len(self.ends)
+        if tried < len(STYLES):
+            self._run(*STYLES[tried], None)
+            return
+        best = sorted(self.ends, key=lambda each: self.ends[each])[:KEPT]
+        even, style = best[int(self.rng.integers(len(best)))]
+        rows = None
+        if self.found is not None and self.rng.random() < 0.75:
+            rows = int(self.rng.integers(self.count))
+        self._run(even, style, rows)
+
+    def _run(self, even: float, style: int, rows: int | None) -> None:
+        share = self.amount + even / len(self.holds)
+        used = np.flatnonzero(share > 1e-9)
+        ways = self.ways.take(used)
+        dtype = self.huge.dtype
+        kept, begun, begin = np.empty((0, 2), np.int64), np.empty(0, dtype), dtype.type(0)
+        if rows is not None:
+            assert self.found is not None
+            copies, start = self.found
+            kept, begun, begin = _kept(ways, copies[:rows], start[:rows]), start[:rows], start[rows]
+            if (kept < 0).any():  # by ways that this run leaves out
+                return
+        first = len(self.ends) < len(STYLES)
+        allowed = self.huge if first or self.found is None else self.end
+        copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
+        given = (
+            self.holds, ways.size, ways.giver, ways.taker, ways.latency, ways.lasts, ways.prepare,
+            ways.holds, ways.after, 1.0 / share[used] * share[used].max(), kept, begun, begin,
+            int(self.rng.integers(2**31)), style, allowed, copies, start,
+        )  # fmt: skip
+        if self.count * len(used) >= WATCHED_FROM:
+            end = stoppable(self.control, in_proportion.at(self.count), *given)
+        else:
+            end = in_proportion.at(self.count)(*given, RUNNING)
+        if 0 <= end < self.end:
+            self.end, self.found = dtype.type(end), (copies, start)
+        if first:
+            self.ends[even, style] = float(end) if end >= 0 else np.inf
+
+
+def _kept(ways: Occupation, copies: Any, start: Any) -> Any:
+    """Return the way, -1 for none, and the segment of every copy."""
+    count = int(max(ways.giver.max(), ways.taker.max(), copies[:, :2].max(initial=0))) + 1
+    number = np.full((count, count), -1)
+    number[ways.giver, ways.taker] = np.arange(len(ways.giver))
+    return np.column_stack([number[copies[:, 0], copies[:, 1]], copies[:, 2]])
