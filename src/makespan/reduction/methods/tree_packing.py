@@ -15,7 +15,7 @@ from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.in_proportion import NEEDED, UNEVEN, in_proportion
-from makespan.reduction.rules.occupation import Occupation, occupation_of
+from makespan.reduction.rules.occupation import occupation_of
 from makespan.reduction.rules.reversal import schedule_at
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends
@@ -23,9 +23,12 @@ from makespan.reduction.sends import claim_sends
 EVEN = (0.0, 0.02, 0.2)
 """What ways get beside their part of the packing, of what a machine's share of all segments is."""
 STYLES = tuple((even, style) for even in EVEN for style in (0, UNEVEN, NEEDED, NEEDED | UNEVEN))
+LEAST = 1e-9
+"""Shares up to which ways are left out."""
 KEPT = 4  # of the styles, once each was tried
 RUNS = 400
 SENDS_IN_ALL = 4_000_000
+PATIENCE = 10  # times as many within a time limit
 WATCHED_FROM = 2_000_000  # sends times ways
 RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 SHARE = 0.5  # of the time that is left
@@ -79,11 +82,15 @@ class _Search:
         self.rng = np.random.default_rng(control.rng.integers(2**31))
         self.ways = ways = occupation_of(problem)
         self.holds, lacks = map(np.ascontiguousarray, problem.statement.copied)
+        count = len(self.holds)
+        self.number = np.full((count, count), -1)
+        self.number[ways.giver, ways.taker] = np.arange(len(ways.giver))
         packed = packing(problem)
-        even = np.full(len(ways.giver), 1.0 / len(self.holds))
+        even = np.full(len(ways.giver), 1.0 / count)
         self.amount = even if packed is None else packed.amount
         self.count = int(lacks.sum())
-        self.budget = max(1, min(RUNS, SENDS_IN_ALL // self.count))
+        patience = 1 if control.remaining is None else PATIENCE
+        self.budget = max(1, min(RUNS, SENDS_IN_ALL // self.count)) * patience
         unit = ways.unit
         bound = best_bound(problem) / float(unit or 1)
         self.bound = bound * (1 + 1e-12) if unit is None else round(bound)
@@ -107,26 +114,27 @@ class _Search:
         self._run(even, style, rows)
 
     def _run(self, even: float, style: int, rows: int | None) -> None:
-        share = self.amount + even / len(self.holds)
-        used = np.flatnonzero(share > 1e-9)
-        ways = self.ways.take(used)
+        share = np.maximum(self.amount + even / len(self.holds), LEAST)
         dtype = self.huge.dtype
         kept, begun, begin = np.empty((0, 2), np.int64), np.empty(0, dtype), dtype.type(0)
+        used = share > LEAST
         if rows is not None:
             assert self.found is not None
             copies, start = self.found
-            kept, begun, begin = _kept(ways, copies[:rows], start[:rows]), start[:rows], start[rows]
-            if (kept < 0).any():  # by ways that this run leaves out
-                return
+            way = self.number[copies[:rows, 0], copies[:rows, 1]]
+            used[way] = True
+            kept = np.column_stack([np.cumsum(used)[way] - 1, copies[:rows, 2]])
+            begun, begin = start[:rows], start[rows]
+        ways, share = self.ways.take(used), share[used]
         first = len(self.ends) < len(STYLES)
         allowed = self.huge if first or self.found is None else self.end
         copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
         given = (
             self.holds, ways.size, ways.giver, ways.taker, ways.latency, ways.lasts, ways.prepare,
-            ways.holds, ways.after, 1.0 / share[used] * share[used].max(), kept, begun, begin,
+            ways.holds, ways.after, share.max() / share, kept, begun, begin,
             int(self.rng.integers(2**31)), style, allowed, copies, start,
         )  # fmt: skip
-        if self.count * len(used) >= WATCHED_FROM:
+        if self.count * len(share) >= WATCHED_FROM:
             end = stoppable(self.control, in_proportion.at(self.count), *given)
         else:
             end = in_proportion.at(self.count)(*given, RUNNING)
@@ -134,11 +142,3 @@ class _Search:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:
             self.ends[even, style] = float(end) if end >= 0 else np.inf
-
-
-def _kept(ways: Occupation, copies: Any, start: Any) -> Any:
-    """Return the way, -1 for none, and the segment of every copy."""
-    count = int(max(ways.giver.max(), ways.taker.max(), copies[:, :2].max(initial=0))) + 1
-    number = np.full((count, count), -1)
-    number[ways.giver, ways.taker] = np.arange(len(ways.giver))
-    return np.column_stack([number[copies[:, 0], copies[:, 1]], copies[:, 2]])
