@@ -9,29 +9,33 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-from makespan.studio.orders import Answer, Order, Stop, Told
+from makespan.studio.orders import Answer, Order, Stop, Told, Warm
 
 
 class StandIn:
     """Does what the body of an order says."""
 
-    def __init__(self, most: float) -> None:
-        self._orders: SimpleQueue[Order] = SimpleQueue()
+    def __init__(self, most: float, nicer: int) -> None:
+        self.nicer = nicer
+        self._orders: SimpleQueue[Order | Warm] = SimpleQueue()
         self._stopped = threading.Event()
         self._stops = -1
 
-    def hear(self, message: Order | Stop) -> None:
-        if isinstance(message, Order):
-            self._orders.put(message)
-        else:
+    def hear(self, message: Order | Stop | Warm) -> None:
+        if isinstance(message, Stop):
             self._stops = message.number
             self._stopped.set()
+        else:
+            self._orders.put(message)
 
     def run(self, tell: Callable[[Any], None]) -> None:
         tell(Told("ready", None))
-        tell(Told("warm", None))
         while True:
             order = self._orders.get()
+            if isinstance(order, Warm):
+                time.sleep(0.1)
+                tell(Told("warm", None))
+                continue
             if self._stops != order.number:
                 self._stopped.clear()
             word, _, number = order.body.decode().partition(" ")
@@ -53,11 +57,12 @@ class StandIn:
                 time.sleep(60)
             elif word == "exits":
                 os._exit(3)
-            tell(Answer(200, f"{os.getpid()} {self._stopped.is_set()}".encode()))
+            words = (os.getpid(), self._stopped.is_set(), self.nicer)
+            tell(Answer(200, " ".join(map(str, words)).encode()))
 
 
 class Failing:
     """Does not even begin."""
 
-    def __init__(self, most: float) -> None:
+    def __init__(self, most: float, nicer: int) -> None:
         raise SystemExit("not today")

@@ -28,6 +28,15 @@ def within(use: Callable[[Pool], Awaitable[Any]], size: int = 1, **options: Any)
     return asyncio.run(main())
 
 
+async def warm(pool: Pool) -> None:
+    """Wait until all are warm, which they become one after another."""
+    until = time.monotonic() + 60
+    while not all(place.warm for place in pool._places):
+        assert sum(place.warming for place in pool._places) <= 1
+        assert time.monotonic() < until
+        await asyncio.sleep(0.01)
+
+
 def error(answer: Answer) -> str:
     text: str = json.loads(answer.content)["error"]
     return text
@@ -149,6 +158,24 @@ def test_slow_orders_leave_a_process_to_quick_ones() -> None:
     quick, done = within(use, size=2)
     assert quick.status == 200
     assert done == 0
+
+
+def test_slow_orders_give_way() -> None:
+    """To the server, and to the process that is kept for quick ones; not where there is one."""
+
+    async def use(pool: Pool) -> list[bytes]:
+        await warm(pool)
+        found = [await pool.answer("", b"nothing", slow=slow) for slow in (True, False)]
+        return [answer.content.split()[2] for answer in found]
+
+    assert within(use, size=2) == [str(pools.NICER).encode(), b"0"]
+    assert within(use) == [b"0", b"0"]
+
+
+def test_processes_get_warm_in_turn() -> None:
+    """So that one at least answers at once, and finds what the others have compiled."""
+
+    within(warm, size=3)
 
 
 def test_a_full_queue_refuses() -> None:

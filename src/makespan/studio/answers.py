@@ -60,9 +60,10 @@ def solve(request: Mapping[str, Any], task: Task) -> Answer:
     for name in {"problem", "control", "method"} & asked.options.keys():
         raise MethodError(f"options: no method has an option {name!r}")
     result = solve_controlled(asked.stated(), control, method=asked.method, **asked.options)
+    task.go_on()
     answer = result_as_dict(result)
     if asked.view and result.schedule is not None:
-        answer["view"] = _view([result], diagrams=asked.diagrams)
+        answer["view"] = _view([result], task, diagrams=asked.diagrams)
     return found(answer)
 
 
@@ -86,7 +87,7 @@ def compare(request: Mapping[str, Any], task: Task) -> Answer:
     answer = comparison.as_dict()
     if asked.view:
         plans = [comparison.results[row.method] for row in comparison.rows if row.makespan]
-        answer["view"] = _view(plans[:COMPARED]) if plans else None
+        answer["view"] = _view(plans[:COMPARED], task) if plans else None
     return found(answer)
 
 
@@ -108,7 +109,7 @@ def check(request: Mapping[str, Any], task: Task) -> Answer:
     answer = report.as_dict()
     if asked.view:
         try:
-            answer["view"] = _view([plan], stated)
+            answer["view"] = _view([plan], task, stated)
         except MakespanError:  # what the referee says is the answer, whether it can be drawn or not
             answer["view"] = None
     return found(answer)
@@ -184,13 +185,17 @@ def _verdict(verdict: Applicability) -> dict[str, Any]:
 
 
 def _view(
-    plans: list[Any], stated: Problem | None = None, *, diagrams: bool = True
+    plans: list[Any], task: Task, stated: Problem | None = None, *, diagrams: bool = True
 ) -> dict[str, Any]:
     """Return what the script of a page draws plans from, on one axis of time."""
     from makespan.drawing.page.html import page_data
     from makespan.flow.pictures.page import chart
 
-    charts = [chart(plan, stated, diagrams=diagrams) for plan in plans]
+    charts = []
+    for plan in plans:
+        task.go_on()
+        charts.append(chart(plan, stated, diagrams=diagrams))
+    task.go_on()
     return page_data(charts)
 
 

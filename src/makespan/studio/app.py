@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from makespan.flow.answer import as_json
 from makespan.studio.examples import examples
 from makespan.studio.guard import HEADERS, Guard, headers_of
-from makespan.studio.orders import Answer, refused
+from makespan.studio.orders import GONE, Answer, refused
 from makespan.studio.page import assets
 from makespan.studio.pool import Pool
 
@@ -33,7 +33,6 @@ POSTED = ("problem", "solve", "compare", "check", "methods", "save", "exercise")
 """Which answers are asked for by a document."""
 CLIENT = "x-client"
 LONGEST_NAME = 100  # characters of a client's name
-GONE = Answer(499, b"")  # nobody reads this
 
 
 def application(pool: Pool, guard: Guard) -> ASGIApp:

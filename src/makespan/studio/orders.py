@@ -19,6 +19,11 @@ class Stop(NamedTuple):
     """Come to an end with the order of this number, with the best that is known."""
 
     number: int
+    left: bool = False  # nobody waits for the answer any more
+
+
+class Warm(NamedTuple):
+    """Use what answers need for the first time, while there is nothing else to do."""
 
 
 class Told(NamedTuple):
@@ -35,6 +40,10 @@ class Answer(NamedTuple):
     content: bytes
     media: str = "application/json"
     name: str | None = None  # of the file that it is to be saved as
+
+
+GONE = Answer(499, b"")
+"""Nobody reads this."""
 
 
 def refused(status: int, message: str, **more: Any) -> Answer:

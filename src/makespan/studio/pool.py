@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from makespan.core.system import memory
 from makespan.core.system.children import Child, own_folder
-from makespan.studio.orders import Answer, Order, Stop, Told, refused
+from makespan.studio.orders import Answer, Order, Stop, Told, Warm, refused
 from makespan.studio.worker import Worker
 
 WAITING = 64
@@ -26,6 +26,7 @@ STARTUP = 120.0  # seconds that compiling and importing may take beside that
 PATIENCE = 5.0  # seconds for a process to come to an end when it was asked to
 WATCH = 0.1  # seconds between two looks at the processes
 FAILURES = 3  # processes that end before they are ready, until no more are started
+NICER = 10  # by what those are nicer, in the system's count, that take what is slow
 SHARE = 0.6  # of the memory that is free, for all processes together
 LARGEST = 4 * 2**30  # bytes that one may hold
 ENDING = "the server is ending"
@@ -52,13 +53,16 @@ class _Job:
 
 
 class _Place:
-    """Where one process is, and what it is at."""
+    """Where one process is, and what it is at.
 
-    def __init__(self, folder: Path, slot: int) -> None:
-        self.errors = folder / f"errors{slot}"
+    ``kept`` says whether it is for quick orders alone: it gives way to nobody, the others to it.
+    """
+
+    def __init__(self, folder: Path, slot: int, *, kept: bool) -> None:
+        self.errors, self.kept = folder / f"errors{slot}", kept
         self.child: Child
         self.job: _Job | None = None
-        self.ready = self.warm = False
+        self.ready = self.warm = self.warming = False
 
     def allows(self, seconds: float) -> float:
         """Return when these seconds, and what first uses may take, will be over."""
@@ -77,7 +81,8 @@ class Pool:
     waiting
         Orders that may wait; more are refused.
     make
-        Makes what a process is there for, from the bytes that it may hold.
+        Makes what a process is there for, from the bytes that it may hold, and by how much nicer
+        it is than this process.
 
     An asynchronous context manager, of one event loop.
     """
@@ -88,7 +93,7 @@ class Pool:
         *,
         most: float | None = None,
         waiting: int = WAITING,
-        make: Callable[[float], Any] = Worker,
+        make: Callable[[float, int], Any] = Worker,
     ) -> None:
         self.size, self.waiting, self.make = size, waiting, make
         self.most = most or min(LARGEST, SHARE * memory.available() / size)
@@ -100,7 +105,10 @@ class Pool:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._folder = own_folder()
-        self._places = [_Place(Path(self._folder.name), slot) for slot in range(self.size)]
+        folder, several = Path(self._folder.name), self.size > 1
+        self._places = [
+            _Place(folder, slot, kept=several and slot == 0) for slot in range(self.size)
+        ]
         for place in self._places:
             self._start(place)
         self._watching = asyncio.create_task(self._watch())
@@ -138,7 +146,7 @@ class Pool:
         told
             Called with what is told of its progress.
         slow
-            Whether this may take long: one process is left to what is not slow.
+            Whether this may take long: one process is kept for what is not slow.
         """
         for job in self._jobs() if client is not None else ():
             if job.client == client:
@@ -190,13 +198,13 @@ class Pool:
         job.stopped = True
         for place in self._places:
             if place.job is job:
-                place.child.send(Stop(job.order.number))
+                place.child.send(Stop(job.order.number, job.left))
                 job.until = min(job.until, place.allows(PATIENCE))
 
     def _turn(self) -> None:
-        """Give those who are free what waits."""
-        for place in self._places:
-            job = self._next() if place.ready and place.job is None else None
+        """Give those who are free what waits; those that are getting warm as the last."""
+        for place in sorted(self._places, key=lambda place: place.warming):
+            job = self._next(place) if place.ready and place.job is None else None
             if job is not None:
                 self._queue.remove(job)
                 place.job, job.until = job, place.allows(READING)
@@ -204,20 +212,27 @@ class Pool:
                 if job.stopped:  # while it waited
                     place.child.send(Stop(job.order.number))
 
-    def _next(self) -> _Job | None:
-        """Return what waits longest, of what may begin."""
-        slow = sum(place.job is not None and place.job.slow for place in self._places)
-        room = slow < max(1, self.size - 1)
-        return next((job for job in self._queue if room or not job.slow), None)
+    def _next(self, place: _Place) -> _Job | None:
+        """Return what waits longest, of what may begin there."""
+        return next((job for job in self._queue if not (place.kept and job.slow)), None)
+
+    def _warm(self) -> None:
+        """Let one get warm at a time: what it compiles, the next finds; the others may answer."""
+        cold = [place for place in self._places if place.ready and not place.warm]
+        if cold and not any(place.warming for place in cold):
+            cold[0].warming = True
+            cold[0].child.send(Warm())
 
     def _start(self, place: _Place) -> None:
-        place.ready, place.warm, place.job = False, False, None
+        place.ready = place.warm = place.warming = False
+        place.job = None
 
         def arrived(child: Child, message: Any) -> None:  # in a thread of its own
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._arrived, place, child, message)
 
-        place.child = Child(partial(self.make, self.most), arrived, place.errors)
+        nicer = 0 if place.kept or self.size == 1 else NICER
+        place.child = Child(partial(self.make, self.most, nicer), arrived, place.errors)
 
     def _arrived(self, place: _Place, child: Child, message: Any) -> None:
         if child is not place.child or place not in self._places:
@@ -230,8 +245,10 @@ class Pool:
                 place.job = None
         elif message.what == "ready":
             place.ready, self.failures = True, 0
+            self._warm()
         elif message.what == "warm":
-            place.warm = True
+            place.warm, place.warming = True, False
+            self._warm()
         elif place.job is not None:
             self._note(place, place.job, message)
         self._turn()

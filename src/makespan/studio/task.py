@@ -13,6 +13,10 @@ from makespan.studio.orders import Order, Told
 OFTEN = 0.1  # seconds between two words about progress
 
 
+class Left(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class Task:
     """What an answer is made with: controls that end when nobody waits any more, and progress.
 
@@ -26,15 +30,21 @@ class Task:
 
     def __init__(self, order: Order, tell: Callable[[Any], None]) -> None:
         self.order, self.tell = order, tell
-        self.stopped = False
+        self.stopped = self.left = False
         self._control: Control | None = None
         self._told = 0.0
 
-    def stop(self) -> None:
-        """Come to an end; called from another thread."""
+    def stop(self, *, left: bool = False) -> None:
+        """Come to an end, for nobody any more where they ``left``; called from another thread."""
         self.stopped = True
+        self.left = self.left or left
         if self._control is not None:
             self._control.interrupted = True
+
+    def go_on(self) -> None:
+        """Raise :class:`Left` where what is still to do is for nobody any more."""
+        if self.left:
+            raise Left
 
     def limit(self, seconds: float) -> None:
         """Say how long this may take."""

@@ -13,8 +13,8 @@ from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import close_files
 from makespan.core.system import memory
 from makespan.studio import answers
-from makespan.studio.orders import Answer, Order, Stop, Told, refused
-from makespan.studio.task import Task
+from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
+from makespan.studio.task import Left, Task
 from makespan.studio.warming import warming
 
 SPACE = 4 * 2**30
@@ -26,12 +26,16 @@ DONE = object()
 
 
 class Worker:
-    """Answers orders within ``most`` bytes; no file is read or written."""
+    """Answers orders within ``most`` bytes, that much ``nicer`` than the server to who else works
+    here; no file is read or written.
+    """
 
-    def __init__(self, most: float) -> None:
-        self._orders: SimpleQueue[Order] = SimpleQueue()
+    def __init__(self, most: float, nicer: int) -> None:
+        self._orders: SimpleQueue[Order | Warm] = SimpleQueue()
         self._task: Task | None = None
-        self._stopped = -1
+        self._stop: Stop | None = None
+        if hasattr(os, "nice"):
+            os.nice(nicer)
         close_files()
         os.environ[memory.VARIABLE] = repr(PART * most / 1e9)
         with contextlib.suppress(ImportError, ValueError, OSError):
@@ -40,20 +44,24 @@ class Worker:
             space = int(most) + SPACE
             resource.setrlimit(resource.RLIMIT_AS, (space, space))
 
-    def hear(self, message: Order | Stop) -> None:
+    def hear(self, message: Order | Stop | Warm) -> None:
         """Take an order, or end one."""
-        if isinstance(message, Order):
+        if not isinstance(message, Stop):
             self._orders.put(message)
             return
-        self._stopped = message.number
-        task = self._task
-        if task is not None and task.order.number == message.number:
-            task.stop()
+        self._stop = message
+        self._heed(self._task)
+
+    def _heed(self, task: Task | None) -> None:
+        """End what is to be ended, whichever was heard first, its order or its end."""
+        stop = self._stop
+        if task is not None and stop is not None and task.order.number == stop.number:
+            task.stop(left=stop.left)
 
     def run(self, tell: Callable[[Any], None]) -> None:
-        """Answer what comes; while nothing does, use what answers will need for the first time."""
+        """Answer what comes; while nothing does, get warm where that is asked for."""
         tell(Told("ready", None))
-        cold: Iterator[None] | None = warming()
+        cold: Iterator[None] | None = None
         while True:
             try:
                 order = self._orders.get(block=cold is None)
@@ -62,9 +70,11 @@ class Worker:
                     cold = None
                     tell(Told("warm", None))
                 continue
+            if isinstance(order, Warm):
+                cold = warming()
+                continue
             task = self._task = Task(order, tell)
-            if self._stopped == order.number:
-                task.stop()
+            self._heed(task)
             tell(_answered(task))
             self._task = None
 
@@ -79,6 +89,8 @@ def _answered(task: Task) -> Answer:
         if len(answer.content) > LARGEST:
             return refused(413, f"the answer would be larger than {LARGEST // 2**20} MiB, the most")
         return answer
+    except Left:
+        return GONE
     except MemoryError:
         return refused(413, "there is not enough memory for this request")
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from tests.browser import started
-from tests.studio.page.test_play import begin, fill, planned, press
+from tests.studio.page.test_play import CALM, begin, fill, planned, press
 
 FRONT = """kind = "partition"
 tasks = 4
@@ -49,7 +49,7 @@ def test_one_more_machine(browser):
 def test_the_front_is_clicked(browser):
     """A point of the front shows its plan."""
     browser.do(lambda page: page.fill("#toml", FRONT))
-    browser.wait("document.querySelectorAll('[data-point][tabindex]').length > 2")
+    browser.wait(f"document.querySelectorAll('[data-point][tabindex]').length > 2 && {CALM}")
     before = browser.value("makespan.plans[0].busy")
     browser.do(lambda page: page.locator("[data-point][tabindex]").last.dispatch_event("click"))
     browser.settle()
@@ -59,7 +59,7 @@ def test_the_front_is_clicked(browser):
 def test_steps_are_played(browser):
     """The player of the page of a plan goes through the steps."""
     browser.do(lambda page: page.select_option("#kind", "taskgraph"))
-    browser.wait("makespan.plans[0].steps.length > 1")
+    browser.wait(f"makespan.plans[0].steps.length > 1 && {CALM}")
     browser.do(lambda page: page.locator("body").press("ArrowRight"))
     assert browser.value("makespan.plans[0].player.at") == 1
 

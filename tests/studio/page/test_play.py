@@ -13,6 +13,7 @@ from tests.browser import Browser
 
 NEW = "makespan.outcome.result?.kind === %s && !document.body.classList.contains('waiting')"
 OPTIMAL = "document.getElementById('verdict').textContent.startsWith('Optimal')"
+CALM = "!makespan.outcome.busy"  # no other plan will take the place of that on screen
 DROP = """([text, cell]) => {
   const data = new DataTransfer();
   data.setData('text/plain', text);

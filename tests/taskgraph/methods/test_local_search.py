@@ -136,6 +136,22 @@ def test_local_search_is_never_worse_and_mostly_better() -> None:
 
 
 @pytest.mark.kernels
+def test_local_search_looks_at_the_clock_often() -> None:
+    """Every few million steps, some hundredths of a second: a short limit ends it, too."""
+
+    class Watched(Control):
+        looks = 0
+
+        def expired(self) -> bool:
+            self.looks += 1
+            return super().expired()
+
+    problem, control, moves = whole(1, 100, 1.0), Watched(), 30_000
+    local_search(problem, control, moves=moves)
+    steps = moves * (len(problem.dag) + len(problem.dag.source))
+    assert steps / control.looks < 4_000_000
+
+
 def test_local_search_compiled_equals_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiled loop makes the same moves as its plain twin."""
     problem = TaskGraph(generators.layered(50, ccr=2.0, rng=3), Network([1.0, 2.0], cores=[1, 2]))

@@ -38,7 +38,7 @@ from makespan.taskgraph.timing import machine_of_tasks
 TINY = 40
 FEW, MANY = 2_000, 500_000
 MAX_STEPS = 200_000_000
-SLICE = 20_000_000
+SLICE = 2_000_000
 MIN_REACH, MAX_REACH = 0.003, 0.1
 REACH_SAMPLED = 0.006
 """By which share a plan may get longer at first where many scenarios give its value."""
