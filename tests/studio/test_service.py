@@ -70,6 +70,19 @@ def test_methods_are_compared(client: httpx.Client) -> None:
     assert set(client.post("/api/methods", json={}).json()) >= {"divisible", "taskgraph"}
 
 
+def test_what_other_costs_would_change(client: httpx.Client) -> None:
+    """Rates and one machine more, of the plan that is sent; a sentence of kinds without."""
+    asked = {"problem": EXAMPLES["star"], "time_limit": 1}
+    result = client.post("/api/solve", json=asked).json()
+    found = client.post("/api/sensitivity", json={"result": result, "time_limit": 1}).json()
+    assert found["value"] == result["makespan"]
+    assert {rate["cost"] for rate in found["rates"]} >= {"load", "send.per_unit"}
+    assert found["additions"]
+    result = client.post("/api/solve", json={"problem": EXAMPLES["graph"]}).json()
+    words = error(client.post("/api/sensitivity", json={"result": result}), 422)
+    assert "have no answer to what if" in words
+
+
 def test_a_wrong_plan_is_explained(client: httpx.Client) -> None:
     """By the referee's sentences; the plan can be drawn as it is."""
     plan = {

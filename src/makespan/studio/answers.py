@@ -19,6 +19,7 @@ from makespan.flow.files.schema import schema as schema_of_kind
 from makespan.flow.kinds import KINDS
 from makespan.flow.methods import methods as methods_for
 from makespan.flow.result import Result
+from makespan.flow.sensitivity import sensitivity as sensitivity_of
 from makespan.flow.solve import solve_controlled
 from makespan.studio.exercises import read_exercise
 from makespan.studio.orders import Answer
@@ -30,6 +31,7 @@ from makespan.studio.requests import (
     MethodsRequest,
     ProblemRequest,
     SaveRequest,
+    SensitivityRequest,
     SolveRequest,
     bounded,
     one_of,
@@ -113,6 +115,15 @@ def check(request: Mapping[str, Any], task: Task) -> Answer:
         except MakespanError:  # what the referee says is the answer, whether it can be drawn or not
             answer["view"] = None
     return found(answer)
+
+
+def sensitivity(request: Mapping[str, Any], task: Task) -> Answer:
+    """Say what a plan gains or loses by other costs, and by one machine more."""
+    asked = validated(SensitivityRequest, request)
+    task.limit(asked.time_limit)
+    plan = result_from(asked.result)
+    known = sensitivity_of(plan, machines=asked.machines, time_limit=asked.time_limit)
+    return found(known.as_dict())
 
 
 def methods(request: Mapping[str, Any], task: Task) -> Answer:
@@ -216,6 +227,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any], Task], Answer]] = {
     "solve": solve,
     "compare": compare,
     "check": check,
+    "sensitivity": sensitivity,
     "methods": methods,
     "exercise": exercise,
     "save": save,

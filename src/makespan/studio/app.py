@@ -26,10 +26,12 @@ LARGEST = 8 * 2**20
 """Bytes of a request."""
 ARRIVING = 30.0  # seconds for a request to arrive
 LOOKED_AT = 2**18  # bytes up to which a request is looked into before a process reads it
+SLOW = ("solve", "compare", "sensitivity")
+"""Which of them have a limit."""
 QUICK = 1.0
 """Seconds that a limit may be for a request to be quick."""
 EVENTS = "text/event-stream"
-POSTED = ("problem", "solve", "compare", "check", "methods", "save", "exercise")
+POSTED = ("problem", "solve", "compare", "check", "sensitivity", "methods", "save", "exercise")
 """Which answers are asked for by a document."""
 CLIENT = "x-client"
 LONGEST_NAME = 100  # characters of a client's name
@@ -119,7 +121,7 @@ def _asking(pool: Pool, what: str) -> Endpoint:
 
 def _is_slow(what: str, body: bytes) -> bool:
     """Whether a request may take long, by the limit in it."""
-    if what not in ("solve", "compare") or len(body) > LOOKED_AT:
+    if what not in SLOW or len(body) > LOOKED_AT:
         return len(body) > LOOKED_AT
     try:
         return not json.loads(body)["time_limit"] <= QUICK

@@ -16,6 +16,7 @@ from makespan.studio.requests import (
     MethodsRequest,
     ProblemRequest,
     SaveRequest,
+    SensitivityRequest,
     SolveRequest,
 )
 
@@ -37,6 +38,7 @@ REQUESTS: dict[str, tuple[type[Form], str]] = {
     "solve": (SolveRequest, "The result, as files have it"),
     "compare": (CompareRequest, "A row for each method, the best first"),
     "check": (CheckRequest, "What the referee says"),
+    "sensitivity": (SensitivityRequest, "Rates of costs, and what one machine more brings"),
     "methods": (MethodsRequest, "The methods, and why each applies or not"),
     "save": (SaveRequest, "The file"),
     "exercise": (ExerciseRequest, "The exercise, with its problem as files have it"),

@@ -88,6 +88,14 @@ class CheckRequest(Form):
     view: bool = False
 
 
+class SensitivityRequest(Form):
+    """A result, and the machines that are asked about; all where none are named."""
+
+    result: dict[str, Any]
+    machines: list[str] | None = None
+    time_limit: Limit = USUAL
+
+
 class ExerciseRequest(Form):
     """The text of an exercise."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
+import csv
+import subprocess
+import sys
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
+from makespan import check, read_problem, read_result
 from tests.browser import started
 from tests.studio.page.test_play import CALM, begin, fill, planned, press
 
@@ -78,21 +82,83 @@ def test_a_link_carries_the_problem(browser, address):
     assert all("17" not in one.partition("#")[0].removeprefix(address) for one in browser.requests)
 
 
-def test_files_to_take_away(browser):
-    """Each is saved under a name of its kind."""
+def test_rates_of_costs(browser):
+    """A star: the load of a second more, and a worker more like each."""
+    begin(browser, "divisible")
+    fill(browser, "Load, units", "3")
+    planned(browser, 6)
+    press(browser, "What if…")
+    browser.wait("document.querySelector('#whatif .table tbody tr') !== null")
+    rates = browser.value(
+        "[...document.querySelectorAll('#whatif .table tbody tr')].map((row) => row.textContent)"
+    )
+    assert rates[0] == "the problem+2"  # a unit is sent and computed in a second each
+    assert rates[1].startswith("P1")
+    press(browser, "Keep one more like P1")
+    browser.wait("makespan.state.problem.platform.workers.length === 2")
+    planned(browser, 4)  # a + a = 3 + b and a + b = 3
+
+
+def test_files_to_take_away(browser, tmp_path):
+    """Each is saved under a name of its kind, and opens as what it is."""
     begin(browser, "independent")
     planned(browser, 1)
+    browser.wait(CALM)
     press(browser, "Take away…")
 
     def saved(page, name):
         with page.expect_download() as download:
-            page.locator("#away button", has_text=name).first.click()
-        return download.value.suggested_filename, download.value.path().read_bytes()
+            page.locator("#away").get_by_role("button", name=name, exact=True).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
 
-    name, content = browser.do(lambda page: saved(page, "TOML"))
-    assert (name, tomllib.loads(content.decode())["kind"]) == ("problem.toml", "independent")
-    name, content = browser.do(lambda page: saved(page, "JSON"))
-    assert (name, json.loads(content)["makespan"]) == ("result.json", 1)
+    def taken(title):
+        return browser.do(lambda page: saved(page, title))
+
+    assert read_problem(taken("The problem as a file")).machines == ("M1",)
+    assert check(read_result(taken("The result as a file"))).makespan == 1
+    svg = taken("The chart as a drawing")
+    assert (svg.name, ElementTree.parse(svg).getroot().tag) == (
+        "plan.svg",
+        "{http://www.w3.org/2000/svg}svg",
+    )
+    with Image.open(taken("The chart as an image")) as image:
+        assert image.format == "PNG"
+        assert min(image.size) > 100
+    pdf = taken("The chart to print").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert b"%%EOF" in pdf[-20:]
+    rows = list(csv.DictReader(taken("The activities as a table").read_text().splitlines()))
+    assert [row["machine"] for row in rows] == ["M1"]
+    page = taken("A page that needs nothing but a browser")
+    with started() as other:
+        other.open(page)
+        assert other.value("makespan.plans[0].count") == 1
+        assert other.errors == []
+
+
+def test_lines_to_take_away(browser, tmp_path, address):
+    """The lines of Python run as they stand, and the link opens what it carries."""
+    begin(browser, "independent")
+    planned(browser, 1)
+    press(browser, "Take away…")
+    shown = "document.querySelector('#shown textarea')?.value ?? ''"
+    press(browser, "Python that solves this problem")
+    browser.wait(f"{shown}.includes('solve(')")
+    (tmp_path / "again.py").write_text(browser.value(shown))
+    told = subprocess.run(
+        [sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "makespan" in told.stdout
+    assert (tmp_path / "plan.html").exists()
+    press(browser, "A link that carries the problem")
+    browser.wait(f"{shown}.startsWith('{address}')")
+    link = browser.value(shown)
+    browser.do(lambda page: page.goto("about:blank"))
+    browser.open(link)
+    browser.wait("makespan.state.problem?.kind === 'independent'")
+    planned(browser, 1)
 
 
 @pytest.mark.parametrize("dark", [False, True])

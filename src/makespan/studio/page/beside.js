@@ -6,10 +6,12 @@ import { post } from "./api.js";
 import { button } from "./fields.js";
 import { KINDS } from "./kinds.js";
 import { asked, outcome, solve } from "./solving.js";
-import { edit, put, state } from "./state.js";
+import { edit, state } from "./state.js";
 
 const MOST = 4; // plans under each other
 const MOST_TRIED = 8; // machines that are doubled
+const MOST_RATES = 20; // machines whose rates are listed
+const WHATIF = 3; // seconds for all of them together
 const part = (name) => document.getElementById(name);
 let known = [];
 let waiting = null;
@@ -74,42 +76,92 @@ function showChoice() {
   part("methods").replaceChildren(element("p", `Two to ${MOST} methods under each other, on one time axis:`), ways);
 }
 
-// The same problem with one more of each machine in turn: what the makespan becomes.
+// What other costs change, and one more of each machine in turn.
 async function tryMore() {
   const home = part("whatif");
+  const { result } = outcome;
   const kind = KINDS[state.problem.kind];
   const machines = kind.machinesOf(state.problem).slice(0, MOST_TRIED);
-  const before = outcome.result?.makespan;
-  if (!machines.length || typeof before !== "number") {
-    home.replaceChildren(element("p", "One more machine can be tried where the form lists machines and there is a plan."));
+  if (!result?.schedule || typeof result.makespan !== "number") {
+    home.replaceChildren(element("p", "What if is asked of a plan, and there is none."));
     return;
   }
   const table = element("table");
-  const caption = element("caption", `With one more ${kind.one}:`);
-  table.append(caption);
+  table.append(element("caption", `With one more ${kind.one}:`));
   home.replaceChildren(table);
+  let known = null;
+  try {
+    known = await post("/api/sensitivity", { result, time_limit: WHATIF }, undefined, "whatif");
+  } catch (error) {
+    if (error.status === 409) return;
+    if (error.status !== 422) return home.replaceChildren(element("p", error.message));
+  }
+  if (known?.additions.length) addKnown(table, known, machines);
+  else if (machines.length) await tryEach(table, machines, result.makespan);
+  else table.replaceChildren(element("caption", "One more machine can be tried where the form lists machines."));
+  if (known?.rates.length) home.append(ratesOf(known));
+  for (const note of known?.notes ?? []) home.append(element("p", note, "hint"));
+}
+
+const brief = (value) => written(Number(value.toPrecision(6)));
+
+// A machine, what is reached with one more like it, and a way to keep that.
+function addLine(table, index, name, value, before) {
+  const line = table.insertRow();
+  const change = (100 * (value - before)) / Math.abs(before);
+  line.append(
+    element("th", `like ${name}`),
+    element("td", brief(value), "number"),
+    element("td", !(Math.abs(change) >= 0.005) ? "no change" : `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)} %`, "number"),
+  );
+  line.insertCell().append(button("Keep", () => {
+    edit((problem) => KINDS[problem.kind].grown(problem, index), { shape: true });
+    close("whatif", "more");
+  }, `Keep one more like ${name}`));
+}
+
+function addKnown(table, { additions, value }, machines) {
+  for (const addition of additions.slice(0, MOST_TRIED)) {
+    const index = Math.max(0, machines.indexOf(addition.machine));
+    if (addition.value !== null) addLine(table, index, machines[index] ?? addition.machine, addition.value, value);
+  }
+}
+
+// The same of a kind that is solved anew here, machine by machine.
+async function tryEach(table, machines, before) {
   for (const [index, name] of machines.entries()) {
     const problem = structuredClone(state.problem);
-    kind.grown(problem, index);
-    const line = table.insertRow();
-    line.append(element("th", `like ${name}`));
+    KINDS[problem.kind].grown(problem, index);
     try {
       const { makespan } = await post("/api/solve", { ...asked(problem), time_limit: 0.5 }, undefined, "whatif");
-      const change = (100 * (makespan - before)) / before;
-      line.append(
-        element("td", `${written(Number(makespan.toPrecision(6)))} s`, "number"),
-        element("td", Math.abs(change) < 0.005 ? "no change" : `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)} %`, "number"),
-      );
-      const cell = line.insertCell();
-      cell.append(button("Keep", () => {
-        put(problem, "shape");
-        close("whatif", "more");
-      }, `Keep one more like ${name}`));
+      addLine(table, index, name, makespan, before);
     } catch (error) {
       if (error.status === 409) return;
-      line.append(element("td", error.message));
+      const line = table.insertRow();
+      line.append(element("th", `like ${name}`), element("td", error.message));
     }
   }
+}
+
+// A row for each machine, a column for each of its costs: by how much the plan changes per unit more.
+function ratesOf({ rates, objective }) {
+  const costs = [...new Set(rates.map(({ cost }) => cost))];
+  const table = element("table");
+  table.append(element("caption", `Change of the ${objective} for one unit more of:`));
+  const head = table.createTHead().insertRow();
+  for (const word of ["", ...costs]) head.append(element("th", word));
+  const body = table.createTBody();
+  for (const machine of [...new Set(rates.map((rate) => rate.machine))].slice(0, MOST_RATES)) {
+    const line = body.insertRow();
+    line.append(element("th", machine ?? "the problem"));
+    for (const cost of costs) {
+      const rate = rates.find((one) => one.machine === machine && one.cost === cost);
+      line.append(element("td", rate ? `${rate.change < 0 ? "−" : "+"}${brief(Math.abs(rate.change))}` : "", "number"));
+    }
+  }
+  const box = element("div", undefined, "table");
+  box.append(table);
+  return box;
 }
 
 export function close(drawer, opener) {

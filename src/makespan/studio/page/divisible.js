@@ -31,10 +31,22 @@ function costColumn(list, name, key, what, title, { slide = false, empty = "0" }
   return { name, title, key, get, put: setPart(key, what), empty, ...(slide ? { slider: reach(list, get) } : {}) };
 }
 
+// Fields of a cost that stands alone: the one of a unit, and the fixed one where there is any.
+function costEntries(problem, label, path, options) {
+  const owner = (one) => path.slice(0, -1).reduce((part, name) => (part[name] ??= {}), one);
+  const field = (what, name, more) => entry(name, path, {
+    ...more,
+    get: (one) => part(path.at(-1), what)(at(one, path.slice(0, -1)) ?? {}),
+    put: (one, value) => setPart(path.at(-1), what)(owner(one), value),
+  });
+  const fixed = at(problem, path)?.fixed !== undefined;
+  return [field("per_unit", `${label}, s/unit`, options), ...(fixed ? [field("fixed", `${label}, s`, { empty: "0" })] : [])];
+}
+
 const plain = (name, key, title, empty = "") => ({
   name, title, key, empty,
   get: (worker) => worker[key],
-  put: (worker, value) => (value === undefined ? delete worker[key] : (worker[key] = value)),
+  put: (worker, value) => (value === undefined || value === "" ? delete worker[key] : (worker[key] = value)),
 });
 
 // A name may be empty while it is typed; who names it follows.
@@ -115,10 +127,8 @@ export function divisible(problem) {
     group(isTree ? "Tree" : platform.topology === "bus" ? "Bus" : "Star",
       row(
         choice("Topology", ["platform", "topology"], [["star", "star"], ["bus", "bus"], ["tree", "tree"]], { shape: true, put: reshape }),
-        ...(platform.topology === "bus" ? [entry("Bus, s/unit", ["platform", "send"], { slider: reach([platform], part("send", "per_unit")) })] : []),
-        ...(isTree || typeof root === "string" ? [] : [
-          entry("Master computes, s/unit", ["platform", "master", "compute"], { empty: "not at all" }),
-        ]),
+        ...(platform.topology === "bus" ? costEntries(problem, "Bus", ["platform", "send"], { slider: reach([platform], part("send", "per_unit")) }) : []),
+        ...(isTree || typeof root === "string" ? [] : costEntries(problem, "Master computes", ["platform", "master", "compute"], { empty: "not at all" })),
       ),
       workers,
       further("Fixed costs, memory, returns, prices", isUsed, details),
@@ -156,4 +166,4 @@ export function grown(problem, index) {
   list.push({ ...structuredClone(list[index]), name: fresh(list, "P") });
 }
 
-export const machinesOf = (problem) => (problem.platform.columns ? [] : problem.platform[home(problem)].map((one) => one.name));
+export const machinesOf = (problem) => (problem.platform.columns ? [] : problem.platform[home(problem)].map(named.get));

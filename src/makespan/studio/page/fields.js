@@ -14,6 +14,9 @@ export function read(text) {
   return Number.isNaN(number) ? plain : number;
 }
 
+// What stands for a field that is left empty; null is infinity, which somebody typed.
+export const filled = (value, empty) => (value === undefined ? empty : value);
+
 export const shown = (value) => (value === null ? "inf" : value === undefined ? "" : String(value));
 
 function labelled(label, control, path, title) {

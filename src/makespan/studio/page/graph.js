@@ -1,7 +1,7 @@
 // A task graph as a drawing: tasks to drag, arrows to draw, both to weigh, by mouse and by keyboard.
 
 import { element } from "../drawing/facts.js";
-import { button, entry, row } from "./fields.js";
+import { button, entry, row, filled } from "./fields.js";
 import { edit, state } from "./state.js";
 import { freshTask, freshWork, names, removeTask, rename } from "./taskgraph.js";
 
@@ -231,7 +231,7 @@ export class Graph {
         ...(task.durations ? [] : [entry("Work", ["tasks", index, "work"], {
           slider: { min: 0, max: Math.max(10, 3 * (task.work ?? 1)), step: 0.5 },
           put: (one, value) => {
-            one.tasks[index].work = value ?? 0;
+            one.tasks[index].work = filled(value, 0);
             queueMicrotask(() => this.draw());
           },
         })]),
@@ -246,7 +246,7 @@ export class Graph {
         entry("Data", ["edges", edge, "size"], {
           slider: { min: 0, max: Math.max(10, 3 * (state.problem.edges[edge].size ?? 1)), step: 0.5 },
           put: (one, value) => {
-            one.edges[edge].size = value ?? 0;
+            one.edges[edge].size = filled(value, 0);
             queueMicrotask(() => this.draw());
           },
         }),

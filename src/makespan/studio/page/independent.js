@@ -1,6 +1,6 @@
 // The form of independent tasks: durations, on machines that are alike, faster or unrelated.
 
-import { entry, group, row, tick, choice } from "./fields.js";
+import { entry, group, row, tick, choice, filled } from "./fields.js";
 import { grid } from "./grid.js";
 import { edit } from "./state.js";
 
@@ -41,7 +41,7 @@ export function independent(problem) {
         get: (list) => list[machine],
         put: (list, value) => (list[machine] = value === undefined ? null : value),
       }))
-    : [{ name: "duration, s", get: (value) => value, put: (_, value, index, one) => (one.durations[index] = value ?? 0), slider: { min: 0, max: Math.max(10, ...problem.durations.filter(Number.isFinite)) * 1.5, step: 0.5 } }];
+    : [{ name: "duration, s", get: (value) => value, put: (_, value, index, one) => (one.durations[index] = filled(value, 0)), slider: { min: 0, max: Math.max(10, ...problem.durations.filter(Number.isFinite)) * 1.5, step: 0.5 } }];
   return [
     group("Machines",
       row(
@@ -51,7 +51,7 @@ export function independent(problem) {
       ),
       ...(kind === "uniform" ? [grid({
         label: "Speeds", path: ["speeds"], rows: (one) => one.speeds,
-        columns: [{ name: "machine", get: (_, index) => `M${index + 1}` }, { name: "speed", get: (value) => value, put: (_, value, index, one) => (one.speeds[index] = value ?? 1), slider: { min: 0.1, max: 10, log: true } }],
+        columns: [{ name: "machine", get: (_, index) => `M${index + 1}` }, { name: "speed", get: (value) => value, put: (_, value, index, one) => (one.speeds[index] = filled(value, 1)), slider: { min: 0.1, max: 10, log: true } }],
       })] : []),
     ),
     group("Tasks", grid({

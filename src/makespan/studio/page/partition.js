@@ -3,6 +3,7 @@
 import { choice, entry, further, group, row } from "./fields.js";
 import { grid } from "./grid.js";
 
+const MOST_COUNTS = 1000; // of a list that is written count by count
 const isTable = (one) => one.costs !== undefined || one.counts !== undefined;
 const isAffine = (one) => one.cost !== undefined;
 
@@ -22,11 +23,18 @@ function countsOf(problem) {
   return [...found].sort((a, b) => a - b);
 }
 
+// As a list from the first count on where it was one, else as counts with their times.
 function write(one, time, energy) {
-  const counts = [...new Set([...time.keys(), ...energy.keys()])].sort((a, b) => a - b);
-  for (const name of ["costs", "first", "time", "energy"]) delete one[name];
-  one.counts = counts;
-  one.time = counts.map((count) => time.get(count) ?? null);
+  let counts = [...new Set([...time.keys(), ...energy.keys()])].sort((a, b) => a - b);
+  const first = one.first ?? 0;
+  const isList = !one.counts && counts.length && counts[0] >= first && counts.at(-1) - first < MOST_COUNTS;
+  if (isList) counts = Array.from({ length: counts.at(-1) - first + 1 }, (_, index) => first + index);
+  for (const name of ["costs", "time", "energy"]) delete one[name];
+  if (!isList) {
+    delete one.first;
+    one.counts = counts;
+  }
+  one[isList ? "costs" : "time"] = counts.map((count) => time.get(count) ?? null);
   if (energy.size) one.energy = counts.map((count) => energy.get(count) ?? null);
 }
 
@@ -96,13 +104,16 @@ function addCount(problem) {
   }
 }
 
-const affine = (key, what) => ({
-  get: (one) => (typeof one[key] === "object" ? one[key][what] : what === "per_unit" ? one[key] : undefined),
+// A cost is a number, seconds per task, or a table of `fixed` and `per_unit`; with one, a resource has no table.
+const affine = (what) => ({
+  get: ({ cost }) => (typeof cost === "object" ? cost[what] : what === "per_unit" ? cost : undefined),
   put: (one, value) => {
-    const cost = typeof one[key] === "object" ? { ...one[key] } : { per_unit: one[key] };
+    if (value === undefined && !isAffine(one)) return;
+    const cost = typeof one.cost === "object" ? { ...one.cost } : { per_unit: one.cost };
     if (value === undefined) delete cost[what];
     else cost[what] = value;
-    one[key] = cost;
+    for (const name of ["costs", "counts", "first", "time", "energy"]) delete one[name];
+    one.cost = cost;
   },
 });
 
@@ -114,8 +125,8 @@ export function partition(problem) {
     columns: [
       { name: "name", key: "name", text: true, get: (one, index) => one.name ?? `R${index + 1}`, put: (one, value) => (one.name = value) },
       ...(problem.resources.some(isAffine) ? [
-        { name: "s per task", key: "cost", empty: "table", ...affine("cost", "per_unit"), slider: { min: 0.001, max: 100, log: true } },
-        { name: "s once", key: "cost", empty: "0", ...affine("cost", "fixed") },
+        { name: "s per task", key: "cost", empty: "table", ...affine("per_unit"), slider: { min: 0.001, max: 100, log: true } },
+        { name: "s once", key: "cost", empty: "0", ...affine("fixed") },
       ] : []),
       { name: "least", key: "lower", empty: "0", ...limits("lower") },
       { name: "most", key: "upper", empty: "all", ...limits("upper") },

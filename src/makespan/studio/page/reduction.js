@@ -1,6 +1,6 @@
 // The form of a collective: machines, segments, and what a message and a combination take.
 
-import { choice, entry, further, group, row, button } from "./fields.js";
+import { choice, entry, further, group, row, button, filled } from "./fields.js";
 import { grid } from "./grid.js";
 import { edit, state } from "./state.js";
 
@@ -15,6 +15,7 @@ function resize(problem, machines) {
     return;
   }
   const before = number(problem);
+  if (machines === before) return;
   const like = (machine) => Math.min(machine, before - 1);
   const every = Array.from({ length: machines }, (_, machine) => machine);
   if (Array.isArray(problem.machines)) problem.machines = every.map((machine) => problem.machines[machine] ?? `M${machine + 1}`);
@@ -34,7 +35,7 @@ function pairs(problem, name, label) {
       ...problem[name].map((_, to) => ({
         name: nameOf(problem, to), empty: "0",
         get: (list) => list[to],
-        put: (list, value) => (list[to] = value ?? 0),
+        put: (list, value) => (list[to] = filled(value, 0)),
       })),
     ],
   });
@@ -82,7 +83,7 @@ export function reduction(problem) {
     group("Times", ...times),
     ...(Array.isArray(problem.reduce) && combines ? [further("Combinations", true, grid({
       label: "Combinations", path: ["reduce"], rows: (one) => one.reduce,
-      columns: [{ name: "machine", get: (_, index) => nameOf(problem, index) }, { name: "s per segment", get: (value) => value, put: (_, value, index, one) => (one.reduce[index] = value ?? 0), slider: scale }],
+      columns: [{ name: "machine", get: (_, index) => nameOf(problem, index) }, { name: "s per segment", get: (value) => value, put: (_, value, index, one) => (one.reduce[index] = filled(value, 0)), slider: scale }],
     }))] : []),
   ];
 }
