@@ -143,7 +143,7 @@ def test_lines_to_take_away(browser, tmp_path, address):
     begin(browser, "independent")
     planned(browser, 1)
     press(browser, "Take away…")
-    shown = "document.querySelector('#shown textarea')?.value ?? ''"
+    shown = "(document.querySelector('#shown textarea')?.value ?? '')"
     press(browser, "Python that solves this problem")
     browser.wait(f"{shown}.includes('solve(')")
     (tmp_path / "again.py").write_text(browser.value(shown))
