@@ -154,7 +154,7 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
     needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
     source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; in "
-    "rounds as in the postal model of Bar-Noy and Kipnis 1994",
+    "rounds as in the postal model of Bar-Noy and Kipnis 1992",
 )
 def rarest_first(
     problem: Reduction,
@@ -177,7 +177,9 @@ def rarest_first(
     longer = control.remaining is not None and spreader.count > FEW_COPIES
     patience = PATIENCE if longer else 1
     share = patience * COPIES_IN_ALL // spreader.count
-    restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
+    rounds = _Rounds.of(problem, control) if spreader.count <= COPIES_IN_ROUNDS else None
+    most = MAX_RESTARTS if rounds is None else MAX_RESTARTS // 4
+    restarts = max(1, min(most, share)) if restarts is None else restarts
     rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
     for turn in range(max(1, restarts)):
@@ -186,7 +188,6 @@ def rarest_first(
             break
         if turn == len(STYLES) and spread.pays(spreader.count * restarts):
             spreader.loop = spread.compiled  # for many runs on a small problem
-    rounds = _Rounds.of(problem, control) if spreader.count <= COPIES_IN_ROUNDS else None
     for turn in range(max(0, rebuilds)):
         if spreader.end <= bound or control.expired():
             break
