@@ -110,6 +110,8 @@ class Journal:
                 if self.complete or self._added:
                     write_whole(self.path, self._converted())
                 if self.complete or not (self._added or self._found):
+                    if os.name == "nt":  # where nobody unlinks what is open
+                        self._file.close()
                     self.lines.unlink()
         finally:
             self._file.close()
