@@ -179,7 +179,7 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     ]
     if exact and all(map(_is_small, parts)):
         stages += [("rarest-first", FEW_RUNS), *((name, {}) for name in EXACT)]
-    stages.append(("rarest-first", {}))
+    stages += [("tree-packing", {}), ("rarest-first", {})]
     before = control.incumbent
     for name, budget in stages:
         method = find_method("reduction", name)
