@@ -71,7 +71,7 @@ def table(state: State) -> str:
         cells = (
             f"`{name}`",
             part_named(name).promise,
-            "<br>".join(tried),
+            "; ".join(tried),
             str(defects),
             str(state.open_defects(name)),
         )
@@ -94,8 +94,9 @@ def _by_method(state: State) -> list[str]:
     if not rows:
         return []
     columns = ("solved", "optimal", "infeasible")
-    lines = ["", f"| kind | method | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]
+    lines = ["", "<details markdown>", "<summary>Each method against enumeration</summary>", ""]
+    lines += [f"| kind | method | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]
     for (kind, method), counts in sorted(rows.items()):
         cells = " | ".join(f"{counts[column]:,}" for column in columns)
         lines.append(f"| {kind} | `{method}` | {cells} |")
-    return lines
+    return [*lines, "", "</details>"]

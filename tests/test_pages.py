@@ -124,7 +124,7 @@ def test_the_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             elif form == "text":
                 assert untimed(printed) == untimed(texts)
             else:
-                python(texts, page.name)
+                printed = python(texts, page.name)
 
 
 def groups(page: Path) -> Iterator[tuple[str, str]]:
@@ -181,14 +181,14 @@ def shell(commands: str) -> str:
     )
 
 
-def python(text: str, page: str) -> None:
+def python(text: str, page: str) -> str:
     alone = "if __name__" in text
     Path("page.py").write_text(
         f"{'' if alone else PRESUMED.get(page, '')}\n{text}\n{AFTER.get(page, '')}\n", "utf-8"
     )
     ranks = ["mpiexec", "-n", "4"] if "import MPI" in text else []
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path())
+    return run([*ranks, sys.executable, "page.py"], PATH=path, PYTHONPATH=python_path())
 
 
 def python_path() -> str:

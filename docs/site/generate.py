@@ -25,6 +25,9 @@ UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 """Links of a page to what is above it."""
 FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
+DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
+TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*)</p>")
+"""Examples of a command's help, which are lines of their own."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -52,6 +55,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"]({SOURCE}{link[2]})" if outside else link[0]
 
     return FIGURE.sub(r"](figures.md#\1)", UPWARDS.sub(pointed, markdown))
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show examples of commands as they are typed; let identifiers of works lead to them."""
+    if page.file.src_uri == "reference/commands.md":
+        return TYPED.sub(r"<pre><code>\1</code></pre>", html)
+    if page.file.src_uri == "references.md":
+        return DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', html)
+    return html
 
 
 def _of_the_root(name: str) -> str:
