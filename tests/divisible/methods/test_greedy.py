@@ -108,6 +108,15 @@ def test_everyone_within_every_limit_as_the_programme_has_it(seed):
         assert exact.schedule is None
 
 
+def test_no_time_is_enough_for_a_worker_that_is_always_late():
+    """With everyone, ends are doubled in vain: rounding of the end is none of a deadline."""
+    star = Star.from_arrays(
+        send_per_unit=[0.3], compute_per_unit=1.0, compute_fixed=3.0, deadline=2.0
+    )
+    result = solve(DivisibleLoad(load=6.0, platform=star, use="all"), method="greedy")
+    assert result.schedule is None
+
+
 @pytest.mark.kernels
 def test_the_compiled_walk_does_what_its_plain_twin_does():
     """The same amounts, bit by bit, for a star with every limit."""

@@ -46,7 +46,7 @@ def walk(  # type: ignore[no-untyped-def]
     """
     port, held, done, left = 0.0, 0.0, 0.0, budget
     # where everyone takes part, those in front leave just what is needed
-    early = -ROUNDING * end if everyone else 0.0
+    near = ROUNDING if everyone else 0.0
     poor = -ROUNDING * budget if everyone else 0.0
     for j in range(len(amount)):
         amount[j] = -1.0
@@ -69,7 +69,8 @@ def walk(  # type: ignore[no-untyped-def]
         sent = reserve[2, k] - port - c_fixed
         x = -1.0
         times = min(room, late, soon, open_, shared, returned, sent)
-        if times >= early and paid >= poor:
+        spent = port + held + ready + c_fixed + w_fixed + d_fixed + reserve[0, k]
+        if times >= -near * spent and paid >= poor:
             x = min(memory[min(j, len(memory) - 1)], load - done)
             if (c + d) * x > shared:
                 x = shared / (c + d)
