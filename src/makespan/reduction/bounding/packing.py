@@ -94,7 +94,6 @@ class _Programme:
         start = distance[holders.any(axis=1)].min(axis=0)
         self._ports(start, float(ways.size.min()) * unit, total, unit)
         self.known: set[bytes] = set()
-        self.columns = columns
         shared = np.full((count, count, 0), -1) if problem.shared is None else problem.shared.shared
         for group in groups(distance, shared):
             self.cut(group)
