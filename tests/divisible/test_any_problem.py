@@ -11,6 +11,7 @@ from makespan import DivisibleLoad, methods, solve
 from makespan.divisible.bounds import bounds
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
+from tests.thorough import few
 
 WITHIN = 3e-6
 """What a plan or a bound may be off: mixed-integer programmes prove to within 1e-6."""
@@ -44,7 +45,7 @@ def checked(problem: DivisibleLoad, method: str, known: float | None, exact: boo
         assert value <= known + slack or result.status != "optimal"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few(20, 4))
 def test_whatever_applies_says_what_is_true(seed: int) -> None:
     """Nothing is refused, no optimum that a plan beats, no plan better than all, no false
     infeasibility, no bound above a plan; and every plan passes the referee (inside solve).

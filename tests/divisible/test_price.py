@@ -25,6 +25,7 @@ from makespan import (
 from makespan.flow.kinds import KINDS
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
+from tests.thorough import few
 
 
 def priced(problem, rng):
@@ -54,7 +55,7 @@ def drawn(seed, *, transfers=False, **fields):
             return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(40, 10))
 def test_least_price_is_that_of_all_plans(seed):
     problem = drawn(seed, objective="price")
     result = solve(problem, time_limit=20)
@@ -69,7 +70,7 @@ def test_least_price_is_that_of_all_plans(seed):
         assert result.objective.value == pytest.approx(least, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", few(30, 8))
 def test_bounds_on_the_price_are_below_all_plans(seed):
     """What chunk-programme says of the least price is true of every plan."""
     problem = drawn(1000 + seed, objective="price")
@@ -129,7 +130,7 @@ def test_prices_and_open_loads_of_many_workers_are_bounded():
     assert 60.0 * (1 - 1e-9) <= goal.bound <= 60.01
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few(8, 2))
 def test_the_master_that_is_cheapest_is_chosen(seed):
     """With an open master the least price is that of the best of all masters."""
     rng = random.Random(seed)

@@ -97,6 +97,7 @@ def test_a_shutdown_waits_for_calls_and_not_for_cancelled_ones(client: Any) -> N
     gc.collect()
 
 
+@pytest.mark.thorough
 def test_it_learns(client: Any) -> None:
     """What is mapped next, in whichever way, begins with larger chunks."""
     dask.forget(client)

@@ -31,6 +31,7 @@ from tests.execute.conftest import in_process, tasks_left
 from tests.execute.stars import SOURCES, Cluster
 from tests.flow.experiments.test_experiment import untimed
 from tests.flow.experiments.test_processes import CLI, EXPERIMENT, rows_in
+from tests.thorough import few
 
 GRID = Grid("independent", options={"tasks": [6, 9]}, seeds=10)
 TASKS = "kind = 'independent'\nmachines = 3\ndurations = [4, 4, 4, 4, 3, 2]\n"
@@ -73,6 +74,7 @@ def test_a_large_instance_is_sent_once(client: Any, monkeypatch: pytest.MonkeyPa
     assert len(scattered) == 2
 
 
+@pytest.mark.thorough
 def test_short_solves_come_in_batches(client: Any) -> None:
     """The scheduler sees few tasks for many solves."""
     asked = Experiment(GRID, methods=["lpt", "multifit"], seeds=100)
@@ -105,7 +107,7 @@ def test_a_solve_that_dies_is_a_row(
     assert len(died) == 20
 
 
-@pytest.mark.parametrize("large", [100_000, 1])
+@pytest.mark.parametrize("large", few([100_000, 1], 1))
 def test_workers_may_be_lost(
     large: int, cluster: Cluster, killable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +194,7 @@ def test_the_command(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "jobs: stands beside scheduler" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_killed_and_interrupted_and_continued(cluster: Cluster, tmp_path: Path) -> None:
     """The table is that of one process."""

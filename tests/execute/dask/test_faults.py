@@ -112,6 +112,7 @@ def test_a_worker_that_stops_is_not_waited_for(cluster: Cluster, killable: Any) 
     assert held(killable) == []
 
 
+@pytest.mark.thorough
 def test_what_is_done_twice_comes_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much of it was given to others too early."""
     monkeypatch.setattr(backlog, "LATE", 0.3)
@@ -196,6 +197,7 @@ def held(client: Any) -> list[str]:
     return left
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [NO_LIMIT, pytest.param(20.0, marks=pytest.mark.slow)])
 def test_an_interrupted_client_leaves_nothing(rate: float) -> None:
     """Ctrl-C reaches the caller when the scheduler has no task left, nor any worker a chunk."""

@@ -37,6 +37,7 @@ def test_python_examples_run(tmp_path, monkeypatch):
     assert found["ax"].get_xlabel() == "time (s)"
 
 
+@pytest.mark.thorough
 def test_commands_run(tmp_path, monkeypatch, capsys):
     """The commands of both pages run one after another, beside the files that they name."""
     monkeypatch.chdir(tmp_path)

@@ -29,6 +29,7 @@ from makespan.core.errors import InputError
 from makespan.core.schedule import Activity
 from makespan.flow.pictures.plot import svg
 from makespan.flow.pictures.views import drawing, page_diagrams, views_of
+from tests.thorough import few
 
 SVG = "{http://www.w3.org/2000/svg}"
 TREE = Tree([
@@ -62,7 +63,7 @@ def words(drawn: str) -> list[str]:
     return [text.text or "" for text in ElementTree.fromstring(drawn).iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", few(PROBLEMS, 5))
 def test_every_problem_and_result_is_drawn_in_every_form(name, tmp_path):
     """Each view but the front, and a network that is not stated, as SVG, PNG, PDF and page."""
     result = RESULTS[name]

@@ -12,6 +12,7 @@ from makespan.divisible.one_round import selection
 from makespan.divisible.one_round.ending_together import Costs
 from makespan.divisible.one_round.selection import Selection
 from tests.oracles.divisible_affine import least_makespan, most_load
+from tests.thorough import few
 
 
 def star_of(workers, master=None):
@@ -42,7 +43,7 @@ def test_rule_of_the_case():
 
 
 @pytest.mark.parametrize("small_integers", [False, True])
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", few(50, 15))
 def test_equal_to_every_ordered_subset(seed, small_integers):
     """Random buses, half of them with many zeros and ties: the optimum of all ordered subsets."""
     generator = np.random.default_rng([seed, small_integers, 21])
@@ -97,7 +98,7 @@ def test_best_master(seed):
     assert most.objective.value == pytest.approx(float(max(loads)), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few(6, 2))
 def test_equal_to_the_search_over_orders(seed):
     """On buses of thirty workers the exchange rule loses nothing to the search over orders."""
     generator = np.random.default_rng([seed, 24])

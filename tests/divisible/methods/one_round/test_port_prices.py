@@ -14,6 +14,7 @@ from makespan.divisible.methods.one_round.port_prices import port_prices
 from makespan.divisible.one_round.lagrange import Prices, Relaxation
 from makespan.divisible.one_round.subgradient import descent, falling
 from tests.oracles.divisible_affine import least_makespan
+from tests.thorough import few
 
 LIMITS = ("memory", "release", "deadline", "budget", "integral", "all", "order")
 
@@ -61,7 +62,7 @@ def test_bound_and_plan_enclose_the_optimum(form, seed):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize(("seconds", "units"), [(1.0, 1.0), (1e-9, 1e9), (1e7, 1.0)])
+@pytest.mark.parametrize(("seconds", "units"), few([(1.0, 1.0), (1e-9, 1e9), (1e7, 1.0)], 1))
 def test_limits_against_the_programme(limit, seconds, units):
     """With each limit, at any scale, the bound is below the proved optimum and the plan valid."""
     if limit == "integral":
@@ -86,7 +87,7 @@ def test_many_workers_are_planned_near_the_bound(limit):
 
 
 @pytest.mark.parametrize("limit", [None, *LIMITS])
-@pytest.mark.parametrize("seconds", [1.0, 1e-9, 1e7])
+@pytest.mark.parametrize("seconds", few([1.0, 1e-9, 1e7], 1))
 def test_the_most_by_a_deadline(limit, seconds):
     """Of an open load the bound is at least the proved optimum, and the plan is valid."""
     small = star_problem(3, 6, limit, seconds=seconds, load=20.0)

@@ -87,6 +87,7 @@ def test_programmes_for_orders(name):
         assert first.makespan <= same.makespan * (1 + 1e-7)
 
 
+@pytest.mark.thorough
 def test_more_rounds_help():
     """Eight rounds of sends first end before five: 0.100477 for N = 10, R = R' = 20."""
     inputs = CASES["eq17_N10_M5_R20_Rp20"]["inputs"]
@@ -96,6 +97,7 @@ def test_more_rounds_help():
     assert auto.makespan <= eight.makespan * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_the_published_method():
     """Where the equations have no plan, fewer rounds are used and a note says so."""
     good, bad = (CASES[f"eq17_N10_M5_R{r}_Rp{r}"]["inputs"] for r in ("20", "18.7"))
@@ -217,6 +219,7 @@ def test_refusals():
         solve(problem_of(inputs, ports=2), method="multi-installment-output")
 
 
+@pytest.mark.thorough
 def test_figures(tmp_path):
     """The example redraws the paper's figures from plans."""
     path = ROOT.parent / "examples" / "yang_casanova_2003.py"

@@ -42,6 +42,7 @@ def test_a_single_node_is_bounded_exactly() -> None:
     assert found["spread tree"] == pytest.approx(14.0)
 
 
+@pytest.mark.thorough
 def test_a_thousand_nodes_are_within_two_percent() -> None:
     """Start-ups of up to half a second in plans of some 20 s: without them the bound is 5 % off."""
     rng = random.Random(1)

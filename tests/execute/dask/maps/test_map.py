@@ -187,6 +187,7 @@ def test_results_come_in_order_as_they_are_there(client: Any) -> None:
         list(failing)
 
 
+@pytest.mark.thorough
 def test_a_stream_is_not_read_far_ahead(client: Any) -> None:
     """Of an endless one the first results can be taken; what is given up leaves nothing."""
     read = []
@@ -210,6 +211,7 @@ def added(first: list[int], second: list[int], by: int = 0) -> list[int]:
     return [one + other + by for one, other in zip(first, second, strict=True)]
 
 
+@pytest.mark.thorough
 def test_a_large_function_is_sent_once(client: Any) -> None:
     """To each worker, beside the chunks."""
     table = bytes(10**6)
@@ -230,6 +232,7 @@ def lengths(batch: list[int]) -> list[int]:
     return [len(batch)] * len(batch)
 
 
+@pytest.mark.thorough
 def test_batches_are_bounded(client: Any) -> None:
     """No call gets more items than that."""
     found = mapped(lengths, list(range(500)), client, batched=True, batch_size=7).results
