@@ -17,6 +17,7 @@ from makespan.reduction.model.whole_times import common_unit, common_unit_of
 from makespan.reduction.sends import Sends
 from makespan.reduction.timing import in_order
 from tests.oracles import reduction_brute as oracle
+from tests.thorough import few
 
 CLOSE = 1e-9
 
@@ -56,7 +57,7 @@ def held(result: Any, best: float | None) -> None:
     assert result.lower_bound is None or result.lower_bound <= best + CLOSE * best
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", few(300, 60))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, but CP-SAT, which starts slowly; and every bound."""
     all_are_true(*made(seed), without=("cp-sat",))
@@ -104,7 +105,7 @@ def all_are_true(
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("seed", range(300, 315))
+@pytest.mark.parametrize("seed", few(range(300, 315), 3))
 def test_both_forms_of_all_loops_claim_only_what_is_true(seed: int) -> None:
     """Small problems, which take the plain loops elsewhere, by compiled ones, too."""
     test_methods_and_bounds_claim_only_what_is_true(seed)

@@ -17,6 +17,7 @@ from makespan import ProblemError, Reduction
 from makespan.reduction.model.links import homes_of, unreachable
 from tests.oracles import reduction_brute as oracle
 from tests.reduction.test_claims import all_are_true, held
+from tests.thorough import few
 
 
 def made(seed: int) -> tuple[Reduction, float | None]:
@@ -38,7 +39,7 @@ def ring(machines: int, **others: Any) -> Reduction:
     return Reduction(**{"machines": machines, "segments": machines, "transfer": transfer, **others})
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", few(200, 25))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, CP-SAT on some; every bound, and the grain."""
     without = ("cp-sat",) if seed >= 30 else ()

@@ -21,6 +21,7 @@ from makespan.reduction.methods.rarest_first import Spreader
 from makespan.reduction.rules.reversal import schedule_from_copies
 from tests.oracles import reduction_brute as oracle
 from tests.reduction.test_claims import all_are_true
+from tests.thorough import few
 
 
 def made(seed: int) -> tuple[Reduction, float | None]:
@@ -35,7 +36,7 @@ def made(seed: int) -> tuple[Reduction, float | None]:
             return problem, oracle.best(problem)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", few(150, 12))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, CP-SAT on some; every bound, and the grain."""
     without = ("cp-sat",) if seed >= 40 else ()
@@ -77,7 +78,9 @@ def test_cards_carry_one_transfer_at_a_time() -> None:
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("collective", ["broadcast", "reduce", "all-to-all", "reduce-scatter"])
+@pytest.mark.parametrize(
+    "collective", few(["broadcast", "reduce", "all-to-all", "reduce-scatter"], 2)
+)
 def test_rarest_first_keeps_to_cards_with_both_forms_of_its_loop(collective: Any) -> None:
     """Its own times are those of the plan: links are taken in the order of its decisions."""
     problem = two_nodes(collective=collective, reduce=0.25)
@@ -179,7 +182,9 @@ def test_a_link_takes_one_transfer_at_a_time_in_each_direction() -> None:
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("collective", ["broadcast", "reduce", "all-to-all", "reduce-scatter"])
+@pytest.mark.parametrize(
+    "collective", few(["broadcast", "reduce", "all-to-all", "reduce-scatter"], 2)
+)
 def test_rarest_first_keeps_to_ports_of_links(collective: Any) -> None:
     """With both forms of its loop, its own times are those of the plan."""
     problem = by_links("ring", 5, collective=collective, reduce=0.25)

@@ -13,6 +13,7 @@ from makespan.reduction.bounds import bounds
 from makespan.reduction.methods.exact import cp_sat
 from makespan.reduction.search import both_ways
 from tests.oracles import reduction_brute as oracle
+from tests.thorough import few
 
 
 def small(seed: int) -> Reduction:
@@ -26,7 +27,7 @@ def small(seed: int) -> Reduction:
                 return problem
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(12, 3))
 def test_the_optimum_is_that_of_trying_everything(seed: int) -> None:
     """Whatever the times, sizes and links."""
     problem = small(seed)
@@ -36,7 +37,7 @@ def test_the_optimum_is_that_of_trying_everything(seed: int) -> None:
     assert result.makespan == pytest.approx(best, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", few(16, 4))
 def test_bounds_are_below_optima_found_without_them(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
