@@ -36,6 +36,9 @@ def made(seed: int) -> tuple[Reduction, float | None]:
             return problem, oracle.best(problem)
 
 
+COLLECTIVES = ["broadcast", "reduce", "all-to-all", "reduce-scatter"]
+
+
 @pytest.mark.parametrize("seed", few(150, 12))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, CP-SAT on some; every bound, and the grain."""
@@ -78,9 +81,7 @@ def test_cards_carry_one_transfer_at_a_time() -> None:
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize(
-    "collective", few(["broadcast", "reduce", "all-to-all", "reduce-scatter"], 2)
-)
+@pytest.mark.parametrize("collective", few(COLLECTIVES, 2))
 def test_rarest_first_keeps_to_cards_with_both_forms_of_its_loop(collective: Any) -> None:
     """Its own times are those of the plan: links are taken in the order of its decisions."""
     problem = two_nodes(collective=collective, reduce=0.25)
@@ -182,9 +183,7 @@ def test_a_link_takes_one_transfer_at_a_time_in_each_direction() -> None:
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize(
-    "collective", few(["broadcast", "reduce", "all-to-all", "reduce-scatter"], 2)
-)
+@pytest.mark.parametrize("collective", few(COLLECTIVES, 2))
 def test_rarest_first_keeps_to_ports_of_links(collective: Any) -> None:
     """With both forms of its loop, its own times are those of the plan."""
     problem = by_links("ring", 5, collective=collective, reduce=0.25)
