@@ -160,6 +160,22 @@ def test_slow_orders_leave_a_process_to_quick_ones() -> None:
     assert done == 0
 
 
+def test_nobody_is_overtaken() -> None:
+    """What is asked first begins first, whoever asks: each waits for those before it alone."""
+
+    async def use(pool: Pool) -> list[int]:
+        ended: list[int] = []
+
+        async def ask(number: int) -> None:
+            await pool.answer("", b"nothing", slow=number % 3 == 0)
+            ended.append(number)
+
+        await asyncio.gather(*(ask(number) for number in range(20)))
+        return ended
+
+    assert within(use) == list(range(20))
+
+
 def test_slow_orders_give_way() -> None:
     """To the server, and to the process that is kept for quick ones; not where there is one."""
 
