@@ -34,6 +34,9 @@ def requests_about(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "compare", {"problem": problem, "time_limit": 0.01, "methods": ["auto"], "view": True}
     yield "check", {"problem": problem, "schedule": result["schedule"], "view": True}
     yield "check", {"result": result, "view": True}
+    varied = {"result": result, "time_limit": 0.01}
+    if answered("sensitivity", varied).status == 200:  # of kinds that say what if
+        yield "sensitivity", varied
     yield "methods", {"problem": problem}
     for form in ("svg", "html", "trace", "csv", "python", "toml"):
         yield "save", {"result": result, "format": form}

@@ -122,6 +122,8 @@ def sensitivity(request: Mapping[str, Any], task: Task) -> Answer:
     asked = validated(SensitivityRequest, request)
     task.limit(asked.time_limit)
     plan = result_from(asked.result)
+    if plan.schedule is not None and not (report := checked(plan)).ok:
+        raise ProblemError(f"result: holds a plan that its problem does not allow: {report}")
     known = sensitivity_of(plan, machines=asked.machines, time_limit=asked.time_limit)
     return found(known.as_dict())
 
