@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -89,7 +91,15 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     with warnings.catch_warnings():
         warnings.filterwarnings("always", GOING, DeprecationWarning)
-        warnings.showwarning = lambda message, *_: _tell(f"deprecated: {message}")
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, *place: Any, **more: Any) -> None:
+            if re.match(GOING, str(message)):
+                _tell(f"deprecated: {message}")
+            else:
+                usual(message, *place, **more)
+
+        warnings.showwarning = show
         return _run(arguments, debug)
 
 
