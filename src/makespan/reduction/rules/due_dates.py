@@ -214,7 +214,7 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                         if work > 0 and max(ready[machine, segment], unit[machine]) + work > now:
                             continue
                         score = copied_by[machine]
-                        if manner & 1:
+                        if manner & SPARE_PARTS:
                             score += 4 * left[machine]
                     else:
                         if given[machine, segment]:
@@ -257,15 +257,15 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                     at = now + lag + lasts
                     if copied:
                         score = 2 * owned[machine]
-                        if manner & 4 and out_port[machine] > now:
+                        if manner & BEHIND and out_port[machine] > now:
                             score -= 1
                     else:
                         at = max(at, unit[machine]) + combine[machine * units] * size[segment]
                         at = max(at, ready[machine, segment])
-                        score = taken[machine] if manner & 2 else left[machine]
+                        score = taken[machine] if manner & BY_TAKEN else left[machine]
                         if out_port[machine] <= now and ready[machine, segment] <= now:
                             score += 2 * segments * machines
-                        if manner & 8 and ready[machine, segment] <= now:
+                        if manner & GATHERED and ready[machine, segment] <= now:
                             at += apart
                     if receiver < 0 or at < first or (at == first and score < fewest):
                         receiver, first, fewest = machine, at, score
