@@ -1,9 +1,7 @@
 """Rates of plans against finite differences of optima; copies against problems written anew."""
 
-import doctest
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -225,16 +223,6 @@ def test_numbers_and_text():
     with pytest.raises(KeyError, match=r"P9 send\.fixed"):
         known.rate("send.fixed", "P9")
     assert known.as_dict()["rates"][0]["machine"] is None
-
-
-def test_the_page_is_true():
-    """What the page shows is what happens."""
-    page = Path(__file__).parents[2] / "docs" / "what_if.md"
-    examples = doctest.DocTestParser().get_doctest(page.read_text(), {}, "page", str(page), 0)
-    runner = doctest.DocTestRunner()
-    runner.run(examples, clear_globs=False)
-    assert runner.failures == 0
-    assert str(examples.globs["known"]) in page.read_text()
 
 
 def test_refusals():

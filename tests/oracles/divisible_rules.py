@@ -150,6 +150,10 @@ class _Rules:
 
     def duration(self, record: Record, cost: Any, slower: bool = False) -> None:
         nominal = Fraction(cost.fixed) + Fraction(cost.per_unit) * record["amount"]
+        rate = Fraction(cost.per_unit)
+        for size, slower in getattr(cost, "beyond", ()):
+            nominal += (Fraction(slower) - rate) * max(0, record["amount"] - Fraction(size))
+            rate = Fraction(slower)
         length = record["end"] - record["start"]
         self.require("duration", length >= nominal - self.time)
         self.require("duration", slower or length <= nominal + self.time)

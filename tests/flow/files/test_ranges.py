@@ -18,6 +18,7 @@ from makespan.flow.kinds import KINDS, kind_named
 jsonschema = pytest.importorskip("jsonschema")
 
 COST = {"fixed": 1.0, "per_unit": 1.0}
+SLOWER = COST | {"beyond": [[2.0, 3.0]]}
 WORKER = {
     "send": COST, "compute": 2.0, "return": 1.0, "memory": 5.0, "release": 0.0, "deadline": 9.0,
     "price": COST,
@@ -44,6 +45,8 @@ DOCUMENTS = {
         {"load": 9.0, "deadline": 99.0, "budget": 9.0, "ports": "many", "rounds": 2}
         | {"platform": {"topology": "star", "master": MASTER, "workers": [WORKER]}},
         {"load": 9.0, "platform": {"topology": "star", "columns": COLUMNS}},
+        {"load": 9.0}
+        | {"platform": {"topology": "star", "workers": [WORKER | {"compute": SLOWER}]}},
         {"load": 9.0, "loads": {"P1": 9.0}}
         | {"platform": {"topology": "bus", "send": 1.0, "workers": [{"compute": 1.0}]}},
         {"load": 9.0, "platform": {"topology": "tree", "columns": NODES}},
