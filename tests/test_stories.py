@@ -51,6 +51,7 @@ def told(page: Path, folder: Path) -> str:
     return STEP.sub(again, page.read_text("utf-8"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_print_what_stands_there(page: Path, tmp_path: Path) -> None:
     """But for how long they took."""

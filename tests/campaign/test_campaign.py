@@ -111,6 +111,7 @@ def test_a_defect_that_no_case_shows_any_more_is_mended(
     assert again.open_defects("structure") == 1
 
 
+@pytest.mark.thorough
 def test_documents_of_the_corpus_are_read(tmp_path: Path) -> None:
     """Unchanged, most documents of the corpus are problems; changed, both outcomes occur."""
     assert len(corpus.problems()) > 40

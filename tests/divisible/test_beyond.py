@@ -31,6 +31,7 @@ from makespan.divisible.rates.beyond import beyond_bound
 from tests.divisible.test_any_problem import WITHIN, checked
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
+from tests.thorough import few
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +45,7 @@ def drawn(seed):
             return problem
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(40, 5))
 def test_whatever_applies_says_what_is_true(seed):
     """No optimum that a plan beats, no plan better than all, no bound above a plan."""
     problem = drawn(seed)
@@ -58,7 +59,7 @@ def test_whatever_applies_says_what_is_true(seed):
         checked(problem, method, known, exact)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few(20, 6))
 def test_few_workers_in_one_round_are_proved(seed):
     """Stars of up to four workers, without other fields: the plan is the best of all plans."""
     rng = random.Random(seed)
@@ -77,7 +78,7 @@ def test_few_workers_in_one_round_are_proved(seed):
     assert result.makespan == pytest.approx(best(problem), rel=WITHIN)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", few(30, 8))
 def test_bounds_of_one_round_lie_below_the_best_plan(seed):
     """With start-ups, results, releases and a master that computes; never above, of all plans."""
     rng = random.Random(seed)
@@ -143,7 +144,7 @@ def test_the_referee_refuses_a_computation_at_the_least_cost():
     assert report.violations[0].excess == pytest.approx(8.0)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(12, 2))
 def test_many_workers_within_the_referee_and_the_bound(seed):
     """Of more workers than can be tried, the referee in solve takes plans; bounds lie below."""
     options = {"latency": 0.1 * (seed % 2), "returns": 0.2 * (seed % 3 == 0), "slowdown": 4.0}

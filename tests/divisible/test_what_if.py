@@ -247,6 +247,7 @@ def test_an_uplink_is_not_answered():
     assert known.additions
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sends", [1, 2])
 def test_places_that_sends_share(sends):
     """Rates where only so many sends are under way at a time."""

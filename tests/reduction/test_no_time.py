@@ -126,6 +126,7 @@ def test_combinations_still_follow_in_the_order_of_arrival() -> None:
     assert "order-of-arrival" in {violation.rule for violation in report.violations}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "fields",
     [

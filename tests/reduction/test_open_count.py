@@ -7,6 +7,7 @@ import pytest
 
 from makespan import Reduction, lower_bound, read_problem, save, solve
 from makespan.core.errors import ProblemError
+from tests.thorough import few
 
 
 def random_open(rng, machines, collective="reduce"):
@@ -24,7 +25,7 @@ def random_open(rng, machines, collective="reduce"):
     )
 
 
-@pytest.mark.parametrize("collective", ["reduce", "broadcast", "all-reduce"])
+@pytest.mark.parametrize("collective", few(["reduce", "broadcast", "all-reduce"], 1))
 def test_bounds_hold_for_every_count(collective):
     """No plan for a number of segments ends before the bound over all numbers."""
     rng = np.random.default_rng(5)

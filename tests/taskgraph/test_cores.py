@@ -35,6 +35,7 @@ from makespan.taskgraph.placing.board import schedule_of
 from makespan.taskgraph.timing import retimed
 from tests.oracles.taskgraph_instances import MODELS, random_problem
 from tests.oracles.taskgraph_rules import broken_rule
+from tests.thorough import few
 
 SINGLE = (
     "hu", "coffman-graham", "duplication", "ic-pcp", "linear-clustering", "edge-zeroing",
@@ -164,7 +165,7 @@ def test_methods_that_refuse(name: str) -> None:
         solve(problem, method=name)
 
 
-@pytest.mark.parametrize(("communication", "contention"), MODELS)
+@pytest.mark.parametrize(("communication", "contention"), few(MODELS, 2))
 def test_all_methods_on_random_graphs(communication: Any, contention: Any) -> None:
     """What applies gives plans that the slow referee accepts, timed as early as they are."""
     for seed in range(3, 60, 4):

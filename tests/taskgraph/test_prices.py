@@ -128,6 +128,7 @@ def test_fronts_are_those_of_enumeration() -> None:
     assert points > 60
 
 
+@pytest.mark.thorough
 def test_fronts_of_large_graphs_and_of_short_time() -> None:
     """What is not proved is not called so: there are plans, no two of which beat each other."""
     for problem, limit in ((layered(150, 1, objective="pareto"), 20.0),

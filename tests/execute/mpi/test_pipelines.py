@@ -107,6 +107,7 @@ def test_a_shared_link_counts_once_for_each_that_passes():
     assert shared > apart
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_tuned_collectives_are_right(tmp_path, ranks):
     """Whatever is used, the arrays are those of MPI; a calibration is measured once, and kept."""

@@ -172,6 +172,7 @@ def rows_in(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("jobs", [[], ["--jobs", "2"]])
 def test_killed_twice_and_continued(jobs: list[str], tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def held(problem: Reduction) -> None:
     assert all(bound.value <= found.makespan * (1 + 1e-9) for bound in bounds(problem))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("seed", [1, 5])
 def test_both_forms_of_the_loop(seed: int) -> None:

@@ -18,6 +18,7 @@ from makespan.reduction.bounds import bounds
 from makespan.reduction.methods.circulant import copies_of, skips_of, takes_of
 from makespan.reduction.search.evaluation import evaluate
 from tests.oracles.reduction_brute import notebook_search, true_optimum
+from tests.thorough import few
 
 HEURISTICS = ("chain", "star", "binary", "binomial", "k-nomial", "two-tree", "rarest-first")
 EXACT = ("branch-and-bound", "cp-sat")
@@ -55,7 +56,7 @@ def oracle(problem: Reduction) -> Fraction:
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(12, 4))
 @pytest.mark.parametrize("method", EXACT)
 def test_exact_methods_agree_with_the_oracle(seed: int, method: str) -> None:
     """Both searches find the least makespan over all orders, where costs are equal."""
@@ -67,7 +68,7 @@ def test_exact_methods_agree_with_the_oracle(seed: int, method: str) -> None:
     assert result.makespan == pytest.approx(float(oracle(problem)), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few(10, 2))
 def test_cp_sat_agrees_with_the_oracle_on_mixed_costs(seed: int) -> None:
     """The optimum for unequal machines, links and segments is that of trying everything."""
     problem = mixed(seed, *[(2, 3), (3, 2), (3, 2), (4, 1)][seed % 4])
@@ -296,6 +297,7 @@ def test_segment_count_bound_holds_for_every_count() -> None:
     assert 0 < value <= min(fixed) * (1 + 1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow uncompiled")
 def test_large_instance_is_close_to_the_bound() -> None:
     """A hundred machines and segments within 8 % of the bound."""
@@ -312,7 +314,7 @@ def test_copies_of_no_whole_number_of_turns_are_planned_in_rounds() -> None:
     assert found.makespan < 14.9
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(12, 3))
 def test_plans_in_rounds_are_timed_as_they_are(seed: int) -> None:
     """Whatever the times: valid by the referee, and not before the bound."""
     rng = np.random.default_rng(seed)

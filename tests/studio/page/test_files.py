@@ -12,6 +12,7 @@ from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.flow.answer import as_json
 from makespan.flow.files.files import as_dict
+from tests.thorough import few
 
 ROOT = Path(__file__).parents[3]
 ENDINGS = (".toml", ".json", ".stg", ".dot", ".graphml", ".gxl")
@@ -46,7 +47,7 @@ def problems() -> dict[str, Problem]:
 PROBLEMS = problems()
 
 
-@pytest.mark.parametrize("file", PROBLEMS)
+@pytest.mark.parametrize("file", few(PROBLEMS, 6))
 def test_through_the_form_and_back(browser, file):
     """As it is shown, and as it is after the same was typed into every field again."""
     text = (ROOT / file).read_text("utf-8")

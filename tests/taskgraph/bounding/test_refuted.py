@@ -62,6 +62,7 @@ def raised(seed: int) -> bool | None:
     return found.name == "refuted" and found.value > known * (1 + WITHIN)
 
 
+@pytest.mark.thorough
 def test_no_plan_is_below() -> None:
     """On some hundred problems; in a quarter of them it is above the other bounds."""
     found = [raised(seed) for seed in range(200)]

@@ -131,6 +131,7 @@ def test_the_threshold_in_both_readings():
     assert found.feasible == pytest.approx(expected["Rstar_with_Delta"], rel=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("workers", "rounds"),
     [
@@ -169,6 +170,7 @@ def test_output_only_mirrors_input_only(seed):
     assert results.makespan == pytest.approx(inputs.makespan, rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("send", "back", "bottleneck"),
     [(0.5, 0.1, "input"), (0.1, 0.5, "output"), (0.05, 0.05, "computation")],
@@ -193,6 +195,7 @@ def test_input_and_output_mirror_each_other_on_two_channels():
     assert ends[0] == pytest.approx(ends[1], rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_unequal_workers_with_results():
     """sends-first plans unequal stars, each round at least as good as fewer."""
     star = Star.from_arrays(

@@ -112,6 +112,7 @@ def test_a_search_that_its_budget_ends_says_so():
     assert any("the search was stopped" in note for note in result.notes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("own", [(0.5, 4.0), (1e6, 4.0)])
 def test_a_master_that_computes(own):
     """The master takes its share, unless starting takes it longer than the whole plan."""
