@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from makespan import Affine, DivisibleLoad, Master, Star, Worker, compare, solve
+from makespan import Affine, Convex, DivisibleLoad, Master, Star, Worker, compare, solve
 from tests.thorough import few
 
 TWO = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -44,6 +44,9 @@ def test_what_is_promised_is_reached(seed):
     assert solve(replace(problem, rounds="auto")).makespan <= end * (1 + 1e-5)
 
 
+NOTHING = Convex(0.0, 0.0, ((20.0, 1.0),))
+
+
 @pytest.mark.parametrize(
     "problem",
     [
@@ -55,6 +58,8 @@ def test_what_is_promised_is_reached(seed):
         DivisibleLoad(deadline=10.0, platform=TWO),
         DivisibleLoad(load=10.0, platform=Star([Worker(send=5.0, compute=0.1)])),
         DivisibleLoad(load=10.0, platform=Star([Worker(send=Affine(90, 1), compute=3.0)])),
+        DivisibleLoad(load=10.0, platform=Star([Worker(send=0.0, compute=0.0)])),
+        DivisibleLoad(load=10.0, platform=Star([Worker(send=0.0, compute=NOTHING)])),
     ],
 )
 def test_said_only_where_it_is_so(problem):

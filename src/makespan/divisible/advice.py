@@ -39,7 +39,7 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     if not applicability(find_method(problem.kind, "multi-round"), _affine(several)).applies:
         return ()
     limit = (1 - WORTH) * schedule.makespan
-    if max(bound.value for bound in quick_bounds(several)) > limit:
+    if limit <= 0.0 or max(bound.value for bound in quick_bounds(several)) > limit:
         return ()
     tried = _parts if problem.star.beyond else _plans
     best = min(tried(several, schedule), key=lambda found: found[1], default=None)
