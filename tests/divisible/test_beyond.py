@@ -18,7 +18,6 @@ from makespan import (
     Tree,
     Worker,
     check,
-    methods,
     read_problem,
     sensitivity,
     solve,
@@ -28,7 +27,7 @@ from makespan.divisible.bounds import bounds
 from makespan.divisible.file import read, write
 from makespan.divisible.generate import generate
 from makespan.divisible.rates.beyond import beyond_bound
-from tests.divisible.test_any_problem import WITHIN, checked
+from tests.divisible.test_any_problem import WITHIN, all_checked
 from tests.oracles.divisible_any import best, covers
 from tests.oracles.divisible_random import random_problem
 from tests.thorough import few
@@ -48,15 +47,7 @@ def drawn(seed):
 @pytest.mark.parametrize("seed", few(40, 5))
 def test_whatever_applies_says_what_is_true(seed):
     """No optimum that a plan beats, no plan better than all, no bound above a plan."""
-    problem = drawn(seed)
-    known, exact = best(problem), covers(problem)
-    if known is not None and problem.load is not None:
-        for bound in bounds(problem):
-            assert bound.value <= known * (1 + 1e-7) + 1e-9, bound
-    able = [verdict.name for verdict in methods(problem) if verdict.applies]
-    assert able
-    for method in ("auto", *able):
-        checked(problem, method, known, exact)
+    assert all_checked(drawn(seed))
 
 
 @pytest.mark.parametrize("seed", few(20, 6))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.backends.repeated import TOLERANCE, Unsolved
+from makespan.backends.repeated import Unsolved, begun
 from makespan.core.numeric.arrays import Floats
-from makespan.core.system.startup import startup
 
 
 class Growing:
@@ -34,19 +31,8 @@ class Growing:
     """
 
     def __init__(self, cost: ArrayLike, upper: ArrayLike) -> None:
-        with startup():
-            import highspy
-
-        self._highs: Any = highspy.Highs()
+        highspy, self._highs = begun()
         self._optimal = highspy.HighsModelStatus.kOptimal
-        self._highs.silent()
-        for option, value in (
-            ("presolve", "off"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
-        ):
-            self._highs.setOptionValue(option, value)
         costs = np.asarray(cost, dtype=np.float64)
         self._highs.addVars(len(costs), np.zeros(len(costs)), np.asarray(upper, np.float64))
         for column, each in enumerate(costs.tolist()):

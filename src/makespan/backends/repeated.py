@@ -65,18 +65,7 @@ class Repeated:
         return self._value()
 
     def _begin(self, matrix: Floats, high: Floats, upper: Floats) -> None:
-        with startup():
-            import highspy
-
-        highs = highspy.Highs()
-        highs.silent()
-        for option, value in (
-            ("presolve", "off"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
-        ):
-            highs.setOptionValue(option, value)
+        highspy, highs = begun()
         held = matrix != 0
         model = linear_model(
             highspy,
@@ -115,3 +104,20 @@ class Repeated:
         if status == self._statuses.kInfeasible:
             return math.inf
         raise Unsolved(f"HiGHS left a small linear programme unsolved: {status}")
+
+
+def begun() -> tuple[Any, Any]:
+    """Return the module of HiGHS, and an instance for small programmes that are solved often."""
+    with startup():
+        import highspy
+
+    highs = highspy.Highs()
+    highs.silent()
+    for option, value in (
+        ("presolve", "off"),
+        ("threads", 1),
+        ("primal_feasibility_tolerance", TOLERANCE),
+        ("dual_feasibility_tolerance", TOLERANCE),
+    ):
+        highs.setOptionValue(option, value)
+    return highspy, highs
