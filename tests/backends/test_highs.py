@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from makespan.backends import highs
-from makespan.backends.highs import Programme, Verdict
+from makespan.backends.answer import Verdict
+from makespan.backends.highs import Programme
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
 

@@ -12,24 +12,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.backends.answer import NOTHING, Answer, Verdict, answer_of
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.core.system.startup import startup
 
-WITHIN = 1e-8
-"""How near the value of a linear programme is to the truth, relative to 1 or its value. Rows are
-kept to 1e-9, and values near 1 are made of few of them."""
-MIXED_WITHIN = 1e-6
-"""The same for mixed-integer programmes: HiGHS keeps rows and whole numbers to 1e-6, and gives up
-what could be better by less than that."""
 WHOLE = 1e-9
 """How far, relative to 1 or its value, a bound may be off a whole number and still mean it: as
 far as the referees let times and amounts be off. It is more than rounding does."""
@@ -42,56 +35,6 @@ UNCLOCKED = ("mip_detect_symmetry", "mip_heuristic_run_feasibility_jump")
 LARGEST_STOPPED = 600_000
 """Entries up to which a mixed-integer search stops soon after it is asked to."""
 SECONDS_BEFORE_IT_STOPS = 4e-6  # for each entry of larger ones, in what HiGHS does at their root
-
-
-class Verdict(StrEnum):
-    """How a programme ended."""
-
-    OPTIMAL = "optimal"
-    FEASIBLE = "feasible"  # stopped early, with an incumbent
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    NOTHING = "nothing"  # stopped early, without an incumbent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
-    """What HiGHS found.
-
-    ``bound`` is a bound on the least value, rounded down by the tolerance ``within`` of the
-    solver; ``values`` holds the variables, empty where there is no incumbent. Those that are
-    whole are so exactly. ``duals`` are, of linear programmes, what the value gains as a row's side
-    rises by 1, ``reduced`` as the limit of a variable does.
-    """
-
-    verdict: Verdict
-    value: float
-    bound: float
-    values: Floats
-    within: float
-    duals: Floats = field(default_factory=lambda: np.empty(0))
-    reduced: Floats = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def found(self) -> bool:
-        return self.verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)
-
-    def unproved(self) -> Answer:
-        """Return the same without its claims: a solution is one that was found, not the best."""
-        verdict = Verdict.FEASIBLE if self.found else Verdict.NOTHING
-        return replace(self, verdict=verdict, bound=-math.inf)
-
-    def proves(self, value: float) -> bool:
-        """Whether nothing is better than ``value``, seen by other means, to within the tolerance.
-
-        This is what makes a plan optimal, not the verdict.
-        """
-        return value <= self.bound + 1.5 * self.within * max(1.0, abs(value))
-
-
-NOTHING = Answer(
-    verdict=Verdict.NOTHING, value=math.inf, bound=-math.inf, values=np.empty(0), within=WITHIN
-)
 WIDEST = 1e7
 """Between the least and the greatest entry of a mixed-integer programme: beyond, what HiGHS lets a
 row be broken by would be worth whole units, and nothing that it says is taken for a proof.
@@ -334,7 +277,7 @@ class Programme:
             highs.setSolution(solution)
         _watch(highs, highspy, control, bool(integer.any()))
         highs.run()
-        return _answer(highs, highspy, integer)
+        return answer_of(highs, highspy, integer)
 
     def _model(self, highspy: Any) -> Any:
         model = linear_model(
@@ -419,36 +362,3 @@ def _whole(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
             np.isfinite(high), np.floor(high + WHOLE * np.maximum(1.0, abs(high))), high
         )
     return low, high
-
-
-def _answer(highs: Any, highspy: Any, integer: np.ndarray) -> Answer:
-    status = highs.getModelStatus()
-    info = highs.getInfo()
-    statuses = highspy.HighsModelStatus
-    mixed = bool(integer.any())
-    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    if status == statuses.kOptimal:
-        verdict = Verdict.OPTIMAL
-    elif status == statuses.kInfeasible:
-        verdict = Verdict.INFEASIBLE
-    elif status in (statuses.kUnbounded, statuses.kUnboundedOrInfeasible):
-        verdict = Verdict.UNBOUNDED
-    else:
-        verdict = Verdict.FEASIBLE if mixed and feasible else Verdict.NOTHING
-    found = verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)
-    solution = highs.getSolution()
-    values = np.array(solution.col_value) if found else np.empty(0)
-    values[integer[: len(values)]] = np.rint(values[integer[: len(values)]])
-    value = float(info.objective_function_value) if found else math.inf
-    bound = float(info.mip_dual_bound) if mixed else value
-    within = MIXED_WITHIN if mixed else WITHIN
-    dual = found and not mixed
-    return Answer(
-        verdict=verdict,
-        value=value,
-        bound=bound - within * max(1.0, abs(bound)) if math.isfinite(bound) else -math.inf,
-        values=values,
-        within=within,
-        duals=np.array(solution.row_dual) if dual else np.empty(0),
-        reduced=np.array(solution.col_dual) if dual else np.empty(0),
-    )

@@ -101,7 +101,7 @@ def _has_sums(problem: DivisibleLoad) -> bool:
 
 def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bound of the programme without slots, whose choices may be fractions."""
-    from makespan.backends.highs import Verdict
+    from makespan.backends.answer import Verdict
     from makespan.divisible.returns.chunk_programme import ChunkProgramme
 
     built = ChunkProgramme(problem, horizon=np.inf, relaxed=True)
@@ -113,7 +113,7 @@ def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
 
 def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bound of the programme whose choices may be fractions."""
-    from makespan.backends.highs import Verdict
+    from makespan.backends.answer import Verdict
     from makespan.divisible.one_round.slots import build
 
     second, unit = seconds_scale(problem), units_scale(problem)

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from makespan.backends.highs import Answer, Programme, beside, memory_of
+from makespan.backends.answer import Answer
+from makespan.backends.highs import Programme, beside, memory_of
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim

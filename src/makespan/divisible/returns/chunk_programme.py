@@ -27,46 +27,16 @@ Source: Benoit 2016, "Mixed linear program for DL with latencies", for several r
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from makespan.backends.highs import Programme
-from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.chunk_limits import (
-    LEAST_CAP,
-    SLACK,
-    caps,
-    most_chunks,
-    without_uplink,
-)
+from makespan.divisible.returns.chunk_choices import ChunkChoices
 from makespan.divisible.returns.chunk_prices import add_prices
-from makespan.divisible.returns.chunk_slots import slots_of
-from makespan.divisible.returns.chunk_work import add_beyond, work_of
-from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.rounds.sequences import Allowed
 
 
-class ChunkProgramme:
-    """The programme of a star with a given master.
-
-    Parameters
-    ----------
-    problem
-        A star with a given master and no given transfers.
-    horizon
-        The end of a plan that is known, seconds: later ones are of no interest. Infinite if none
-        is known.
-    slots
-        How many sends, and how many results, have a slot of their own where a problem does not
-        say itself how many there are; 0: none has.
-    relaxed
-        Whether the choices may be fractions.
-    by_end
-        Whether the sends over links that share something have one slot each, in the order in which
-        they end; otherwise each link has slots of its own.
-    """
+class ChunkProgramme(ChunkChoices):
+    """The programme: its choices and the rows that all plans keep."""
 
     def __init__(
         self,
@@ -77,136 +47,7 @@ class ChunkProgramme:
         relaxed: bool = False,
         by_end: bool = False,
     ) -> None:
-        self.uplink = getattr(problem.star.master, "uplink", None)
-        self.terms = terms = Terms.of(without_uplink(problem))
-        self.once = problem.served_once
-        self.front_end = problem.front_end or self.once
-        self.allowed = allowed = Allowed.of(problem)
-        self.count = len(terms)
-        self.relaxed = relaxed
-        self._load = np.inf if terms.load is None else terms.load
-        self.horizon = min(horizon / terms.second * (1 + SLACK), terms.end)
-        self.able = np.isin(np.arange(self.count), (*allowed.able, *(allowed.entries or ())))
-        self.able &= (terms.start_up <= self.horizon) | terms.everyone
-        self.cap = caps(terms, self.able, self.horizon)
-        self.chunks = most_chunks(terms, allowed, self.able, self.horizon)
-        self.room = np.zeros(self.count)
-        np.multiply(self.cap, self.chunks, out=self.room, where=(self.cap > 0) & (self.chunks > 0))
-        self.programme = Programme()
-        given = allowed.entries is not None or allowed.rounds is not None
-        self.by_end = by_end
-        self.fluid = self.able & np.isinf(self.chunks) & (slots > 0) & self.front_end
-        many = int(self.chunks.sum()) if by_end and given and slots else slots
-        able = self.able & ~self.fluid
-        self._sends, self._backs = slots_of(allowed, able, terms.returns, many, by_end)
-        self._has_rest = not slots or bool(not given and self.chunks.sum() > slots)
-        self._variables()
-        self._tables()
-        self._rows()
-
-    @property
-    def most(self) -> float:
-        """What all machines could do at most if nothing stood in the way of any, units."""
-        return (float(self.room.sum()) + self._own_cap) * self.terms.unit
-
-    def _variables(self) -> None:
-        terms, programme, mixed = self.terms, self.programme, not self.relaxed
-        is_open = terms.load is None
-        weight = -1.0 if is_open else 0.0
-        whole = terms.whole and mixed
-        must = np.full(self.count, terms.everyone)
-        if terms.given is not None:
-            must |= terms.given > 0
-        self.must = must
-        self._served = programme.variables(
-            self.count, lower=must, upper=self.able | must, integer=mixed
-        )
-        self._used, self._amount = [], []
-        for side, cost in ((self._sends, weight), (self._backs, 0.0)):
-            flat, cap = side.may.ravel(), np.tile(self.cap, len(side.may))
-            mine = self.fluid & (terms.returns if side is self._backs else True)
-            poured = np.tile(np.where(mine, np.minimum(self.room, self._load), 0.0), len(side.may))
-            self._used.append(
-                programme.variables(
-                    len(flat), lower=side.must.ravel(), upper=flat, integer=mixed
-                ).reshape(side.may.shape)
-            )
-            self._amount.append(
-                programme.variables(
-                    len(flat), cost=cost, upper=np.where(flat, cap, poured), integer=whole
-                ).reshape(side.may.shape)
-            )
-        self._rest_used, self._rest = [], []
-        for mine, cost in ((self.able, weight), (self.able & terms.returns, 0.0)):
-            rest = mine & self._has_rest
-            self._rest_used.append(
-                programme.variables(self.count, upper=np.where(rest, self.chunks, 0.0))
-            )
-            upper = np.where(rest, np.minimum(self.room, self._load), 0.0)
-            self._rest.append(
-                programme.variables(self.count, cost=cost, upper=upper, integer=whole)
-            )
-        levels = (len(terms.beyond),)
-        self._over, self._rest_over = (
-            [programme.variables(int(np.prod(s))).reshape(s) for s in shapes]
-            for shapes in (
-                [levels + each.shape for each in self._amount],
-                2 * [(*levels, self.count)],
-            )
-        )
-        own = terms.own is not None and terms.own.fixed <= self.horizon
-        self._own_cap = 0.0
-        if own:
-            assert terms.own is not None
-            left = max(0.0, self.horizon - terms.own.fixed)
-            self._own_cap = left / terms.own.per_unit if terms.own.per_unit > 0 else np.inf
-            if self._own_cap > 0:
-                least = LEAST_CAP * self._load if np.isfinite(self._load) else 0.0
-                self._own_cap = min(max(self._own_cap, least), self._load)
-        self._own_used = programme.variables(int(own), upper=1.0, integer=mixed)
-        self._own = programme.variables(int(own), cost=weight, upper=self._own_cap, integer=whole)
-        lower, by_end = terms.end if is_open else 0.0, float(not is_open and not terms.by_price)
-        self._end = int(programme.variables(1, cost=by_end, lower=lower, upper=terms.end)[0])
-
-    def _tables(self) -> None:
-        """Write what the rows are made of as vectors of factors, one for each variable."""
-        width = self._end + 1
-        unit = np.eye(width)
-        self.end = unit[self._end]
-        self.served = unit[self._served]
-        self.x, self.a = ([unit[each] for each in kind] for kind in (self._used, self._amount))
-        self.n, self.z = ([unit[each] for each in kind] for kind in (self._rest_used, self._rest))
-        self.numbers = [x.sum(axis=0) + n for x, n in zip(self.x, self.n, strict=True)]
-        self.amounts = [a.sum(axis=0) + z for a, z in zip(self.a, self.z, strict=True)]
-        self.work = [self._work(*each) for each in zip(self.x, self.a, self._over, strict=True)]
-        self.rest_work = [
-            self._work(*each) for each in zip(self.n, self.z, self._rest_over, strict=True)
-        ]
-        self.works = self.work[0].sum(axis=0) + self.rest_work[0]
-
-    def _work(self, used: Floats, amount: Floats, over: Integers) -> Floats:
-        fluid = self.fluid
-        add_beyond(self.programme, self.terms, used=used, amount=amount, over=over, fluid=fluid)
-        return work_of(self.terms, used, amount, over)
-
-    def _at_most(self, rows: Floats, high: float | Floats = 0.0) -> None:
-        self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=high)
-
-    def _equal(self, rows: Floats, value: float | Floats = 0.0) -> None:
-        self.programme.dense(rows.reshape(-1, rows.shape[-1]), low=value, high=value)
-
-    @cached_property
-    def _costs(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        terms = self.terms
-        return (terms.send_fixed, terms.send), (terms.back_fixed, terms.back)
-
-    def _transfer(self, side: int, used: Floats, amount: Floats) -> Floats:
-        """Return how long transfers take, of tables (..., workers, variables)."""
-        fixed, per_unit = self._costs[side]
-        taken: Floats = fixed[:, np.newaxis] * used + per_unit[:, np.newaxis] * amount
-        return taken
-
-    def _rows(self) -> None:
+        super().__init__(problem, horizon=horizon, slots=slots, relaxed=relaxed, by_end=by_end)
         self._amounts_fit()
         self._choices_fit()
         self._machines()
@@ -428,8 +269,3 @@ class ChunkProgramme:
         back = self._ended(1)[0] - behind[:, mine]
         for slot in sent:
             self._at_most(slot + back - self.end)
-
-    def sends(self, values: Floats) -> tuple[int, ...]:
-        """Return the workers in the order of the sends of a solution, without the rest."""
-        slot, worker = np.nonzero(values[self._used[0]] > 0.5)
-        return tuple(worker[np.argsort(slot, kind="stable")].tolist())

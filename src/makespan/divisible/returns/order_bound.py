@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from makespan.backends.highs import Programme, Verdict
+from makespan.backends.answer import Verdict
+from makespan.backends.highs import Programme
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.returns.decisions import Terms

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from makespan.backends.highs import SMALL, Answer, memory_of
+from makespan.backends.answer import Answer
+from makespan.backends.highs import SMALL, memory_of
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers

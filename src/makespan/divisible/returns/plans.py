@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from makespan.backends.highs import WITHIN, Verdict
+from makespan.backends.answer import WITHIN, Verdict
 from makespan.backends.repeated import Unsolved
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats

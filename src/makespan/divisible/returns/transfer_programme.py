@@ -18,7 +18,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.backends.highs import Answer, Programme, Verdict, beside
+from makespan.backends.answer import Answer, Verdict
+from makespan.backends.highs import Programme, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.plan import Plan

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.backends.highs import WITHIN, Answer, Verdict
+from makespan.backends.answer import WITHIN, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan

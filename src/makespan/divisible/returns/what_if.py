@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from makespan.backends.highs import Verdict
+from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats

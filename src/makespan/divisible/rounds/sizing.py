@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from makespan.backends.highs import WITHIN, Programme, Verdict, beside
+from makespan.backends.answer import WITHIN, Verdict
+from makespan.backends.highs import Programme, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.divisible.model.machines import Master

@@ -16,7 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from makespan.backends.highs import Answer, Programme
+from makespan.backends.answer import Answer
+from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.problem import DivisibleLoad

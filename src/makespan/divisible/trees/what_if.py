@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from makespan.backends.highs import Verdict
+from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule

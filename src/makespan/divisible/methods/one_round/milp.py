@@ -7,7 +7,7 @@ from math import floor, isfinite
 
 import numpy as np
 
-from makespan.backends.highs import Answer, Verdict
+from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution

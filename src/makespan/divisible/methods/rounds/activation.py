@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.backends.highs import WITHIN, Verdict
+from makespan.backends.answer import WITHIN, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import Need, register

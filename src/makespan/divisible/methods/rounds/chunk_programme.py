@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import floor, inf, isfinite
 
-from makespan.backends.highs import Answer, Verdict
+from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Objective, Solution

@@ -9,7 +9,7 @@ from itertools import compress, islice, product
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.backends.highs import Answer, Verdict
+from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.inputs.rules import GREATEST
 from makespan.core.registry import Need, applicability, find_method, register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf, isfinite
 
-from makespan.backends.highs import Verdict
+from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
