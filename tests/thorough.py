@@ -1,7 +1,8 @@
-"""How many of a test's inputs the fast suite takes.
+"""How many of a test's inputs are tried when.
 
-A claim is tested fast on a few inputs and thoroughly on all: ``pytest`` runs the few,
-``pytest -m thorough`` the others, and `.ci/run` both.
+A claim is tested fast on a few inputs, thoroughly on three times as many, and on all of them where
+there is time: ``pytest`` runs the few, ``pytest -m "thorough and not slow"`` the next, and
+``pytest -m slow`` the rest. `.ci/run` runs the first two.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from typing import Any
 
 import pytest
 
+THOROUGH = 3
+"""How many times as many inputs as the fast tests take the thorough ones take with them."""
+
 
 def few(inputs: int | Iterable[Any], fast: int) -> list[Any]:
-    """Return all inputs, or as many numbers from 0 on, those behind the first as thorough."""
+    """Return all inputs, or as many numbers from 0 on: ``fast`` of them unmarked."""
     every = list(range(inputs) if isinstance(inputs, int) else inputs)
-    rest = [
-        pytest.param(*each, marks=pytest.mark.thorough)
-        if isinstance(each, tuple)
-        else pytest.param(each, marks=pytest.mark.thorough)
-        for each in every[fast:]
-    ]
-    return every[:fast] + rest
+
+    def marked(index: int, each: Any) -> Any:
+        if index < fast:
+            return each
+        mark = pytest.mark.thorough if index < max(1, fast) * THOROUGH else pytest.mark.slow
+        return pytest.param(*each if isinstance(each, tuple) else (each,), marks=mark)
+
+    return [marked(index, each) for index, each in enumerate(every)]

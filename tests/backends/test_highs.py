@@ -13,6 +13,7 @@ from makespan.backends.answer import Verdict
 from makespan.backends.highs import Programme
 from makespan.backends.repeated import Repeated
 from makespan.core.control import Control
+from tests.thorough import few
 
 
 def random_mixed(rng):
@@ -92,7 +93,7 @@ def test_no_solution_is_not_claimed_without_time_to_confirm_it():
     assert programme.solve(Control(time_limit=0.0)).verdict is Verdict.NOTHING
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few(20, 6))
 def test_repeated_programmes_agree_with_fresh_ones(seed):
     """The basis of the last solve changes nothing, also after one without a solution."""
     rng = np.random.default_rng(seed)

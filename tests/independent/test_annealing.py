@@ -46,7 +46,7 @@ def test_the_bound_is_that_of_the_programme() -> None:
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("seed", few(12, 3))
+@pytest.mark.parametrize("seed", few(12, 1))
 def test_annealing_claims_nothing_false(seed: int) -> None:
     """Plans are valid, never below the least; on so few tasks they are the best nearly always."""
     rng = np.random.default_rng(seed)

@@ -253,6 +253,7 @@ def test_extreme_shapes(preemptive):
         assert (result.status, result.makespan) == ("optimal", expected)
 
 
+@pytest.mark.thorough
 def test_many_tasks_are_planned():
     """A hundred thousand tasks on a thousand machines, within 1e-4 of the bound."""
     durations = np.random.default_rng(3).uniform(1, 100, 100_000)

@@ -28,7 +28,7 @@ def problems(count: int, seed: int, shape: str | None = None):
 @pytest.mark.parametrize("seed", few(4, 1))
 def test_threshold_finds_the_lexicographically_least_optimum(seed):
     """The makespan is equal to the bit, and so are the counts."""
-    for rows, tasks in problems(300, seed):
+    for rows, tasks in problems(100, seed):
         result = solve(Partition(tasks=tasks, costs=rows), method="threshold")
         best = oracle.least_makespan(rows, tasks)
         if best is None:
@@ -74,7 +74,7 @@ def test_olar_is_optimal_where_costs_never_fall():
 @pytest.mark.parametrize("method", ["total", "dynamic-programming"])
 def test_the_least_total(method):
     """The sum agrees with enumeration in exact fractions."""
-    for rows, tasks in problems(300, 40):
+    for rows, tasks in problems(100, 40):
         result = solve(Partition(tasks=tasks, costs=rows, objective="total"), method=method)
         best = oracle.least_total(rows, tasks)
         if best is None:

@@ -12,6 +12,7 @@ from makespan.core.control import Control
 from makespan.core.errors import TooLarge
 from makespan.partition.generate import generate
 from makespan.partition.threshold import search, sums
+from tests.thorough import few
 
 OBJECTIVES = ("makespan", "total", "energy", "time-then-energy", "energy-then-time", "pareto")
 
@@ -42,7 +43,7 @@ def test_without_time_nothing_is_claimed(objective, prefer):
 
 
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("objective", OBJECTIVES[:5])
+@pytest.mark.parametrize("objective", few(OBJECTIVES[:5], 2))
 def test_where_the_time_is_up_a_plan_is_returned_with_its_bound(objective, monkeypatch):
     """The search is stopped after every number of looks at the clock."""
     problem = generate(

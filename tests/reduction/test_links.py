@@ -39,7 +39,7 @@ def ring(machines: int, **others: Any) -> Reduction:
     return Reduction(**{"machines": machines, "segments": machines, "transfer": transfer, **others})
 
 
-@pytest.mark.parametrize("seed", few(200, 25))
+@pytest.mark.parametrize("seed", few(200, 12))
 def test_methods_and_bounds_claim_only_what_is_true(seed: int) -> None:
     """Every method that applies, CP-SAT on some; every bound, and the grain."""
     without = ("cp-sat",) if seed >= 30 else ()

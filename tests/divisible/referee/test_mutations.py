@@ -18,7 +18,7 @@ from makespan.divisible.referee import violations
 from tests.oracles.divisible_instances import instance
 from tests.oracles.divisible_rules import broken_rules
 
-SEEDS = range(300)
+SEEDS = range(120)
 Columns = dict[str, Any]
 
 

@@ -17,6 +17,7 @@ from makespan.divisible.rounds import sizing
 from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
 from tests.oracles.divisible_sequence import best_of_sequence
+from tests.thorough import few
 
 CASES = {
     case["name"]: case
@@ -191,7 +192,7 @@ def test_rounds_on_unequal_workers(rounds):
     assert result.makespan >= expected["limit_lower_bound"] * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", few(300, 75))
 def test_chain_against_the_programme(seed):
     """The chain never beats the programme where it is a plan; its certificate means equality."""
     generator = np.random.default_rng(seed)

@@ -171,6 +171,7 @@ def test_circles_are_drawn_all_the_same():
     assert overlapping(places.boxes) == 0
 
 
+@pytest.mark.thorough
 def test_large_diagrams_are_thinned():
     """Boxes of one layer and colour become one, every task in one of them; lines lead onward."""
     count = 3000

@@ -40,7 +40,7 @@ def plan_of(collective: str, machines: Any = None) -> Any:
         reduce=1,
         collective=collective,
     )
-    return comm.bcast(solve(problem) if comm.rank == 0 else None)
+    return comm.bcast(solve(problem, time_limit=0.2) if comm.rank == 0 else None)
 
 
 def in_order_of(plan: Any, contributions: list[Any]) -> Any:

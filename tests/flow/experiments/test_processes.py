@@ -101,7 +101,7 @@ def test_a_solve_that_dies_is_a_row(dying: list[str]) -> None:
 def test_a_solve_that_hangs_is_overdue(dying: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes far more than its limit is ended, and those dealt with it are solved."""
     monkeypatch.setattr(processes, "GRACE", 0.5)
-    asked = Experiment(TASKS, methods=["hangs", "lpt"], seeds=2, time_limit=1.5)
+    asked = Experiment(TASKS, methods=["hangs", "lpt"], seeds=2, time_limit=0.5)
     rows = list(records(asked, jobs=1, imports=dying))
     assert sorted((row.method, row.status) for row in rows) == [
         *(("hangs", "overdue"), ("hangs", "overdue"), ("lpt", "optimal"), ("lpt", "optimal")),

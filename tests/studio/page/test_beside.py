@@ -13,6 +13,7 @@ from PIL import Image
 from makespan import check, read_problem, read_result
 from tests.browser import started
 from tests.studio.page.test_play import CALM, begin, fill, planned, press
+from tests.thorough import few
 
 FRONT = """kind = "partition"
 tasks = 4
@@ -161,7 +162,7 @@ def test_lines_to_take_away(browser, tmp_path, address):
     planned(browser, 1)
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", few([True, False], 1))
 def test_narrow(address, opened, dark):
     """Nothing is wider than a narrow screen, by day and by night."""
     with started(size=(400, 800), dark=dark) as browser:

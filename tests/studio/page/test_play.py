@@ -311,6 +311,7 @@ network = {{ machines = [{{ name = "{name}" }}] }}'''
 def test_a_long_search_is_stopped(browser, tmp_path):
     """It tells how far it is; stopped, the best plan so far stays, and a change begins anew."""
     save(generate("taskgraph", seed=1, options={"size": 60, "machines": 4}), tmp_path / "60.toml")
+    browser.wait(CALM)  # or what is stopped is the search of the problem before
     browser.do(lambda page: page.fill("#toml", (tmp_path / "60.toml").read_text()))
     browser.wait("!document.getElementById('progress').hidden")
     browser.wait("document.querySelector('#progress span').textContent.includes('of 20 s')")

@@ -81,7 +81,7 @@ def test_claims_hold_at_any_scale(scale: float) -> None:
 @pytest.mark.parametrize("method", SEARCHES)
 def test_searches_keep_the_rules_and_never_get_worse(method: str, model: tuple[str, str]) -> None:
     """On larger graphs over all topologies plans are valid, and no longer than those before."""
-    for seed in range(10):
+    for seed in range(4):
         problem = larger_problem(seed, *model)
         result = solve(problem, method=method, time_limit=0.3)
         assert check(result).ok

@@ -106,9 +106,9 @@ def test_exact_on_tiny_graphs() -> None:
 
 
 def test_valid_and_never_worse_than_heft() -> None:
-    """On 200 random graphs referee and twin accept the plan, and HEFT's is not shorter."""
+    """On 60 random graphs referee and twin accept the plan, and HEFT's is not shorter."""
     shorter = 0
-    for seed in range(200):
+    for seed in range(60):
         problem = random_problem_with_copies(seed)
         result = solve(problem, method="duplication")
         assert check(result).ok, seed
@@ -117,7 +117,7 @@ def test_valid_and_never_worse_than_heft() -> None:
         assert result.makespan <= plain.makespan, seed
         assert result.makespan >= max(bound.value for bound in bounds(problem)) * (1 - 1e-12)
         shorter += result.makespan < plain.makespan * 0.99
-    assert shorter >= 20
+    assert shorter >= 6
 
 
 @pytest.mark.parametrize("most", [1, MOST])

@@ -156,7 +156,7 @@ def test_estimates_cover_what_simulate_says() -> None:
 @pytest.mark.parametrize(("communication", "contention"), MODELS)
 def test_valid_under_all_models(communication: str, contention: str) -> None:
     """Plans are valid, and makespan and bound are those of the problem as stated."""
-    for seed in range(3):
+    for seed in range(1):
         problem = random_problem(seed, communication, contention)
         result = solve(problem, method="monte-carlo", plans=3, **SMALL)
         assert check(problem, result.schedule).ok

@@ -48,7 +48,7 @@ def star_problem(seed, count, limit=None, *, latency=1.0, load=100.0, seconds=1.
     return DivisibleLoad(load=load * units, platform=Star.from_arrays(**columns), **fields)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few(6, 2))
 def test_bound_and_plan_enclose_the_optimum(form, seed):
     """No ordered subset, in exact fractions, ends before the bound or after the plan."""
     problem = star_problem(seed, 4, latency=(1.0, 10.0)[seed % 2])
@@ -61,7 +61,7 @@ def test_bound_and_plan_enclose_the_optimum(form, seed):
     assert found.lower_bound >= 0.9 * best
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", few(LIMITS, 3))
 @pytest.mark.parametrize(("seconds", "units"), few([(1.0, 1.0), (1e-9, 1e9), (1e7, 1.0)], 1))
 def test_limits_against_the_programme(limit, seconds, units):
     """With each limit, at any scale, the bound is below the proved optimum and the plan valid."""
@@ -77,7 +77,7 @@ def test_limits_against_the_programme(limit, seconds, units):
     assert found.schedule.makespan >= proved.makespan * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("limit", [None, *LIMITS[:-1]])
+@pytest.mark.parametrize("limit", few([None, *LIMITS[:-1]], 3))
 def test_many_workers_are_planned_near_the_bound(limit):
     """With 60 workers the gap is below 2.5 %, and most are far better than by send cost."""
     result = solve(star_problem(1, 60, limit), method="port-prices")
@@ -86,7 +86,7 @@ def test_many_workers_are_planned_near_the_bound(limit):
     assert result.makespan >= result.lower_bound
 
 
-@pytest.mark.parametrize("limit", [None, *LIMITS])
+@pytest.mark.parametrize("limit", few([None, *LIMITS], 4))
 @pytest.mark.parametrize("seconds", few([1.0, 1e-9, 1e7], 1))
 def test_the_most_by_a_deadline(limit, seconds):
     """Of an open load the bound is at least the proved optimum, and the plan is valid."""

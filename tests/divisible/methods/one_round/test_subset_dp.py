@@ -19,6 +19,7 @@ from makespan.divisible.one_round.ending_together import Costs, least_end, lines
 from makespan.divisible.one_round.layers import Layers
 from makespan.divisible.one_round.remainder import Remainder
 from tests.oracles.divisible_affine import least_makespan, most_load
+from tests.thorough import few
 
 CASES = [
     case
@@ -77,7 +78,7 @@ def test_deadline_inverts_the_makespan(case):
 
 
 @pytest.mark.parametrize("small_integers", [False, True])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", few(60, 20))
 def test_equal_to_every_ordered_subset(seed, small_integers):
     """Random stars, half of them with many zeros and ties: the optimum of all ordered subsets."""
     generator = np.random.default_rng([seed, small_integers])

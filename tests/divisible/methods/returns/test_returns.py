@@ -26,6 +26,7 @@ from makespan import (
 from makespan.cli.main import run
 from makespan.divisible.rates import returns as return_bounds, shares
 from tests.oracles import divisible_returns as oracle
+from tests.thorough import few
 
 CASES = {
     case["name"]: case
@@ -165,7 +166,7 @@ def compare_to_oracle(costs, discipline, *, load=None, end=None, everyone=False)
 
 
 @pytest.mark.parametrize("discipline", [None, "fifo", "lifo"])
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", few(80, 20))
 def test_equal_to_all_pairs(seed, discipline):
     """Random stars of 1 to 3 workers, one and two ports: the optimum of all sets and orders."""
     generator = np.random.default_rng([seed, 1])

@@ -7,6 +7,7 @@ import pytest
 
 from makespan import DivisibleLoad, Master, MethodError, Star, Worker, solve
 from tests.oracles.divisible_sequence import best_of_sequence
+from tests.thorough import few
 
 
 def random_star(generator, count, memory, **master):
@@ -20,7 +21,7 @@ def random_star(generator, count, memory, **master):
     )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few(8, 2))
 @pytest.mark.parametrize("memory", [0.8, 3.0])
 def test_chunks_fit(seed, memory):
     """Amounts are nearly the best for their sequence; the plan is near the steady state's bound.
@@ -43,7 +44,7 @@ def test_chunks_fit(seed, memory):
     assert result.makespan <= 1.25 * result.lower_bound
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few(4, 1))
 def test_less_memory_is_no_better(seed):
     """A plan with little memory ends no earlier than the best known without limits."""
     generator = np.random.default_rng(seed)

@@ -161,7 +161,7 @@ def test_at_least_as_good_as_what_was_measured(run):
     assert makespan <= 1.02 * measured
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", few(30, 8))
 def test_the_bound_for_many_rounds(seed):
     """No sequence of a small star ends before the start-up bound, which beats the old one."""
     generator = np.random.default_rng(seed)
@@ -218,7 +218,7 @@ def test_counting_rounds(sequence, ordered):
         assert task.allows(sequence) == (number <= most)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few(10, 3))
 def test_uniform_rounds(seed):
     """UMR is valid, its rounds take all workers equally long, and the search is no worse."""
     generator = np.random.default_rng(seed)

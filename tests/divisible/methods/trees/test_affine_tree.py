@@ -10,6 +10,7 @@ import pytest
 from makespan import Affine, DivisibleLoad, Master, Star, Tree, solve
 from makespan.divisible.trees.equivalent import equal_finish
 from tests.oracles.divisible_any_tree import best_of_tree
+from tests.thorough import few
 
 
 def random_tree(generator, count, scale=0.5):
@@ -89,7 +90,7 @@ def test_nothing_to_do_and_deadlines():
     assert late.schedule is None
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(12, 3))
 def test_the_most_by_a_deadline_takes_as_long(seed):
     """The most load by a deadline, as a load, ends at it; and no set of nodes does 2 % more."""
     generator = np.random.default_rng(seed)

@@ -12,9 +12,10 @@ from makespan.divisible.bounds import bounds
 from makespan.divisible.trees.spread import spread_tree
 from tests.oracles.divisible_any_tree import best_of_tree
 from tests.oracles.divisible_random import random_tree_problem
+from tests.thorough import few
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few(6, 2))
 def test_no_tree_does_better(seed: int) -> None:
     """All choices of nodes and orders, with a load or the most by a deadline."""
     rng = random.Random(40 + seed)
