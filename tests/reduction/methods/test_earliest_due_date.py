@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,11 @@ import pytest
 
 import makespan
 from makespan import Reduction
+from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
-from makespan.reduction.methods.earliest_due_date import Plan
+from makespan.reduction.methods import earliest_due_date, rarest_first, tree_packing
+from makespan.reduction.referee import violations
+from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
 
 
@@ -94,3 +98,70 @@ def test_a_mirrored_plan_is_the_plan_backwards() -> None:
     assert turned.times.tolist() == [[0, 2], [4, 7]]
     again = turned.mirrored()
     assert (again.rows.tolist(), again.times.tolist()) == (rows.tolist(), times.tolist())
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "rotations", "times"),
+    [
+        (6, 4, 3, (1, 1, 1)), (6, 6, 6, (0, 1, 0)), (8, 5, 2, (0.5, 1, 2)),
+        (4, 3, 2, (0, 1, 2**0.5)),
+    ],
+)  # fmt: skip
+def test_plans_that_stand_for_their_rotations(n: int, m: int, rotations: int, times: Any) -> None:
+    """The referee accepts them, also where more segments were planned, and where half are added."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
+        reduce=reduce,
+    )  # fmt: skip
+    control = Control()
+    known = makespan.solve(problem, method="hierarchical").schedule
+    assert known is not None
+    alike, fewer, every = (
+        earliest_due_date._Search(problem, control, known, 0.0, count)
+        for count in (rotations, rotations // 2 or 1, 1)
+    )
+    every.best = fewer.best = alike.huge
+    assert alike.run()
+    for other in (fewer, every):
+        other.adopt(alike)
+        assert other.best == alike.best or rotations % other.rotations
+    for _ in range(5):
+        every.run()
+    schedule = every.schedule()
+    assert not list(violations(problem, schedule))
+    assert schedule.makespan <= float(alike.best) * every.unit * (1 + 1e-9)
+    assert all(bound.value <= schedule.makespan * (1 + 1e-9) for bound in bounds(problem))
+
+
+def test_how_many_rotations_plans_may_be_the_same_by() -> None:
+    """The number divides the machines, and about the segments; times must be equal."""
+
+    def rotations(n: int, m: int, reduce: Any = 1) -> list[int]:
+        problem = Reduction(
+            machines=n, segments=m, collective="all-reduce", transfer=1, reduce=reduce
+        )
+        return earliest_due_date._rotations(problem)
+
+    assert rotations(12, 8) == [4, 2, 1]
+    assert rotations(12, 23) == [12, 6, 4, 3, 2, 1]
+    assert rotations(7, 8) == [1]
+    assert rotations(4, 8, reduce=[1, 2, 1, 1]) == [1]
+
+
+def test_no_clock_ends_runs_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is: the plan that a search begins with is that of its parts."""
+    problem = problem_of(20)
+    monkeypatch.setattr(rarest_first, "MAX_RESTARTS", 6)
+    monkeypatch.setattr(rarest_first, "MAX_REBUILDS", 6)
+    monkeypatch.setattr(tree_packing, "RUNS", 6)
+
+    def plans() -> list[float | None]:
+        found = makespan.solve(problem, method="reduce-then-broadcast", restarts=1)
+        better = makespan.solve(problem, method="earliest-due-date", restarts=1)
+        return [found.makespan, better.makespan]
+
+    quick = plans()
+    clock = itertools.count(0.0, 100.0)
+    monkeypatch.setattr("makespan.core.control._clock", lambda: next(clock))
+    assert plans() == quick

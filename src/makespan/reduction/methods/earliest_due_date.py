@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
@@ -26,6 +25,7 @@ from makespan.reduction.needs import (
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.due_dates import MANNERS, combine_and_copy
+from makespan.reduction.rules.rotation import Plan, Trees, grown
 from makespan.reduction.rules.spreading import spread
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import (
@@ -45,49 +45,8 @@ LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
-
-
-class Trees(NamedTuple):
-    """Where a machine (row) sends its part of a segment (column), -1 for where the plan leads.
-
-    ``children`` is how many others it waits for, ``dues`` when its part is due.
-    """
-
-    parents: Integers
-    children: Integers
-    dues: Any
-
-
-class Plan(NamedTuple):
-    """Sends in their order: sender, receiver, segment, whether a copy; and starts and arrivals."""
-
-    rows: Integers
-    times: Any
-
-    def mirrored(self) -> Plan:
-        """Return the plan in reversed time, in which what was copied is combined."""
-        sender, receiver, segment, copied = self.rows[::-1].T
-        rows = np.column_stack([receiver, sender, segment, 1 - copied])
-        return Plan(rows, self.times.max(initial=0) - self.times[::-1, ::-1])
-
-    def trees(self, machines: int) -> Trees:
-        """Return the trees of the parts, and when they are sent."""
-        parts = self.rows[:, 3] == 0
-        sender, receiver, segment, _ = self.rows[parts].T
-        shape = (machines, int(self.rows[:, 2].max(initial=0)) + 1)
-        return grown(shape, sender, receiver, segment, self.times[parts, 0])
-
-
-def grown(shape: tuple[int, int], sender: Any, receiver: Any, segment: Any, dues: Any) -> Trees:
-    """Return the trees of parts that are sent."""
-    trees = Trees(
-        np.full(shape, -1), np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=dues.dtype)
-    )
-    trees.parents[sender, segment] = receiver
-    np.add.at(trees.children, (receiver, segment), 1)
-    trees.dues[sender, segment] = dues
-    trees.children[trees.parents < 0] = shape[0]  # there it is complete, and never a part
-    return trees
+ELSEWHERE = 0.3  # of the runs, not in the search that has the best plan
+SPARE = 10  # a tenth more segments may be planned, and left out then
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,24 +106,54 @@ def earliest_due_date(
 
     Parts go along trees that a reversed broadcast has grown, or wherever a port is free; then,
     forwards and backwards in turn, along those of the best plan known, and copies anew.
+
+    Of equal machines and segments, so many are alike: what one machine sends, the next one of a
+    circle sends of the next segment at the same time. A plan of few sends stands for all, and what
+    is found so is looked for near it with fewer alike, and with none.
     """
     claim_sends(problem)
     parts = find_method("reduction", "reduce-then-broadcast").run
     with control.aside():
         known = control.known_or(lambda: parts(problem, control, restarts=1))
     lower_bound = best_bound(problem)
-    search = _Search(problem, control, known, lower_bound)
-    runs = (
-        min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + search.sends**2 * problem.items)) * search.sends
-    )
+    searches = [
+        _Search(problem, control, known, lower_bound, rotations)
+        for rotations in _rotations(problem)
+    ]
+    search, count = searches[-1], sends_in(problem)
+    runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     for _ in range(runs if restarts is None else restarts):
         if search.best <= search.least or control.expired():
             break
-        search.run()
+        chosen = _next(searches, control.rng)
+        if chosen.run():
+            for other in searches:
+                other.adopt(chosen)
     best = search.schedule()
     met = best.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found)
+
+
+def _rotations(problem: Reduction) -> list[int]:
+    """Return by how many rotations plans may be the same, most first; 1 is any plan."""
+    machines, items = len(problem.machines), problem.items
+    if problem.times is None:
+        return [1]
+    found = [count for count in range(2, machines + 1) if machines % count == 0]
+    return [*(count for count in reversed(found) if -items % count * SPARE <= items), 1]
+
+
+def _next(searches: list[_Search], rng: np.random.Generator) -> _Search:
+    """Return the search to go on with: each a little, then mostly the best one, or a quick one."""
+    for search in searches:
+        if len(searches) == 1 or search.turn < TRIED_FIRST:
+            return search
+    least = min(search.best for search in searches)
+    if rng.random() >= ELSEWHERE:
+        searches = [search for search in searches if search.best == least]
+    quick = np.cumsum([1 / search.sends for search in searches])
+    return searches[int(np.searchsorted(quick, rng.random() * quick[-1]))]
 
 
 class _Search:
@@ -175,11 +164,19 @@ class _Search:
     """
 
     def __init__(
-        self, problem: Reduction, control: Control, known: Schedule, lower_bound: float
+        self,
+        problem: Reduction,
+        control: Control,
+        known: Schedule,
+        lower_bound: float,
+        rotations: int,
     ) -> None:
         self.problem, self.control = problem, control
         self.known: Schedule | None = known
-        self.machines, self.sends = len(problem.machines), sends_in(problem)
+        self.machines, self.rotations = len(problem.machines), rotations
+        self.segments = -(-problem.items // rotations)
+        self.ports = self.machines // rotations
+        self.sends = 2 * (self.machines - 1) * self.segments
         tables = tables_of(problem)
         if problem.times is None:
             tables = tables.over(self.machines)
@@ -188,6 +185,7 @@ class _Search:
         transfer, latency, reduce, size = (
             np.ascontiguousarray(each, dtype=self.dtype) for each in tables[:4]
         )
+        size = size[: self.segments]
         there, back = (self._growth(tables, work) for work in (reduce, 0 * reduce))
         turned = (np.ascontiguousarray(each.T) for each in (latency, transfer))
         self.costs = (
@@ -197,11 +195,13 @@ class _Search:
         self.growths = (there, back), (back, there)
         self.huge = self.dtype.type(2**61)
         self.least = self._units(lower_bound * (1 + 1e-12)) + 0
-        self.best = self._units(known.makespan) + 0
-        shape = (self.machines, problem.items)
+        whole = rotations == 1
+        self.best = self._units(known.makespan) + 0 if whole else self.huge
+        shape = (self.machines, self.segments)
         nothing = np.zeros(shape, dtype=np.int64)
         self.open = Trees(nothing - 1, nothing, nothing.astype(self.dtype))
-        self.plan, self.backward = self._plan_of(known), False
+        none = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2), dtype=self.dtype))
+        self.plan, self.backward = self._plan_of(known) if whole else none, False
         self.settings = Settings.drawn(control.rng)
         self.turn = 0
         self.won = [0, 0]  # the last better plans with open and with given trees
@@ -221,7 +221,10 @@ class _Search:
         length, period = latency + (transfer + work) * size, max(transfer, work) * size
         if self.whole:
             length, period = round(length), round(period)
-        return np.array(arrivals(self.machines, length, period, length), dtype=self.dtype)
+        times = list(arrivals(self.machines, length, period, length))
+        for count in range(self.ports + 1, self.machines):
+            times[count] = max(times[count], times[count - self.ports] + period)
+        return np.array(times, dtype=self.dtype)
 
     def _plan_of(self, schedule: Schedule) -> Plan:
         sends, rows = sends_of(self.problem, schedule)
@@ -231,8 +234,8 @@ class _Search:
         times = np.column_stack([start, start + costs.latency + costs.transfer])
         return Plan(np.column_stack(columns).astype(np.int64), times.astype(self.dtype))
 
-    def run(self) -> None:
-        """Run once, with settings drawn anew or near those of the best plan."""
+    def run(self) -> bool:
+        """Run once, with settings drawn anew or near those of the best plan; return if better."""
         rng = self.control.rng
         backward, given = bool(rng.integers(2)), self._given(rng)
         settings = Settings.drawn(rng) if rng.random() < ANEW else self.settings.moved(rng)
@@ -240,9 +243,9 @@ class _Search:
         draw = rng.random()
         end = self.least + (min(self.best, 1.3 * self.least) - self.least) * settings.goal
         complete = self._complete(settings, float(end), backward)
-        if given and draw < GROWN and not backward:
+        if given and draw < GROWN and not backward and self.rotations == 1:
             trees = self._grown(complete, rng)
-        elif given or draw < REBUILT:
+        elif len(self.plan.rows) and (given or draw < REBUILT):
             plan = self.plan if backward == self.backward else self.plan.mirrored()
             trees = plan.trees(self.machines) if given else self.open
             if draw < REBUILT:
@@ -254,7 +257,7 @@ class _Search:
         arguments = (
             *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
             float(end), settings.spread * lasts, self._waiting(settings), settings.manner,
-            int(rng.integers(2**31)), equal, self.huge,
+            int(rng.integers(2**31)), min(equal, self.huge), self.huge, self.ports,
         )  # fmt: skip
         self.turn += 1
         loop = combine_and_copy.at(self.sends * self.turn)
@@ -263,12 +266,22 @@ class _Search:
         else:
             reached = loop(*arguments, RUNNING)
         if reached < 0:
-            return
-        if reached < self.best:
+            return False
+        better = reached < self.best
+        if better:
             self.won[given], self.known = self.turn, None
         self.best, self.plan, self.backward, self.settings = (
             min(self.best, reached), Plan(rows, times), backward, settings,
         )  # fmt: skip
+        return bool(better)
+
+    def adopt(self, other: _Search) -> None:
+        """Go on from the plan of another search, if that is better, and one of this search, too."""
+        if other.best >= self.best or other.rotations % self.rotations:
+            return
+        self.known, self.best, self.backward = None, other.best, other.backward
+        count = self.problem.items if self.rotations == 1 else self.segments
+        self.plan = other.plan.rotated(other.ports, self.ports, self.machines, count)
 
     def _waiting(self, settings: Settings) -> Any:
         """Return for how long parts may wait for a unit."""
@@ -287,7 +300,7 @@ class _Search:
     def _complete(self, settings: Settings, end: float, backward: bool) -> Any:
         """Return when segments are to be complete, one after another."""
         there, back = (float(growth[-1]) for growth in self.growths[backward])
-        steps = np.linspace(settings.first, settings.last, self.problem.items)
+        steps = np.linspace(settings.first, settings.last, self.segments)
         return there + (max(end - back, there) - there) * steps
 
     def _grown(self, complete: Any, rng: np.random.Generator) -> Trees:

@@ -46,7 +46,7 @@ Parts = tuple[Collective, Collective]
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
-SECONDS = 2.0  # for a part, by one method
+SECONDS = 2.0  # for a part, by one method, where runs are not counted
 SECONDS_MERGED = 3e-7
 BYTES_DEALT = 660  # a send, the most that was measured: two plans and the merged one
 SECONDS_AT_LEAST = 5e-6
@@ -189,11 +189,17 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
                 continue
             if applicability(method, part).applies:
                 control.incumbent = best[place]
-                left = control.remaining
-                with control.limited(SECONDS if left is None else min(SECONDS, left / 3)):
+                with control.limited(_seconds(control, exact=exact)):
                     best[place] = _better(best[place], method.run(part, control, **budget))
     control.incumbent = before
     return best
+
+
+def _seconds(control: Control, *, exact: bool) -> float | None:
+    """Return how long a method may plan a part; where runs are counted, no clock ends it."""
+    left = math.inf if control.remaining is None else control.remaining / 3
+    seconds = min(SECONDS, left) if exact else left
+    return None if seconds == math.inf else seconds
 
 
 def _quickest(part: Reduction, control: Control) -> Solution:

@@ -18,7 +18,7 @@ MANNERS = 16
 @loop(pays_from=2_000)
 def combine_and_copy(  # type: ignore[no-untyped-def]
     latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
-    times, complete, end, spread, backlog, manner, seed, allowed, huge, stop,
+    times, complete, end, spread, backlog, manner, seed, allowed, huge, ports, stop,
 ):  # fmt: skip
     """Combine each segment somewhere and copy it to all; return when the last send is done.
 
@@ -29,7 +29,8 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
     machines still hold a part, or hold it all, the next send is due that long before the one or
     the end. Due dates of segments are moved by up to ``spread`` at random from ``seed``.
     ``manner`` says who sends and who takes it, of all who can. No part is sent where a unit would
-    still be busy for more than ``backlog`` when it comes.
+    still be busy for more than ``backlog`` when it comes. Machine i has port and unit i mod
+    ``ports``, which others have, too, where a plan stands for its rotations.
 
     ``latency`` and ``transfer`` are (sender, receiver) tables, negative transfers where there is no
     link, or 1 × 1. ``combine`` is what a receiver spends on a part, ``prepare`` a sender on a copy:
@@ -40,6 +41,8 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
     end can't be below ``allowed``, where no machine can go on, or when ``stop`` says so.
     """
     machines, segments = parents.shape
+    port = np.arange(machines) % ports
+    held = machines // ports * segments
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if combine.shape[0] > 1 else 0
     zero = latency[0, 0] * 0
@@ -49,13 +52,13 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
     got = np.zeros((machines, segments), np.int64)
     parts = np.full(segments, machines)
     holders = np.zeros(segments, np.int64)
-    owned = np.zeros(machines, np.int64)
-    left = np.full(machines, segments)  # parts that a machine holds
-    taken = np.zeros(machines, np.int64)
-    copied_by = np.zeros(machines, np.int64)
-    out_port = np.zeros(machines, latency.dtype)
-    in_port = np.zeros(machines, latency.dtype)
-    unit = np.zeros(machines, latency.dtype)
+    owned = np.zeros(ports, np.int64)
+    left = np.full(ports, held)  # parts that the machines at a port hold
+    taken = np.zeros(ports, np.int64)
+    copied_by = np.zeros(ports, np.int64)
+    out_port = np.zeros(ports, latency.dtype)
+    in_port = np.zeros(ports, latency.dtype)
+    unit = np.zeros(ports, latency.dtype)
     wake = np.zeros(machines, latency.dtype)  # when a machine looks for a send, huge for never
     looking = np.zeros(machines, np.int64)  # those who look now
     looks = 0
@@ -90,7 +93,7 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
             if done == scripted:  # all look, in any order
                 for machine in range(machines):
                     seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                    wake[machine] = out_port[machine]
+                    wake[machine] = out_port[port[machine]]
                     heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
                 scripted = -1
             if looks == 0:
@@ -100,14 +103,17 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                 moment += 1
                 while len(heap) > 0 and heap[0][0] == now:
                     machine = heappop(heap)[1] % machines
-                    if wake[machine] == now:
+                    if wake[machine] == now and out_port[port[machine]] > now:
+                        wake[machine] = out_port[port[machine]]
+                        heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
+                    elif wake[machine] == now:
                         wake[machine] = zero - 1
                         along[machine] = -2
                         looking[looks] = machine
                         looks += 1
                 takes = 0
                 for machine in range(machines):
-                    if pairs > 0 or in_port[machine] - latency[0, 0] <= now:
+                    if pairs > 0 or in_port[port[machine]] - latency[0, 0] <= now:
                         takers[takes] = machine
                         takes += 1
                 for other in range(segments):
@@ -136,7 +142,8 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                             continue
                         lag = latency[machine * pairs, parent * pairs]
                         lasts = transfer[machine * pairs, parent * pairs] * size[other]
-                        if max(in_port[parent], unit[parent] - lasts - backlog) - lag > now:
+                        at = max(in_port[port[parent]], unit[port[parent]] - lasts - backlog)
+                        if at - lag > now:
                             continue
                         first = along[machine]
                         if first < 0 or dues[machine, other] < dues[machine, first]:
@@ -161,12 +168,12 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                         at = ready[machine, other]
                         if copied:
                             work = prepare[machine * units] * size[other]
-                            at = max(at, unit[machine]) + work if work > 0 else at
+                            at = max(at, unit[port[machine]]) + work if work > 0 else at
                         if at > now:
                             soonest = min(soonest, at)
                         elif parent >= 0:
                             lasts = transfer[machine * pairs, parent * pairs] * size[other]
-                            at = max(in_port[parent], unit[parent] - lasts - backlog)
+                            at = max(in_port[port[parent]], unit[port[parent]] - lasts - backlog)
                             at -= latency[machine * pairs, parent * pairs]
                             soonest = min(soonest, at) if at > now else soonest
                         elif pairs > 0 or freed_at[other] != moment:
@@ -177,9 +184,9 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                                 lasts = transfer[machine * pairs, taker * pairs] * size[other]
                                 if lasts < 0:
                                     continue
-                                at = in_port[taker]
+                                at = in_port[port[taker]]
                                 if not copied:
-                                    at = max(at, unit[taker] - lasts - backlog)
+                                    at = max(at, unit[port[taker]] - lasts - backlog)
                                 at -= latency[machine * pairs, taker * pairs]
                                 if at > now:
                                     free = min(free, at)
@@ -196,7 +203,7 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
             if sender >= 0:
                 receiver = parents[sender, segment]
                 lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
-                at = max(in_port[receiver], unit[receiver] - lasts - backlog)
+                at = max(in_port[port[receiver]], unit[port[receiver]] - lasts - backlog)
                 if at - latency[sender * pairs, receiver * pairs] > now:
                     along[sender] = -2
                     continue
@@ -211,17 +218,18 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                         if not whole[machine, segment]:
                             continue
                         work = prepare[machine * units] * size[segment]
-                        if work > 0 and max(ready[machine, segment], unit[machine]) + work > now:
+                        begin = max(ready[machine, segment], unit[port[machine]])
+                        if work > 0 and begin + work > now:
                             continue
-                        score = copied_by[machine]
+                        score = copied_by[port[machine]]
                         if manner & SPARE_PARTS:
-                            score += 4 * left[machine]
+                            score += 4 * left[port[machine]]
                     else:
                         if given[machine, segment]:
                             continue
-                        score = -left[machine]
-                        if in_port[machine] - latency[0, 0] > now:
-                            score -= segments
+                        score = -left[port[machine]]
+                        if in_port[port[machine]] - latency[0, 0] > now:
+                            score -= held
                     if sender < 0 or score < fewest:
                         sender, fewest = machine, score
                 if sender < 0:
@@ -237,7 +245,7 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                     place = (offset + step) % takes
                     machine = takers[place]
                     lag = latency[sender * pairs, machine * pairs]
-                    if in_port[machine] - lag > now:
+                    if in_port[port[machine]] - lag > now:
                         if pairs == 0:  # no longer free
                             takes -= 1
                             takers[place] = takers[takes]
@@ -249,21 +257,21 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                     if whole[machine, segment] or (not copied and given[machine, segment]):
                         continue
                     lasts = transfer[sender * pairs, machine * pairs] * size[segment]
-                    if not copied and unit[machine] - lasts - backlog - lag > now:
+                    if not copied and unit[port[machine]] - lasts - backlog - lag > now:
                         continue
                     some = True
                     if machine == sender or lasts < 0:
                         continue
                     at = now + lag + lasts
                     if copied:
-                        score = 2 * owned[machine]
-                        if manner & BEHIND and out_port[machine] > now:
+                        score = 2 * owned[port[machine]]
+                        if manner & BEHIND and out_port[port[machine]] > now:
                             score -= 1
                     else:
-                        at = max(at, unit[machine]) + combine[machine * units] * size[segment]
+                        at = max(at, unit[port[machine]]) + combine[machine * units] * size[segment]
                         at = max(at, ready[machine, segment])
-                        score = taken[machine] if manner & BY_TAKEN else left[machine]
-                        if out_port[machine] <= now and ready[machine, segment] <= now:
+                        score = taken[port[machine]] if manner & BY_TAKEN else left[port[machine]]
+                        if out_port[port[machine]] <= now and ready[machine, segment] <= now:
                             score += 2 * segments * machines
                         if manner & GATHERED and ready[machine, segment] <= now:
                             at += apart
@@ -274,11 +282,6 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
                     if pairs == 0 and not some:
                         opened[segment] = False
                     continue
-            place = 0
-            while looking[place] != sender:
-                place += 1
-            looks -= 1
-            looking[place] = looking[looks]
         # send it
         copied = whole[sender, segment]
         lag = latency[sender * pairs, receiver * pairs]
@@ -286,36 +289,36 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
         start = ready[sender, segment]
         work = prepare[sender * units] * size[segment]
         if copied and work > 0:
-            start = max(start, unit[sender]) + work
-            unit[sender] = start
-        start = max(out_port[sender], in_port[receiver] - lag, start)
+            start = max(start, unit[port[sender]]) + work
+            unit[port[sender]] = start
+        start = max(out_port[port[sender]], in_port[port[receiver]] - lag, start)
         arrival = start + lag + lasts
         times[done, 0] = start
         times[done, 1] = arrival
-        out_port[sender] = start + lasts
-        in_port[receiver] = arrival
+        out_port[port[sender]] = start + lasts
+        in_port[port[receiver]] = arrival
         if copied:
             holders[segment] += 1
-            owned[receiver] += 1
-            copied_by[sender] += 1
+            owned[port[receiver]] += 1
+            copied_by[port[sender]] += 1
             whole[receiver, segment] = True
             due[segment] = end - (back[machines - 1] - back[holders[segment] - 1])
         else:
             work = combine[receiver * units] * size[segment]
             if work > 0:
-                arrival = max(arrival, unit[receiver]) + work
-                unit[receiver] = arrival
+                arrival = max(arrival, unit[port[receiver]]) + work
+                unit[port[receiver]] = arrival
             given[sender, segment] = True
             got[receiver, segment] += 1
-            left[sender] -= 1
-            taken[receiver] += 1
+            left[port[sender]] -= 1
+            taken[port[receiver]] += 1
             parts[segment] -= 1
             due[segment] = complete[segment] - there[parts[segment] - 1]
             if parts[segment] == 1:
                 whole[receiver, segment] = True
                 holders[segment] = 1
-                left[receiver] -= 1
-                owned[receiver] += 1
+                left[port[receiver]] -= 1
+                owned[port[receiver]] += 1
                 opened[segment] = True
                 due[segment] = end - back[machines - 1]
         due[segment] += moved[segment]
@@ -334,9 +337,17 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
         done += 1
         if scripted < 0:
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-            wake[sender] = out_port[sender]
-            heappush(heap, (wake[sender], (seed >> 16) * machines + sender))
-            soonest = max(arrival, out_port[receiver])
+            place = 0
+            while place < looks:
+                machine = looking[place]
+                if port[machine] != port[sender]:
+                    place += 1
+                else:
+                    looks -= 1
+                    looking[place] = looking[looks]
+                    wake[machine] = out_port[port[sender]]
+                    heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
+            soonest = max(arrival, out_port[port[receiver]])
             if soonest < wake[receiver]:
                 wake[receiver] = soonest
                 heappush(heap, (soonest, (seed >> 16) * machines + receiver))
