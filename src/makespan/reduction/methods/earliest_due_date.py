@@ -221,7 +221,7 @@ class _Search:
         length, period = latency + (transfer + work) * size, max(transfer, work) * size
         if self.whole:
             length, period = round(length), round(period)
-        times = list(arrivals(self.machines, length, period, length))
+        times: list[Any] = list(arrivals(self.machines, length, period, length))
         for count in range(self.ports + 1, self.machines):
             times[count] = max(times[count], times[count - self.ports] + period)
         return np.array(times, dtype=self.dtype)
