@@ -14,9 +14,13 @@ MakespanError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from makespan.core.plain import one_line, plain
+
+if TYPE_CHECKING:
+    from makespan.core.report import Report
+    from makespan.execute.dask.execution import Execution
 
 
 class MakespanError(Exception):
@@ -25,7 +29,7 @@ class MakespanError(Exception):
     ``execution`` holds what a run on a cluster had brought when it ended so; else None.
     """
 
-    execution: Any = None
+    execution: Execution | None = None
 
     def __str__(self) -> str:
         return plain(super().__str__())
@@ -112,7 +116,9 @@ class InvalidSchedule(MakespanError):
     ``planned`` says that a method of makespan made it, which is makespan's own mistake.
     """
 
-    def __init__(self, message: str, report: object = None, *, planned: bool = False) -> None:
+    def __init__(
+        self, message: str, report: Report | None = None, *, planned: bool = False
+    ) -> None:
         super().__init__(message)
         self.report = report
         self.planned = planned

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from io import StringIO
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from makespan.core.plain import cell
 from makespan.core.system.extras import optional
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 NUMBER = re.compile(r"([-+<]? ?\d[\d.,e+-]*( \S{1,2})?|inf|nan|)$")
 """What a cell holds that is a number, perhaps with its unit, or nothing."""
@@ -119,11 +123,11 @@ class Framed(ABC):
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         """Return the columns of the frame by their names."""
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a pandas data frame."""
         return optional("pandas").DataFrame(self._columns())
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """Return the rows as a polars data frame."""
         return optional("polars").DataFrame(self._columns())
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.network.ways import Ports, Ways
@@ -133,22 +134,22 @@ class Reduction(Pictured):
         machines: int | Sequence[str] | None = None,
         segments: int | Literal["auto"],
         network: Interconnect | None = None,
-        latency: Any = 0.0,
-        transfer: Any = None,
-        reduce: Any = None,
-        segment_sizes: Any = None,
+        latency: ArrayLike = 0.0,
+        transfer: ArrayLike | None = None,
+        reduce: ArrayLike | None = None,
+        segment_sizes: ArrayLike | None = None,
         order: Order = "free",
-        destinations: Any = None,
-        sequences: Any = None,
+        destinations: Sequence[Sequence[int]] | Integers | None = None,
+        sequences: Sequence[Sequence[Sequence[int]]] | None = None,
         collective: Collective = "reduce",
-        before: Any = None,
-        after: Any = None,
+        before: Sequence[Sequence[int]] | None = None,
+        after: Sequence[Sequence[int]] | None = None,
         combine: bool = False,
         bytes: float | None = None,  # noqa: A002 - the word of the file format
-        message_overhead: Any = None,
-        transfer_per_byte: Any = None,
-        reduce_per_byte: Any = None,
-        reduce_overhead: Any = None,
+        message_overhead: ArrayLike | None = None,
+        transfer_per_byte: ArrayLike | None = None,
+        reduce_per_byte: ArrayLike | None = None,
+        reduce_overhead: ArrayLike | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         given = dict(locals())

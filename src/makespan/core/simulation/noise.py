@@ -24,7 +24,8 @@ SUGGESTED_FROM = 200
 """Names up to which the nearest is suggested."""
 CHANCE = Rule("a chance is above 0 and below 1", strictly=True, high=1 - 1e-9)
 
-Errors = Mapping[str, Any] | Sequence[Any]
+OfMachines = Mapping[str, float] | Sequence[float]
+OfTasks = Mapping[str, float | OfMachines] | Sequence[float | OfMachines]
 """An error by name, or one for each in order; of a task also one for each machine."""
 
 
@@ -72,8 +73,8 @@ class Noise:
     error: float = 0.0
     _: KW_ONLY
     transfers: float | None = None
-    machines: Errors = field(default=(), hash=False)
-    tasks: Errors = field(default=(), hash=False)
+    machines: OfMachines = field(default=(), hash=False)
+    tasks: OfTasks = field(default=(), hash=False)
     per: Literal["activity", "machine"] = "activity"
     chance: float = 0.1
 
@@ -270,7 +271,7 @@ def as_noise(noise: Noise | float | Mapping[str, Any]) -> Noise:
 
 def table_of(
     place: str,
-    errors: Errors,
+    errors: OfMachines | OfTasks,
     word: str,
     names: Sequence[str],
     mistakes: Mistakes,

@@ -6,12 +6,17 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor as Interface, Future
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from makespan.execute.dask.cluster.client import checked_client
 from makespan.execute.dask.maps.flow import Background
 from makespan.execute.dask.maps.map import begin
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Returned = TypeVar("Returned")
 
 
 class Executor(Interface):
@@ -40,7 +45,7 @@ class Executor(Interface):
 
     def __init__(
         self,
-        client: Any,
+        client: Client,
         *,
         workers: str | Iterable[str] | None = None,
         resources: Mapping[str, float] | None = None,
@@ -57,20 +62,20 @@ class Executor(Interface):
         self._running: WeakSet[Background] = WeakSet()
         self._shutdown = False
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[..., Returned], /, *args: Any, **kwargs: Any) -> Future[Returned]:
         """Begin a call, and return its future."""
         self._refuse_if_shut_down()
-        future: Future[Any] = self._single.submit(fn, *args, **kwargs)
+        future: Future[Returned] = self._single.submit(fn, *args, **kwargs)
         self._calls.add(future)
         return future
 
     def map(
         self,
-        fn: Callable[..., Any],
+        fn: Callable[..., Returned],
         *iterables: Iterable[Any],
         timeout: float | None = None,
         chunksize: int = 1,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Returned]:
         """Begin all calls; return an iterator of the results in order.
 
         Parameters

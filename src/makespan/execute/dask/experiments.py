@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from makespan._version import __version__
 from makespan.core.errors import ExecutionError, MakespanError
@@ -22,6 +22,9 @@ from makespan.flow.experiments.instances import Given, InFile, Instance
 from makespan.flow.experiments.processes import SHARE, Pace, Processes
 from makespan.flow.experiments.record import Record
 from makespan.flow.experiments.solving import pickled, row
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SECONDS = 1.0  # that a batch should take: the scheduler needs a millisecond for one
 LARGEST_BATCH = 1000
@@ -50,7 +53,7 @@ class Workers:
         If there is no worker when it begins, the scheduler is lost, or a worker has no makespan.
     """
 
-    def __init__(self, client: Any, *, imports: Sequence[str] = ()) -> None:
+    def __init__(self, client: Client, *, imports: Sequence[str] = ()) -> None:
         self.client, self.imports = checked_client(client), tuple(imports)
         self._pace = Pace(SECONDS, LARGEST_BATCH)
         self._dealt: dict[Any, _Batch] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from makespan.flow.result import Result
 from makespan.reduction.problem import ROOT, Reduction
 from makespan.reduction.sends import segment_count
 
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
+
 LEAST_TAG = 32_767  # that MPI promises
 
 
@@ -35,7 +38,7 @@ class Work(NamedTuple):
 
 
 @suggesting
-def prepare(plan: Result | None, comm: Any = None, *, op: Any = "sum") -> Collective:
+def prepare(plan: Result | None, comm: Comm | None = None, *, op: Any = "sum") -> Collective:
     """Make a plan ready to be carried out; every rank calls this.
 
     What can be done once is done here: the referee looks at the plan, and every rank learns what it

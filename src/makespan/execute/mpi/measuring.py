@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, cycle
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from makespan.execute.mpi.calibration import Calibration, Pair
 from makespan.execute.mpi.run import TYPES
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, private, rest_until_all
 from makespan.execute.progress import Progress, Tell, teller
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
 
 PAIRS, PORTS, SHARING, COMBINING = 0.5, 0.2, 0.15, 0.1  # of the time; the rest is in between
 SMALLEST, LARGEST, STEP = 2**14, 2**24, 4  # bytes of a message
@@ -29,7 +32,7 @@ DATA = 1  # the number of a message that is measured while others, numbered 0, s
 
 @suggesting
 def calibrate(
-    comm: Any = None,
+    comm: Comm | None = None,
     *,
     seconds: float = 10.0,
     type: str = "float64",  # noqa: A002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private,
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
+
 OPERATIONS = {name: UFUNCS[name] for name in ("sum", "prod", "min", "max")}
 TYPES = (
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
@@ -32,7 +35,7 @@ WARM_UPS = 1
 def run(
     plan: Result | None,
     array: ArrayLike,
-    comm: Any = None,
+    comm: Comm | None = None,
     *,
     operation: Any = "sum",
     repetitions: int = 5,

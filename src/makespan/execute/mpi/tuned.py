@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from makespan.execute.mpi.shared_memory import SharedMemory, memory_of
 from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
 from makespan.execute.progress import Progress
 from makespan.reduction.problem import Collective as Name
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
 
 TRIAL = 0.15  # seconds for the calls of each that are compared, and one call at least
 MOST_CALLS = 9
@@ -49,7 +52,7 @@ Way = Collective | SharedMemory
 
 @suggesting
 def tuned(
-    comm: Any = None,
+    comm: Comm | None = None,
     *,
     calibration: Calibration | str | os.PathLike[str] | None = None,
     seconds: float = 5.0,

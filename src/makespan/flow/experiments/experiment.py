@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.files import PathLike
@@ -14,7 +14,13 @@ from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.registry import Method, find_method
 from makespan.core.shown import Shown, counted
-from makespan.flow.experiments.instances import Instance, Source, checked_seeds, sources_of
+from makespan.flow.experiments.instances import (
+    Instance,
+    Instances,
+    Source,
+    checked_seeds,
+    sources_of,
+)
 from makespan.flow.experiments.record import Record, key_of
 from makespan.flow.kinds import KINDS
 from makespan.flow.solve import checked_limit
@@ -40,6 +46,10 @@ class Cell(NamedTuple):
 
 Where = Callable[[Iterator[Cell]], Iterator[list[Record]]]
 """Where solves run: takes cells when it has room for them, gives rows in whatever order."""
+
+Named = tuple[str, Mapping[str, Any]]
+Methods = str | Sequence[str | Named]
+"""Methods by their names, with options where they have some."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,9 +82,9 @@ class Experiment(Shown):
     <Experiment: 2 instances, 2 methods, 3 seeds, 12 solves>
     """
 
-    instances: Any
+    instances: Instances
     _: KW_ONLY
-    methods: Any
+    methods: Methods
     seeds: int | Sequence[int] = 1
     time_limit: float | None = 10
     folder: PathLike = ""
@@ -94,8 +104,11 @@ class Experiment(Shown):
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        sources: tuple[Source, ...] = self.instances
-        return sources
+        return cast(tuple[Source, ...], self.instances)
+
+    @property
+    def _chosen(self) -> tuple[Named, ...]:
+        return cast(tuple[Named, ...], self.methods)
 
     @property
     def limit(self) -> float | None:
@@ -106,14 +119,14 @@ class Experiment(Shown):
     def __len__(self) -> int:
         """Return how many solves it asks for."""
         assert not isinstance(self.seeds, int)
-        return sum(map(len, self.sources)) * len(self.methods) * len(self.seeds)
+        return sum(map(len, self.sources)) * len(self._chosen) * len(self.seeds)
 
     def cells(self) -> Iterator[Cell]:
         """Yield the solves, always in the same order: those of one instance together."""
         assert not isinstance(self.seeds, int)
         for source in self.sources:
             for instance in source:
-                for method, options in self.methods:
+                for method, options in self._chosen:
                     for seed in self.seeds:
                         yield Cell(instance, method, options, seed, self.limit)
 
@@ -121,13 +134,13 @@ class Experiment(Shown):
         assert not isinstance(self.seeds, int)
         return [
             counted(sum(map(len, self.sources)), "instance"),
-            counted(len(self.methods), "method"),
+            counted(len(self._chosen), "method"),
             counted(len(self.seeds), "seed"),
             counted(len(self), "solve"),
         ]
 
 
-def _methods(given: Any, mistakes: Mistakes) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def _methods(given: Any, mistakes: Mistakes) -> tuple[Named, ...]:
     """Return names with options, each refused that no kind of problem has."""
     if isinstance(given, str):
         given = [given]
@@ -136,7 +149,7 @@ def _methods(given: Any, mistakes: Mistakes) -> tuple[tuple[str, Mapping[str, An
         return ()
     if not given:
         mistakes.add("methods", "names none")
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    found: dict[str, Named] = {}
     for index, each in enumerate(given):
         place = f"methods[{index}]"
         name, options = each if isinstance(each, (list, tuple)) and len(each) == 2 else (each, {})

@@ -165,6 +165,9 @@ def checked_seeds(seeds: Any, mistakes: Mistakes) -> Sequence[int]:
 
 
 Source = Sequence[Instance] | Grid
+One = PathLike | Problem | Grid
+Instances = One | Iterable[One] | Mapping[str, PathLike | Problem]
+"""What an experiment is asked to solve."""
 
 
 def sources_of(given: Any, mistakes: Mistakes, folder: PathLike = "") -> tuple[Source, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
@@ -19,6 +19,9 @@ from makespan.execute.dask.cluster.probe import Probe
 from makespan.execute.dask.cluster.transfers import Traffic
 from makespan.execute.progress import Progress, Tell, teller
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 REPETITIONS = 3
 TIME_LIMIT = 1.5
 
@@ -27,7 +30,7 @@ TIME_LIMIT = 1.5
 def calibrate(
     function: Callable[[Any], Any],
     sample: Any,
-    client: Any,
+    client: Client,
     *,
     batched: bool = False,
     repetitions: int = REPETITIONS,

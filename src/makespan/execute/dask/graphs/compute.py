@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from makespan.core.errors import ExecutionError, InputError, MakespanError
 from makespan.core.inputs.suggest import suggesting
@@ -32,6 +32,9 @@ from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 from makespan.taskgraph.problem import TaskGraph
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 LOST = "a worker was lost, or results were on the cluster already"
 LONGEST_LEARNING = 10.0  # seconds that a call waits for what the last one teaches
 MANY = 1000  # tasks, from which on tiny ones are recognised without working them out
@@ -43,7 +46,7 @@ PEER_TO_PEER = "has a peer-to-peer shuffle or rechunk, which can't be planned"
 @suggesting
 def compute(
     collection: Any,
-    client: Any = None,
+    client: Client | None = None,
     *,
     plan: Result | TaskGraph | None = None,
     keys: Any = None,
@@ -118,7 +121,7 @@ def compute(
 @suggesting
 def measure(
     collection: Any,
-    client: Any,
+    client: Client,
     *,
     keys: Any = None,
     progress: Progress = True,

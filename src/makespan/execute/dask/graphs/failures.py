@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.errors import ExecutionError
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.outcome import Failure
+
+if TYPE_CHECKING:
+    from makespan.execute.dask.execution import Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,9 @@ class TasksFailed(ExecutionError):
     Its cause is the first error, with the worker's traceback.
     """
 
-    def __init__(self, failures: tuple[TaskFailure, ...], execution: Any = None) -> None:
+    def __init__(
+        self, failures: tuple[TaskFailure, ...], execution: Execution | None = None
+    ) -> None:
         self.failures = failures
         self.execution = execution
         lines = [f"{len(failures)} tasks failed" if len(failures) > 1 else "a task failed"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
 from makespan.execute.dask.cluster.calibration import Calibration, as_calibration
@@ -26,12 +26,15 @@ from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import on_rows, told, tried
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 
 def map(  # noqa: A001
     function: Callable[..., Any],
     data: Any,
     *more: Any,
-    client: Any = None,
+    client: Client | None = None,
     batched: bool = False,
     batch_size: int | None = None,
     workers: str | Iterable[str] | None = None,
@@ -115,7 +118,7 @@ def imap(
     function: Callable[..., Any],
     data: Any,
     *more: Any,
-    client: Any = None,
+    client: Client | None = None,
     keep_going: bool = False,
     progress: Progress = True,
     **options: Any,
@@ -218,7 +221,7 @@ def prepared(
 
 
 @suggesting
-def forget(client: Any) -> None:
+def forget(client: Client) -> None:
     """Forget what was learnt of a client's cluster."""
     MEMORIES.pop(client.scheduler.address, None)
     forget_graphs(client)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from makespan.execute.progress import Progress, teller
 from makespan.flow.result import Result
 from makespan.partition.problem import Partition
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 LOADS_AGREE = 1e-6
 
 
@@ -35,7 +38,7 @@ def run(
     plan: Result,
     function: Callable[[Any], Any],
     data: Any,
-    client: Any,
+    client: Client,
     *,
     batched: bool = False,
     keep_going: bool = False,
