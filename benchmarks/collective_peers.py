@@ -1,32 +1,43 @@
 """Collectives on networks beside the optima of SCCL and ForestColl, in their models of cost.
 
-``python -m benchmarks.collective_peers`` needs SCCL (https://github.com/microsoft/sccl, the package
-``msccl``) with ``z3-solver``, and on the path the files of ForestColl
-(https://github.com/liangyuRain/ForestColl); where one is missing it says so and ends.
+``python -m benchmarks.collective_peers ROWS.json [--only sccl|forestcoll] [--within 540] [--page]``
+
+Rows are written as soon as they are known, and what has rows is passed over: a run that was stopped
+goes on, and begins nothing that may take longer than it has left. The page is written once all
+rows are there, with ``--page`` from those that are. The rows of SCCL need
+https://github.com/microsoft/sccl, the package ``msccl``, with ``z3-solver``, those of ForestColl
+the files of https://github.com/liangyuRain/ForestColl on the path, with ``networkx``; what is
+missing is named.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import multiprocessing
 import queue
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from heapq import heappop, heappush
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.table import Table
 from makespan import Interconnect, Reduction, check, solve
+from makespan.reduction.bounds import bounds
 from makespan.reduction.rules.reversal import schedule_at
 
 DGX1 = "01 01 02 03 04 04 12 13 13 15 23 23 26 26 37 45 45 46 47 56 57 57 67 67"
 """The pairs of GPUs, once for each NVLink between them."""
 MACHINES = 8
-SECONDS = 120.0  # for a synthesis
+SECONDS = {"sccl": 120.0, "forestcoll": 420.0}  # for a synthesis, and a packing
+NEEDS = {"sccl": ("msccl", "z3"), "forestcoll": ("pipeline_allgather", "topologies")}
 LIMIT = 20.0  # for a plan of ours
 LATENCIES = (0.0, 1.0)  # of a step, in transfers of a segment
 INSTANCES = (
@@ -51,6 +62,7 @@ FABRICS = (
 )
 TREES = 13  # from every machine
 TIMES = (1, 4)  # segments that follow each tree
+Row = list[Any]
 
 
 def link_counts(network: str) -> list[list[int]]:
@@ -89,21 +101,21 @@ def within_limit(network: str, collective: str, sizes: tuple[int, int, int]) -> 
     """Return CPU seconds of SCCL, or what else became of it."""
     if collective == "all-reduce":
         return "-"
-    answer = in_time(synthesised, network, collective, sizes)
+    answer = in_time(SECONDS["sccl"], synthesised, network, collective, sizes)
     if answer is None:
-        return f"over {SECONDS:.0f} s"
+        return f"over {SECONDS['sccl']:.0f} s"
     found, seconds = answer
     return seconds if found else "not found"
 
 
-def in_time(work: Callable[..., None], *given: Any) -> Any:
+def in_time(limit: float, work: Callable[..., None], *given: Any) -> Any:
     """Return what work puts into a queue, or None where it takes too long."""
     spawn = multiprocessing.get_context("spawn")
     answer = spawn.Queue()
     child = spawn.Process(target=work, args=(*given, answer))
     child.start()
     try:
-        return answer.get(timeout=SECONDS)
+        return answer.get(timeout=limit)
     except queue.Empty:
         return None
     finally:
@@ -120,64 +132,95 @@ def ours(network: Interconnect, collective: Any, segments: int) -> tuple[float, 
     return result.makespan, f"{result.makespan:.4g}", bound
 
 
-def beside_sccl(table: Table) -> None:
-    for network, collective, *sizes in INSTANCES:
-        segments, steps, rounds = sizes
-        took = within_limit(network, collective, (segments, steps, rounds))
-        counts = link_counts(network)
-        for latency in LATENCIES:
-            links = [
-                (f"M{i + 1}", f"M{j + 1}", float(counts[i][j]), latency)
-                for i in range(MACHINES) for j in range(i) if counts[i][j]
-            ]  # fmt: skip
-            fabric = Interconnect(MACHINES, topology="links", links=links, ports="links")
-            held = segments * (1 if collective == "broadcast" else MACHINES)
-            made, shown, bound = ours(fabric, collective, held)
-            cost = latency * steps + rounds
-            table.add(
-                network, collective, segments, f"SCCL: {steps} steps, {rounds} rounds", took,
-                f"{latency:g}", f"{cost:g}", shown, bound, f"{made / cost:.3f}",
-            )  # fmt: skip
+class Piece(NamedTuple):
+    """Some rows of the table, and how long they take at most, seconds."""
+
+    name: str
+    most: float
+    rows: Callable[[], list[Row]]
 
 
-def beside_forestcoll(table: Table) -> None:
+def pieces() -> Iterator[Piece]:
+    """Yield all of the table, in order."""
+    for instance in INSTANCES:
+        most = SECONDS["sccl"] + len(LATENCIES) * LIMIT
+        yield Piece(f"sccl {' '.join(map(str, instance))}", most, partial(beside_sccl, *instance))
     for name, boxes in FABRICS:
-        graph, machines = getattr(import_module("topologies"), name)(boxes)
-        names = {node: " ".join(map(str, node)) for node in graph.nodes()}
-        near = [node for node in graph.nodes() if node not in set(machines)]
-        near.sort(key=lambda node: node[1] != "NVSwitch")  # ways within a box before others
-        network = Interconnect(
-            [names[node] for node in machines], topology="links", ports="links",
-            routers=[names[node] for node in near],
-            one_way_links=[
-                (names[one], names[other], float(link["capacity"]))
-                for one, other, link in graph.edges(data=True)
-            ],
-        )  # fmt: skip
-        started = time.process_time()
-        search = import_module("pipeline_allgather").OptimalBranchingsAlgo(
-            graph, capacitated=True, compute_nodes=machines
-        )
-        unit = search.convertToRuntime(*search.binary_search())
-        took = time.process_time() - started
-        packed = in_time(packed_trees, name, boxes)
-        fabric = f"{boxes} × {name.split('_')[0].upper()}"
-        for times in TIMES:
-            count = times * TREES * len(machines)
-            made, shown, bound = ours(network, "all-gather", count)
-            cut = unit * count
-            rows: list[tuple[str, str | float, float | None]] = [("cut", took, cut)]
-            if packed is None:
-                rows.append(("its trees", f"over {SECONDS:.0f} s", None))
-            else:
-                problem = Reduction(network=network, segments=count, collective="all-gather")
-                rows.append(("its trees", packed[1], along_trees(problem, packed[0], times)))
-            for what, seconds, theirs in rows:
-                table.add(
-                    fabric, "all-gather", times * TREES, f"ForestColl: {what}", seconds, "0",
-                    "-" if theirs is None else f"{theirs:.4g}", shown, bound,
-                    "-" if theirs is None else f"{made / theirs:.3f}",
-                )  # fmt: skip
+        most = SECONDS["forestcoll"] + (len(TIMES) + 1) * LIMIT
+        yield Piece(f"forestcoll {name} {boxes}", most, partial(beside_forestcoll, name, boxes))
+
+
+def beside_sccl(network: str, collective: str, segments: int, steps: int, rounds: int) -> list[Row]:
+    took = within_limit(network, collective, (segments, steps, rounds))
+    counts = link_counts(network)
+    rows: list[Row] = []
+    for latency in LATENCIES:
+        links = [
+            (f"M{i + 1}", f"M{j + 1}", float(counts[i][j]), latency)
+            for i in range(MACHINES) for j in range(i) if counts[i][j]
+        ]  # fmt: skip
+        fabric = Interconnect(MACHINES, topology="links", links=links, ports="links")
+        held = segments * (1 if collective == "broadcast" else MACHINES)
+        made, shown, bound = ours(fabric, collective, held)
+        cost = latency * steps + rounds
+        rows.append([
+            network, collective, segments, f"SCCL: {steps} steps, {rounds} rounds", took,
+            f"{latency:g}", f"{cost:g}", shown, bound, f"{made / cost:.3f}",
+        ])  # fmt: skip
+    return rows
+
+
+def beside_forestcoll(name: str, boxes: int) -> list[Row]:
+    network, unit, took = fabric_of(name, boxes)
+    fabric, machines = f"{boxes} × {name.split('_', maxsplit=1)[0].upper()}", len(network)
+    problem = Reduction(network=network, segments=TREES * machines, collective="all-gather")
+    packed = solve(problem, method="tree-packing", runs=1).details["packing"]["seconds"]
+    cut = unit * TREES * machines
+    least = next(bound.value for bound in bounds(problem) if bound.name == "packing")
+    proved = "optimal" if packed <= least * (1 + 1e-9) else f"{least:.4g}"
+    rows: list[Row] = [[
+        fabric, "all-gather", f"data of {TREES}", "ForestColl: throughput", took, "0",
+        f"{cut:.4g}", f"{packed:.4g}", proved, f"{packed / cut:.3f}",
+    ]]  # fmt: skip
+    limit = SECONDS["forestcoll"]
+    trees = in_time(limit, packed_trees, name, boxes)
+    for times in TIMES:
+        count = times * TREES * machines
+        made, shown, bound = ours(network, "all-gather", count)
+        theirs, ratio, seconds = "-", "-", f"over {limit:.0f} s"
+        if trees is not None:
+            problem = Reduction(network=network, segments=count, collective="all-gather")
+            end, seconds = along_trees(problem, trees[0], times), trees[1]
+            theirs, ratio = f"{end:.4g}", f"{made / end:.3f}"
+        rows.append([
+            fabric, "all-gather", times * TREES, "ForestColl: trees", seconds, "0",
+            theirs, shown, bound, ratio,
+        ])  # fmt: skip
+    return rows
+
+
+def fabric_of(name: str, boxes: int) -> tuple[Interconnect, float, float]:
+    """Return one of ForestColl's topologies, what a unit of data takes there in all at its optimal
+    throughput, and the CPU seconds in which ForestColl finds that.
+    """
+    graph, machines = getattr(import_module("topologies"), name)(boxes)
+    names = {node: " ".join(map(str, node)) for node in graph.nodes()}
+    near = [node for node in graph.nodes() if node not in set(machines)]
+    near.sort(key=lambda node: node[1] != "NVSwitch")  # ways within a box before others
+    network = Interconnect(
+        [names[node] for node in machines], topology="links", ports="links",
+        routers=[names[node] for node in near],
+        one_way_links=[
+            (names[one], names[other], float(link["capacity"]))
+            for one, other, link in graph.edges(data=True)
+        ],
+    )  # fmt: skip
+    started = time.process_time()
+    search = import_module("pipeline_allgather").OptimalBranchingsAlgo(
+        graph, capacitated=True, compute_nodes=machines
+    )
+    unit = search.convertToRuntime(*search.binary_search())
+    return network, unit, time.process_time() - started
 
 
 def packed_trees(name: str, boxes: int, answer: Any) -> None:
@@ -271,15 +314,31 @@ def _listed(
     return float(schedule.makespan)
 
 
-def main() -> None:
-    missing = [
-        name for name in ("msccl", "z3", "pipeline_allgather", "topologies") if not find_spec(name)
-    ]
-    if missing:
-        sys.exit(
-            f"{' and '.join(missing)} missing: pip install git+https://github.com/microsoft/sccl "
-            "z3-solver, and the files of https://github.com/liangyuRain/ForestColl on PYTHONPATH"
-        )
+def known(path: Path) -> dict[str, list[Row]]:
+    """Return the rows of a file, by pieces."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def run(path: Path, only: str, within: float) -> None:
+    """Find the rows that are not there yet, for as long as there is time."""
+    until = time.monotonic() + within
+    found = known(path)
+    for piece in pieces():
+        peer = piece.name.split()[0]
+        if piece.name in found or not piece.name.startswith(only):
+            continue
+        if missing := [name for name in NEEDS[peer] if not find_spec(name)]:
+            sys.exit(f"{' and '.join(missing)} missing: see the top of {Path(__file__).name}")
+        if time.monotonic() + piece.most > until:
+            print(f"{piece.name} may take {piece.most:.0f} s: the next run goes on from here")
+            return
+        found[piece.name] = piece.rows()
+        path.write_text(json.dumps(found, indent=1))
+        print(*(" ".join(map(str, row)) for row in found[piece.name]), sep="\n", flush=True)
+
+
+def page(found: dict[str, list[Row]]) -> None:
+    """Write the table."""
     table = Table(
         "collective_peers",
         "Collectives on networks, beside SCCL and ForestColl",
@@ -288,18 +347,37 @@ def main() -> None:
         "segments of each; it costs α S + R, with α the latency, and a round for a segment over a "
         "link. Here a send takes α + 1 (0.5 over two NVLinks), and machines need not wait for each "
         "other, so each of its algorithms is a plan here that ends by α S + R. An all-reduce is "
-        "its all-gather and that reversed. ForestColl (Zhao et al. 2024) bounds the time of an "
-        "all-gather by the tightest cut, which its trees reach as segments get many; without "
-        "latency, and with the topologies that come with it. \"Its trees\" are the 13 that it "
-        "packs from every machine, each for so many segments, in list order: of the sends that "
-        "can start, that with the longest way to go. Bound: that of ours, the same as the cut "
-        "where it is equal; \"optimal\" where our plan meets it, or search has.",
+        "its all-gather and that reversed. ForestColl (Zhao et al. 2024), here with the topologies "
+        "that come with it, knows no latency and segments without end: the tightest cut is the "
+        "time of an all-gather, and its trees reach it. \"Throughput\" compares that with our "
+        "packing in the same model (`details[\"packing\"]`), \"optimal\" where our bound is the "
+        "same. With segments of a size every plan ends later: \"trees\" are the 13 that "
+        "ForestColl packs from every machine, each for so many segments, by our times, in list "
+        "order: of the sends that can start, that with the longest way to go. Ours is the plan for "
+        f"as many segments that is found in {LIMIT:.0f} s; bound: that of ours, \"optimal\" where "
+        "our plan meets it, or search has.",
         ("network", "collective", "segments a machine", "peer", "its search", "α", "theirs",
          "ours", "our bound", "ours / theirs"),
     )  # fmt: skip
-    beside_sccl(table)
-    beside_forestcoll(table)
+    for piece in pieces():
+        for row in found.get(piece.name, []):
+            table.add(*row)
     table.write()
+
+
+def main() -> None:
+    """Read the arguments, find what is missing, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--only", choices=sorted(NEEDS), default="")
+    parser.add_argument("--within", type=float, default=540.0)
+    parser.add_argument("--page", action="store_true")
+    given = parser.parse_args()
+    if not given.page:
+        run(given.rows, given.only, given.within)
+    found = known(given.rows)
+    if given.page or all(piece.name in found for piece in pieces()):
+        page(found)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.distances import distances
+from makespan.reduction.bounding.late_entries import late_entries
 from makespan.reduction.bounding.packing import packing, spans
 from makespan.reduction.model.growth import (
     ROUNDING,
@@ -56,6 +57,8 @@ SOURCES = {
     "linear programme over when they are",
     "cuts": "what must enter or leave a group of machines, over ports and shared links; "
     "ForestColl, Zhao et al. 2024, with latencies",
+    "late entries": "counting copies of the last segments that enter a group of machines; Karp, "
+    "Sahay, Santos and Schauser 1993, over ports and shared links",
     "packing": "all cuts and all ports together: amounts over each way of which spanning trees can "
     "be made, a linear programme; Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
     "path": "the largest segment's way between the root and the machine farthest from it",
@@ -85,6 +88,8 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
         values = {"path": values["path"]}
     if problem.links is not None or problem.shared is not None or problem.ports is not None:
         values["cuts"] = cuts(problem)
+    if problem.times is None and problem.statement.one_way:
+        values["late entries"] = late_entries(problem)
     if problem.times is None and spans(problem):
         packed = packing(problem)
         values["packing"] = 0.0 if packed is None else packed.least

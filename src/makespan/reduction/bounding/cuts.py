@@ -58,7 +58,7 @@ def cuts(problem: Reduction, *, divisible: bool = False) -> float:
         return 0.0
     before, after, combining = problem.statement
     back = combining and problem.statement.one_way
-    ways, shared = _directed(problem, back=back, least=0.0 if divisible else None)
+    ways, shared = directed(problem, back=back, least=0.0 if divisible else None)
     holds, lacks = problem.statement.copied
     if not problem.statement.one_way:
         holds, lacks = before, after
@@ -98,14 +98,13 @@ def cuts(problem: Reduction, *, divisible: bool = False) -> float:
         value = max(value, passing(float(copies @ units), over))
     if shared.shape[2]:
         # whoever needs no shared link to another is in one group with it: once to each that lacks
-        near = np.isfinite(shortest(np.where(shared[:, :, 0] < 0, ways.seconds, np.inf)))
-        near |= near.T
-        parts = np.unique(near, axis=0).astype(float)
-        if (parts.sum(axis=0) == 1).all():
+        parts = without_shared(ways, shared).astype(float)
+        if len(parts) > 1:
             held, wanted = parts @ holds > 0, parts @ lacks > 0
             one_way = problem.statement.one_way
             once = (wanted & ~held).sum(axis=0) if one_way else (held.sum(0) + wanted.sum(0) - 2)
-            value = max(value, passing(float(np.maximum(once, 0) @ units), over & ~near))
+            apart = over & (parts.T @ parts == 0)
+            value = max(value, passing(float(np.maximum(once, 0) @ units), apart))
     if problem.statement.one_way:  # all ports together, each segment on its longest way
         hops = shortest(ways.seconds)
         rows = [hops[own].min(axis=0)[wanted] for own, wanted in zip(holds.T, lacks.T, strict=True)]
@@ -117,7 +116,7 @@ def cuts(problem: Reduction, *, divisible: bool = False) -> float:
     return value * (1 - ROUNDING)
 
 
-def _directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[Directed, Any]:
+def directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[Directed, Any]:
     """Return what copies take, of reversed time where ``back``, and all their shared links."""
     count, ways, ports = len(problem.machines), problem.shared, problem.ports
     latency, seconds = np.array(problem.latencies), np.array(problem.transfers)
@@ -134,6 +133,19 @@ def _directed(problem: Reduction, *, back: bool, least: float | None) -> tuple[D
     least = float(problem.sizes.min()) if least is None else least
     distance = distances(problem, least, back=back, combining=back)
     return Directed(seconds, latency, work, first, last, distance, ports), shared
+
+
+def without_shared(ways: Directed, shared: Any) -> Bools:
+    """Return the groups of machines, a row each, that reach each other without a shared link.
+
+    One of all machines where some do in one direction only.
+    """
+    count = len(ways.seconds)
+    if not shared.shape[2]:
+        return np.ones((1, count), dtype=bool)
+    near = np.isfinite(shortest(np.where(shared[:, :, 0] < 0, ways.seconds, np.inf)))
+    parts = np.unique(near | near.T, axis=0)
+    return parts if (parts.sum(axis=0) == 1).all() else np.ones((1, count), dtype=bool)
 
 
 def groups(distance: Floats, shared: Any) -> Bools:

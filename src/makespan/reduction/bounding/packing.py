@@ -38,11 +38,15 @@ VIOLATED = 1e-7  # of all segments
 class Packing(NamedTuple):
     """The least time, seconds, and how much is sent over each way of ``occupation_of`` then.
 
-    Amounts are parts of all segments.
+    Amounts are parts of all segments. ``seconds`` is how long the busiest port, unit or shared link
+    is held for them: when trees of these amounts end, as segments get many and latency counts for
+    nothing. ``groups`` are those whose cuts were looked at, a row each.
     """
 
     least: float
     amount: Floats
+    seconds: float
+    groups: Bools
 
 
 def spans(problem: Reduction) -> bool:
@@ -73,7 +77,8 @@ def packing(problem: Reduction) -> Packing | None:
         amount = programme.solved()
     except Unsolved:
         return None
-    return Packing(programme.proved() * (1 - ROUNDING), amount)
+    least = programme.proved() * (1 - ROUNDING)
+    return Packing(least, amount, programme.held(amount), programme.groups)
 
 
 class _Programme:
@@ -93,7 +98,8 @@ class _Programme:
         distance = distances(problem, size, back=back, combining=back)
         start = distance[holders.any(axis=1)].min(axis=0)
         self._ports(start, float(ways.size.min()) * unit, total, unit)
-        self.known: set[bytes] = set()
+        self.known: dict[bytes, None] = {}
+        self.flow = 1.0  # the least to a machine, of all segments
         shared = np.full((count, count, 0), -1) if problem.shared is None else problem.shared.shared
         for group in groups(distance, shared):
             self.cut(group)
@@ -158,11 +164,24 @@ class _Programme:
         need = self._need(group)
         if need <= 0 or group.tobytes() in self.known:
             return False
-        self.known.add(group.tobytes())
+        self.known[group.tobytes()] = None
         over = np.flatnonzero(~group[self.ways.giver] & group[self.ways.taker])
         # a single machine gets everything once
         self._row(over, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
         return True
+
+    @property
+    def groups(self) -> Bools:
+        """The groups of the rows."""
+        return np.array([np.frombuffer(each, dtype=bool) for each in self.known])
+
+    def held(self, amount: Floats) -> float:
+        """Return how long what is held longest is held for amounts, seconds.
+
+        They are scaled to what the least flow to a machine leaves of them.
+        """
+        loads = [-row[1:] @ amount for row in self.factors if row[0]]
+        return float(max(loads, default=0.0)) * self.seconds / self.flow
 
     def solved(self) -> Floats:
         """Solve, and add the cuts that the solution violates, until there is none."""
@@ -189,8 +208,10 @@ class _Programme:
     def _violated(self, graph: Any, capacity: list[float]) -> Iterator[Bools]:
         """Yield the groups into which too little goes, for each machine the tightest one."""
         count = len(self.holders)
+        self.flow = 1.0
         for machine in range(count):
             flow = graph.mincut(count, machine, capacity)
+            self.flow = min(self.flow, flow.value)
             if flow.value < 1 - VIOLATED:
                 side = next(part for part in flow.partition if machine in part)
                 group = np.zeros(count, dtype=bool)

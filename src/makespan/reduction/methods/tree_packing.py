@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing, spans
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
@@ -22,7 +24,8 @@ from makespan.reduction.sends import claim_sends
 
 EVEN = (0.0, 0.02, 0.2)
 """What ways get beside their part of the packing, of what a machine's share of all segments is."""
-STYLES = tuple((even, style) for even in EVEN for style in (0, UNEVEN, NEEDED, NEEDED | UNEVEN))
+NARROW = (0.9, 0.5)
+"""How much of the time narrow groups that nothing enters twice must be entered for, but none."""
 LEAST = 1e-9
 """Shares up to which ways are left out."""
 KEPT = 4  # of the styles, once each was tried
@@ -70,7 +73,9 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
     schedule = schedule_at(problem, *search.found)
     lower_bound = best_bound(problem)
     met = schedule.makespan <= lower_bound * (1 + 1e-12)
-    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
+    found = Solution(
+        schedule=schedule, lower_bound=lower_bound, stopped=not met, details=search.details
+    )
     return logged(problem, control, found, backwards=True)
 
 
@@ -88,6 +93,17 @@ class _Search:
         packed = packing(problem)
         even = np.full(len(ways.giver), 1.0 / count)
         self.amount = even if packed is None else packed.amount
+        self.details = {} if packed is None else {"packing": {"seconds": packed.seconds}}
+        self.member = [np.zeros(count, dtype=np.int64)]
+        for least in NARROW:
+            if packed is None:
+                break
+            groups = narrow(problem, packed, least)
+            member = (groups.astype(np.int64) << np.arange(len(groups))[:, None]).sum(axis=0)
+            if (member != self.member[-1]).any():
+                self.member.append(member)
+        levels = range(len(self.member))
+        self.styles = list(product((NEEDED | UNEVEN, 0, NEEDED, UNEVEN), EVEN, levels))
         self.count = int(lacks.sum())
         patience = 1 if control.remaining is None else PATIENCE
         self.budget = max(1, min(RUNS, SENDS_IN_ALL // self.count)) * patience
@@ -96,24 +112,24 @@ class _Search:
         self.bound = bound * (1 + 1e-12) if unit is None else round(bound)
         self.end: Any = np.inf
         self.found: tuple[Any, Any] | None = None
-        self.ends: dict[tuple[float, int], float] = {}
+        self.ends: dict[tuple[int, float, int], float] = {}
         dtype = np.asarray(ways.latency).dtype
         self.huge = dtype.type(np.iinfo(np.int64).max // 16 if dtype.kind == "i" else 1e300)
 
     def run(self) -> None:
         """Run once: first in every style, then in the best ones, mostly from a known beginning."""
         tried = len(self.ends)
-        if tried < len(STYLES):
-            self._run(*STYLES[tried], None)
+        if tried < len(self.styles):
+            self._run(*self.styles[tried], None)
             return
         best = sorted(self.ends, key=lambda each: self.ends[each])[:KEPT]
-        even, style = best[int(self.rng.integers(len(best)))]
+        style, even, level = best[int(self.rng.integers(len(best)))]
         rows = None
         if self.found is not None and self.rng.random() < 0.75:
             rows = int(self.rng.integers(self.count))
-        self._run(even, style, rows)
+        self._run(style, even, level, rows)
 
-    def _run(self, even: float, style: int, rows: int | None) -> None:
+    def _run(self, style: int, even: float, level: int, rows: int | None) -> None:
         share = np.maximum(self.amount + even / len(self.holds), LEAST)
         dtype = self.huge.dtype
         kept, begun, begin = np.empty((0, 2), np.int64), np.empty(0, dtype), dtype.type(0)
@@ -126,12 +142,12 @@ class _Search:
             kept = np.column_stack([np.cumsum(used)[way] - 1, copies[:rows, 2]])
             begun, begin = start[:rows], start[rows]
         ways, share = self.ways.take(used), share[used]
-        first = len(self.ends) < len(STYLES)
+        first = len(self.ends) < len(self.styles)
         allowed = self.huge if first or self.found is None else self.end
         copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
         given = (
             self.holds, ways.size, ways.giver, ways.taker, ways.latency, ways.lasts, ways.prepare,
-            ways.holds, ways.after, share.max() / share, kept, begun, begin,
+            ways.holds, ways.after, share.max() / share, self.member[level], kept, begun, begin,
             int(self.rng.integers(2**31)), style, allowed, copies, start,
         )  # fmt: skip
         if self.count * len(share) >= WATCHED_FROM:
@@ -141,4 +157,4 @@ class _Search:
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:
-            self.ends[even, style] = float(end) if end >= 0 else np.inf
+            self.ends[style, even, level] = float(end) if end >= 0 else np.inf

@@ -19,17 +19,18 @@ ROOM = 64
 
 @loop(pays_from=400)
 def in_proportion(  # type: ignore[no-untyped-def]
-    holds, size, giver, taker, latency, lasts, prepare, occupied, after, stride, kept, kept_from,
-    begin, seed, style, allowed, copies, start, stop,
+    holds, size, giver, taker, latency, lasts, prepare, occupied, after, stride, member, kept,
+    kept_from, begin, seed, style, allowed, copies, start, stop,
 ):  # fmt: skip
     """Send all segments to all machines; return when the last arrives, or -1.
 
     Of all ways that are free now, the one that is most behind takes the next segment: a way gets
     ``stride`` further with each, 1 over its share. The ways are those of
-    :class:`~makespan.reduction.rules.occupation.Occupation`. What would arrive at ``allowed`` or
-    later is not sent. ``kept`` are copies that are made first, at the times ``kept_from``, and
-    nothing else starts before ``begin``. ``copies`` gets all rows (giver, taker, segment),
-    ``start`` when they start. Stops early when ``stop`` says so.
+    :class:`~makespan.reduction.rules.occupation.Occupation`. Bit g of ``member`` says which
+    machines are in group g: nothing goes there that somebody in it has. What would arrive at
+    ``allowed`` or later is not sent. ``kept`` are copies that are made first, at the times
+    ``kept_from``, and nothing else starts before ``begin``. ``copies`` gets all rows (giver, taker,
+    segment), ``start`` when they start. Stops early when ``stop`` says so.
     """
     machines, segments = holds.shape
     ways = len(giver)
@@ -46,6 +47,7 @@ def in_proportion(  # type: ignore[no-untyped-def]
     gets = np.zeros((machines, segments), np.bool_)
     holders = np.zeros(segments, np.int64)
     lack = np.zeros((machines, segments), np.int64)  # of those a machine has ways to
+    inside = np.zeros(segments, np.int64)  # the groups in which somebody has it
     turn = np.zeros(ways)
     soonest = np.full(ways, zero)
     total = 0
@@ -55,6 +57,7 @@ def in_proportion(  # type: ignore[no-untyped-def]
                 has_from[machine, segment] = zero
                 gets[machine, segment] = True
                 holders[segment] += 1
+                inside[segment] |= member[machine]
             else:
                 total += 1
     for way in range(ways):
@@ -127,8 +130,9 @@ def in_proportion(  # type: ignore[no-untyped-def]
                 chosen = -1
                 score = 0.0
                 sooner = never
+                entered = member[taker[way]] & ~member[giver[way]]
                 for segment in range(segments):
-                    if gets[taker[way], segment]:
+                    if gets[taker[way], segment] or inside[segment] & entered:
                         continue
                     ready = has_from[giver[way], segment]
                     if ready == never:
@@ -178,6 +182,7 @@ def in_proportion(  # type: ignore[no-untyped-def]
         has_from[to, item] = arrival
         gets[to, item] = True
         holders[item] += 1
+        inside[item] |= member[to]
         copies[written, 0] = giver[best]
         copies[written, 1] = to
         copies[written, 2] = item

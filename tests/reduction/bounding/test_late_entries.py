@@ -1,0 +1,76 @@
+"""The bound of the last segments that enter a group, against plans and by hand."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan import Interconnect, Reduction
+from makespan.reduction.bounding.late_entries import late_entries
+from makespan.reduction.bounding.narrow import narrow
+from makespan.reduction.bounding.packing import packing
+from makespan.reduction.generate import generate
+from tests.oracles import reduction_brute as oracle
+from tests.thorough import few
+
+
+@pytest.mark.parametrize("seed", few(120, 12))
+def test_it_is_below_the_optimum_of_tiny_networks(seed: int) -> None:
+    """Shared links, routers, several ports a machine, sizes that differ, in both directions."""
+    rng = random.Random(seed)
+    while True:
+        try:
+            problem = oracle.random_problem(rng, network=True, wide=True)
+        except makespan.ProblemError:
+            continue
+        if problem.statement.one_way and problem.items * len(problem.machines) <= 8:
+            break
+    best = oracle.best(problem)
+    assert best is None or late_entries(problem) <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce", "all-gather", "scatter", "custom"])
+@pytest.mark.parametrize("seed", few(16, 4))
+def test_it_is_below_plans_of_larger_networks(seed: int, collective: Any) -> None:
+    """Of all topologies, some with a port for each link."""
+    topology = ("nodes", "torus", "switch", "tree", "nodes", "mesh", "hypercube", "bus")[seed % 8]
+    problem = generate(
+        np.random.default_rng(seed), machines=8, segments=1 + 3 * (seed % 4), network=topology,
+        collective=collective, spread=0.5 * (seed % 2), ports=("machines", "links")[seed % 3 == 0],
+    )  # fmt: skip
+    plan = makespan.solve(problem, method="rarest-first", restarts=2, rebuilds=0)
+    assert late_entries(problem) <= plan.makespan * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("collective", "least"), [("broadcast", 36.5), ("all-gather", 26.25)])
+def test_what_comes_to_nodes_last_still_spreads(collective: Any, least: float) -> None:
+    """Four nodes of eight devices, and a card that takes 1 second for each of 32 segments.
+
+    Broadcast: 29 segments have left the first node after 29 seconds. Nine copies of the last three
+    to other nodes, each 2.25 seconds on its way, take 6.5; to eight devices of the last node it is
+    another second. All-gather: 23 segments, 2.25 seconds, and the same second.
+    """
+    problem = replace(makespan.read_problem("examples/networks/nodes.toml"), collective=collective)
+    assert late_entries(problem) == pytest.approx(least)
+    assert makespan.lower_bound(problem).value == least
+
+
+def test_boxes_are_what_nothing_enters_twice() -> None:
+    """Groups that the slow links lead to, and none within."""
+    links = [(f"{box}{gpu}", f"switch {box}", 12.0) for box in "ab" for gpu in range(4)]
+    slow = [(f"a{gpu}", f"b{gpu}", 1.0) for gpu in range(4)]
+    network = Interconnect(
+        [f"{box}{gpu}" for box in "ab" for gpu in range(4)], topology="links", ports="links",
+        routers=["switch a", "switch b"], links=[*links, *slow],
+    )  # fmt: skip
+    problem = Reduction(network=network, segments=104, collective="all-gather")
+    packed = packing(problem)
+    assert packed is not None
+    assert packed.seconds == pytest.approx(13.0)  # 52 segments over four slow links
+    found = [np.flatnonzero(group).tolist() for group in narrow(problem, packed, 0.9)]
+    assert sorted(found) == [[0, 1, 2, 3], [4, 5, 6, 7]]
