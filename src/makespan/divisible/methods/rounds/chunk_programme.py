@@ -15,6 +15,7 @@ from makespan.divisible.methods.rounds.sequence_search import Search
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.chunk_limits import SLACK
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
 from makespan.divisible.timing.dispatch import shares_links
 
@@ -69,7 +70,8 @@ class _Proof:
         known = control.incumbent or Solution(schedule=None)
         self.by_price = problem.objective == "price"
         by_end = problem.load is not None and not self.by_price
-        self.horizon = known.makespan if by_end else inf
+        limit = inf if problem.deadline is None else problem.deadline
+        self.horizon = min(known.makespan, limit) if by_end else inf
         if known.schedule is None or known.schedule.machines != problem.machines:
             known = Solution(schedule=None)  # of another master
         self.best: Solution = replace(known, lower_bound=None, notes=(), details={})
@@ -93,10 +95,10 @@ class _Proof:
                 answer = built.programme.solve(self.control)
             if answer.verdict is Verdict.INFEASIBLE and self.best.schedule is None:
                 if isfinite(self.horizon):
-                    return Solution(schedule=None, lower_bound=self.horizon)
+                    return Solution(schedule=None, lower_bound=self.reach)
                 return Solution(schedule=None, infeasible="no chunks keep the limits")
             self._learn(built, answer)
-            if self.best.optimal or answer.verdict is Verdict.UNBOUNDED:
+            if self.best.optimal or answer.verdict is Verdict.UNBOUNDED or self.gap < 0:
                 break
             if answer.verdict is Verdict.NOTHING and not other:
                 break
@@ -104,10 +106,15 @@ class _Proof:
         return self._with_bound(stopped=self.control.expired())
 
     @property
+    def reach(self) -> float:
+        """The end up to which the programme knows all plans: beyond the deadline, to exclude it."""
+        return self.horizon if self.best.schedule is not None else self.horizon * (1 + SLACK / 2)
+
+    @property
     def gap(self) -> float:
         """How far plan and bound are apart."""
         if self.problem.load is not None:
-            return (self.best.rank if self.by_price else self.horizon) - self.bound
+            return (self.best.rank if self.by_price else self.reach) - self.bound
         return self.bound - (self.best.objective.value if self.best.objective else 0.0)
 
     def _numbers(self) -> Iterator[int]:
@@ -152,7 +159,7 @@ class _Proof:
             goal = best.objective and replace(best.objective, bound=least)
             return replace(best, objective=goal, stopped=stopped)
         if self.problem.load is not None:
-            return replace(best, lower_bound=min(bound, self.horizon), stopped=stopped)
+            return replace(best, lower_bound=min(bound, self.reach), stopped=stopped)
         if best.objective is None:
             return replace(best, stopped=stopped)
         value = best.objective.value
