@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from makespan import DivisibleLoad, Master, Star, lower_bound, solve
+from makespan import Affine, DivisibleLoad, Master, Star, Worker, lower_bound, solve
 from makespan.divisible.one_round.filling import Filling, walk
 
 
@@ -156,3 +156,13 @@ def test_auto_plans_large_stars_with_fixed_costs_within_any_limit(count):
     result = solve(problem, time_limit=0.0)
     assert result.schedule is not None
     assert result.makespan >= lower_bound(problem).value
+
+
+@pytest.mark.parametrize("fixed", [0.0, 3.0])
+def test_a_master_that_computes_in_no_time_does_any_load(fixed: float) -> None:
+    """Also where the deadline leaves it nothing but its start-up."""
+    master = Master(compute=Affine(fixed, 0.0))
+    star = Star([Worker(send=1.0, compute=1.0)], master=master)
+    result = solve(DivisibleLoad(deadline=fixed, platform=star))
+    assert result.schedule is None
+    assert "no maximum" in " ".join(result.notes)

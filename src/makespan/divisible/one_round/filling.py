@@ -164,7 +164,7 @@ class Filling:
         if not self.problem.master_computes:
             return 0.0
         cost = self.problem.star.master_cost
-        if end <= cost.fixed:
+        if end < cost.fixed:
             return 0.0
         own = (end - cost.fixed) / cost.per_unit if cost.per_unit > 0 else np.inf
         return min(load, float(np.floor(own)) if self.problem.integral else own)

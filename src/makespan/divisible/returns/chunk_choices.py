@@ -57,8 +57,7 @@ class ChunkChoices:
     ) -> None:
         self.uplink = getattr(problem.star.master, "uplink", None)
         self.terms = terms = Terms.of(without_uplink(problem))
-        self.once = problem.served_once
-        self.front_end = problem.front_end or self.once
+        self.front_end = problem.front_end or problem.served_once
         self.allowed = allowed = Allowed.of(problem)
         self.count = len(terms)
         self.relaxed = relaxed
@@ -68,6 +67,7 @@ class ChunkChoices:
         self.able &= (terms.start_up <= self.horizon) | terms.everyone
         self.cap = caps(terms, self.able, self.horizon)
         self.chunks = most_chunks(terms, allowed, self.able, self.horizon)
+        self.once = (self.chunks <= 1) | problem.served_once
         self.room = np.zeros(self.count)
         np.multiply(self.cap, self.chunks, out=self.room, where=(self.cap > 0) & (self.chunks > 0))
         self.programme = Programme()

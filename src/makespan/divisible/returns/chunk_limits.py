@@ -15,6 +15,8 @@ from makespan.divisible.rounds.sequences import Allowed
 SLACK = 1e-4
 """Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
 may be off by, so that the plan that is known is one of them."""
+WHOLE = 1e-6
+"""Units: chunks may be so little more than a whole number of them."""
 LEAST_CAP = 1e-4
 """Of the load: caps are no less, lest what HiGHS lets a row be broken by is worth a choice."""
 
@@ -22,9 +24,27 @@ LEAST_CAP = 1e-4
 def caps(terms: Terms, able: NDArray[np.bool_], horizon: float) -> Floats:
     """Return the most that a chunk of each worker may hold."""
     load = np.inf if terms.load is None else terms.load
-    cap = np.where(able, terms.most(horizon), 0.0)
+    most = np.minimum(terms.most(horizon), _within_windows(terms, horizon))
+    cap = np.where(able, most, 0.0)
+    if terms.whole:
+        cap = np.floor(cap + WHOLE)
     least = min(load, float(cap[np.isfinite(cap)].max(initial=0.0))) * LEAST_CAP
     return np.where(cap > 0, np.maximum(cap, least), 0.0)
+
+
+def _within_windows(terms: Terms, horizon: float) -> Floats:
+    """Return the most that one chunk holds between its send or release and what has to follow."""
+    late = terms.deadline * (1 + SLACK)
+    most = np.full(len(terms), np.inf)
+    for fixed, per_unit, whose in terms.works:
+        for begun, before in ((terms.send_fixed, terms.send), (terms.release, 0.0)):
+            for left, behind in ((horizon - terms.back_fixed, terms.back), (late, 0.0)):
+                room = np.maximum(0.0, left - begun - fixed)
+                slope = before + per_unit + behind
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    holds = np.where(slope > 0, room / slope, np.inf)
+                most = np.where(whose, np.minimum(most, holds), most)
+    return most
 
 
 def most_chunks(terms: Terms, allowed: Allowed, able: NDArray[np.bool_], horizon: float) -> Floats:
@@ -33,15 +53,38 @@ def most_chunks(terms: Terms, allowed: Allowed, able: NDArray[np.bool_], horizon
     if allowed.entries is not None:
         entries = np.array(allowed.entries, dtype=np.int64)
         return np.bincount(entries, minlength=count).astype(np.float64)
+    if allowed.rounds == 1:
+        return np.where(able, 1.0, 0.0)
+    most = _in_turn(terms, horizon)
     if allowed.rounds is not None:
-        return np.where(able, float(allowed.rounds), 0.0)
-    longest = np.maximum(terms.send_fixed, np.maximum(terms.compute_fixed, terms.back_fixed))
-    most = np.full(count, np.inf)
-    np.divide(horizon * (1 + SLACK), longest, out=most, where=longest > 0)
-    most = np.floor(most)
+        most = np.minimum(most, float(allowed.rounds))
     if terms.whole and terms.load is not None:
         most = np.minimum(most, terms.load + 1)
     return np.where(able, most, 0.0)
+
+
+def _in_turn(terms: Terms, horizon: float) -> Floats:
+    """Return how many chunks fit one behind another, each of which is begun in its turn.
+
+    All are received, computed and returned one by one; before the first is computed it has come,
+    behind the last received one there is a computation, and so on. Of given loads the costs per
+    unit are known, too.
+    """
+    given = np.zeros(len(terms)) if terms.given is None else terms.given
+    stages = (
+        (terms.send_fixed, terms.send),
+        (terms.compute_fixed, terms.compute),
+        (terms.back_fixed, terms.back),
+    )
+    most: Floats = np.full(len(terms), np.inf)
+    for left, last in ((horizon, 3), (terms.deadline, 2)):
+        once = np.sum([fixed for fixed, _ in stages[:last]], axis=0)
+        for fixed, per_unit in stages[:last]:
+            room = left * (1 + SLACK) - per_unit * given - once + fixed
+            with np.errstate(divide="ignore", invalid="ignore"):
+                most = np.minimum(most, np.where(fixed > 0, np.floor(room / fixed), np.inf))
+    np.maximum(most, 1.0, out=most)
+    return most
 
 
 def without_uplink(problem: DivisibleLoad) -> DivisibleLoad:

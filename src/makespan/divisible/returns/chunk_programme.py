@@ -141,21 +141,24 @@ class ChunkProgramme(ChunkChoices):
         backs = self._transfer(1, number, amount)
         released = terms.release[:, column] * self.served
         first = np.maximum(terms.send_fixed, terms.release)[:, column] * self.served
-        once = terms.compute_fixed[:, column] * self.served
-        if self.once:
-            self._at_most(sends + work + backs - end)
-            self._at_most(released + work + backs - end)
-            before = [sends + work, released + work]
-        else:
-            begun = sends if not self.front_end else first
-            self._at_most(begun + work + last - end)
-            self._at_most(first + work + last - end)
-            self._at_most(first + once + backs - end)
-            self._at_most(sends + once + last - end)
-            before = [begun + work, first + work]
+        start = terms.compute_fixed[:, column] * self.served
+        once, often = self.once, ~self.once
+        self._at_most((sends + work + backs - end)[once])
+        self._at_most((released + work + backs - end)[once])
+        begun = sends if not self.front_end else first
+        self._at_most((begun + work + last - end)[often])
+        self._at_most((first + work + last - end)[often])
+        self._at_most((first + start + backs - end)[often])
+        self._at_most((sends + start + last - end)[often])
         limited = np.isfinite(terms.deadline)
-        for rows in before:
-            self._at_most(rows[limited], terms.deadline[limited])
+        for mine, rows in (
+            (once, sends + work),
+            (once, released + work),
+            (often, begun + work),
+            (often, first + work),
+        ):
+            chosen = mine & limited
+            self._at_most(rows[chosen], terms.deadline[chosen])
         if terms.own is not None and len(self._own):
             row = -end.copy()
             row[self._own_used], row[self._own] = terms.own.fixed, terms.own.per_unit

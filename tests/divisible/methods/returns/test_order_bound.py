@@ -54,15 +54,17 @@ def crew(count: int, fixed: float) -> Star:
     )
 
 
-@pytest.mark.parametrize("ports", [1, 2])
-def test_the_bound_is_near_the_optimum(ports: int) -> None:
-    """Four workers of linear costs, proved by branch and bound: the relaxation is 1 % off."""
-    problem = DivisibleLoad(load=10.0, platform=crew(4, 0.0), ports=ports)
+@pytest.mark.parametrize(
+    ("ports", "fixed", "off"), [(1, 0.0, 0.01), (2, 0.0, 0.01), (2, 1.0, 0.03)]
+)
+def test_the_bound_is_near_the_optimum(ports: int, fixed: float, off: float) -> None:
+    """Four workers, proved by branch and bound: who takes part is decided, and 1 to 3 % left."""
+    problem = DivisibleLoad(load=10.0, platform=crew(4, fixed), ports=ports)
     optimum = solve(problem, method="return-orders")
     terms = Terms.of(problem)
     found = OrderBound(terms, Control()).bound(math.inf) * terms.second
     assert optimum.status == "optimal"
-    assert 0.99 * optimum.makespan <= found <= optimum.makespan * (1 + 1e-9)
+    assert (1 - off) * optimum.makespan <= found <= optimum.makespan * (1 + 1e-9)
 
 
 def test_ten_workers_behind_two_ports() -> None:

@@ -83,6 +83,38 @@ def test_workers_without_fixed_costs_fill_no_slots() -> None:
     assert result.makespan == pytest.approx(4.65625)
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        DivisibleLoad(
+            load=6.0,
+            platform=Star([Worker(send=Affine(1.0, 1.0), compute=1.0)]),
+            rounds="auto",
+            deadline=7.5,
+        ),
+        DivisibleLoad(
+            loads={"P1": 2.0},
+            platform=Star([Worker(send=Affine(3.0, 5.0), compute=Affine(3.0, 0.5), deadline=15.0)]),
+            rounds="auto",
+        ),
+    ],
+    ids=["of the plan", "of a worker"],
+)
+def test_a_deadline_that_no_plan_meets_is_excluded(problem: DivisibleLoad) -> None:
+    """In any number of rounds, of which a deadline leaves few."""
+    assert best(problem) is None
+    assert solve(problem, time_limit=60).status == "infeasible"
+
+
+def test_a_chunk_that_is_late_is_not_offered() -> None:
+    """The only worker's deadline leaves no time for a whole unit."""
+    platform = Star([Worker(send=1.0, compute=1.5, deadline=2.0)])
+    problem = DivisibleLoad(deadline=3.0, platform=platform, rounds="auto", integral=True)
+    result = solve(problem, method="chunk-programme", time_limit=60)
+    assert result.objective is None or result.objective.bound == pytest.approx(0.0)
+    assert solve(problem, time_limit=60).status == "optimal"
+
+
 def mirrored(worker: Worker) -> Worker:
     return Worker(send=worker.return_, compute=worker.compute, return_=worker.send)
 
