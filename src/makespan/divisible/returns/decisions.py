@@ -72,6 +72,8 @@ class Terms:
         1 or 2; 0: a link for every worker.
     at_a_time
         How many sends may be under way at once, where links are limited; 0: no limit.
+    data_lanes
+        Whether a send takes one of these places while its data flow, not while it starts up.
     sends_in_turn, returns_in_turn
         Whether no transfer begins before the one in front of it, on another link.
     whole
@@ -106,6 +108,7 @@ class Terms:
     own: Affine | None
     ports: int
     at_a_time: int
+    data_lanes: bool
     sends_in_turn: bool
     returns_in_turn: bool
     whole: bool
@@ -150,6 +153,7 @@ class Terms:
             own=own if problem.master_computes else None,
             ports=0 if problem.ports == "many" else problem.ports,
             at_a_time=at_a_time(problem),
+            data_lanes=False,
             sends_in_turn=sends_in_turn(problem),
             returns_in_turn=returns_in_turn(problem),
             whole=problem.integral,

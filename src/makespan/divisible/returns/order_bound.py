@@ -194,9 +194,10 @@ class _Costs:
         """
         share = self._worst(at / end, share)
         found, most = None, BROKEN
-        both = self.send + self.back
-        flat = np.repeat([0.0, 1.0], len(share))
-        for parts in (both, self.send, self.back, self.total, flat):
+        ways = [np.repeat([0.0, 1.0], len(share))]
+        if self.total[: len(share)].any():  # else they are all the same
+            ways += [self.send + self.back, self.send, self.back, self.total]
+        for parts in ways:
             there = _of_workers(parts * at)
             scale = np.where(there > NOTHING, share / np.maximum(there, NOTHING), 0.0)
             weight = np.tile(scale, 2) * parts

@@ -85,10 +85,11 @@ class TransferProgramme:
         mine = self._worker[chunk]
         fixed = np.where(sends, terms.send_fixed[mine], terms.back_fixed[mine])
         per_unit = np.where(sends, terms.send[mine], terms.back[mine])
-        for lane in self._lanes(sends, chunk):
+        for lane, head in self._lanes(sends, chunk, fixed):
             followers = np.append(start[lane], self._end)[1:]
             table = beside(followers, start[lane], self.amount[chunk[lane]])
-            rows(table, beside(1.0, -1.0, -per_unit[lane]), low=fixed[lane])
+            low = fixed[lane] - np.append(head[lane], 0.0)[1:]
+            rows(table, beside(1.0, -1.0, -per_unit[lane]), low=low)
         for line, kept in ((sends, terms.sends_in_turn), (~sends, terms.returns_in_turn)):
             if kept:
                 rows(beside(start[line][1:], start[line][:-1]), [1.0, -1.0], low=0.0)
@@ -96,17 +97,25 @@ class TransferProgramme:
         back = back[self._waits[chunk[back]]]
         rows(beside(start[back], self._computed[chunk[back]]), [1.0, -1.0], low=0.0)
 
-    def _lanes(self, sends: NDArray[np.bool_], chunk: Integers) -> Iterator[Integers]:
-        """Yield the transfers that follow each other on each port, link, or place of a limit."""
+    def _lanes(
+        self, sends: NDArray[np.bool_], chunk: Integers, fixed: Floats
+    ) -> Iterator[tuple[Integers, Floats]]:
+        """Yield the transfers that follow each other on each port, link, or place of a limit.
+
+        With how long before the one in front has ended each may begin: while it starts up.
+        """
+        at_once = np.zeros(len(chunk))
         if self.terms.ports == 1:
-            yield np.arange(len(chunk))
+            yield np.arange(len(chunk)), at_once
             return
         for kind in (sends, ~sends):
-            held = [self._worker[chunk] if self.terms.ports == 0 else np.zeros_like(chunk)]
+            held = [(self._worker[chunk] if self.terms.ports == 0 else 0 * chunk, at_once)]
             if self.sequence.place and kind is sends:
-                held.append(np.array(self.sequence.place, dtype=np.int64)[chunk])
-            for thing in held:
-                yield from (np.flatnonzero(kind & (thing == each)) for each in set(thing[kind]))
+                places = np.array(self.sequence.place, dtype=np.int64)[chunk]
+                held.append((places, fixed if self.terms.data_lanes else at_once))
+            for thing, head in held:
+                for each in set(thing[kind]):
+                    yield np.flatnonzero(kind & (thing == each)), head
 
     def _limits(self) -> None:
         """Releases of workers, the budget, and loads that are given."""

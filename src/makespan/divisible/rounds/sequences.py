@@ -201,3 +201,19 @@ def _listed(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | Non
 def _places(problem: DivisibleLoad, names: tuple[str, ...] | None) -> Send | None:
     """Return the place of each worker in an order of all."""
     return None if names is None else tuple(np.argsort(problem.workers_in(names)).tolist())
+
+
+def dealt_out(count: int, places: int) -> Iterator[Send]:
+    """Yield the ways to deal sends out to places that are alike; one where nothing is shared."""
+    if not places:
+        yield ()
+        return
+    for place in product(range(places), repeat=count):
+        if all(each <= max(place[:at], default=-1) + 1 for at, each in enumerate(place)):
+            yield place
+
+
+def swapped(back: Send) -> Iterator[Send]:
+    """Yield an order with two neighbours swapped."""
+    for at in range(len(back) - 1):
+        yield (*back[:at], back[at + 1], back[at], *back[at + 2 :])

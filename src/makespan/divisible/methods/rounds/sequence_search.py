@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
-from makespan.core.inputs.rules import GREATEST
 from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.price import price_of
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
@@ -26,7 +24,8 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.returns.transfers import kept
-from makespan.divisible.rounds.sequences import FEW, Allowed, Send
+from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, swapped
+from makespan.divisible.rounds.uplink import Shape, in_lanes, shapes
 from makespan.divisible.timing import timed
 from makespan.divisible.timing.dispatch import shares_links
 
@@ -97,10 +96,11 @@ def sequence_search(problem: DivisibleLoad, control: Control, *, effort: float =
 @tries_masters
 def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> Solution:
     best: Solution | None = None
-    for each in _with_own_rates(problem):
-        found = Search(each, control, programmes=programmes).solution()
-        if each is not problem and problem.load != 0:
-            found = replace(found, optimal=False, infeasible=None)  # other rates may do better
+    ways = list(shapes(problem))
+    for behind, shape in zip(reversed(range(len(ways))), ways, strict=True):
+        with control.reserving(behind / (behind + 1) * (control.remaining or 0.0)):
+            search = Search(shape.problem, control, programmes=programmes, lanes=shape.lanes)
+            found = _placed(problem, shape, search.solution())
         if best is None or (found.schedule is not None and found.rank < best.rank):
             best = found
     assert best is not None
@@ -124,21 +124,17 @@ def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> 
     return Solution(schedule=schedule, objective=goal, stopped=True)
 
 
-def _with_own_rates(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
-    """Yield a problem, or, of one with an uplink, those in which so many sends share it equally."""
-    star = problem.star
-    uplink = getattr(star.master, "uplink", None)
-    if uplink is None:
-        yield problem
-        return
-    assert isinstance(star.master, Master)
-    most = min(len(star), star.master.sends or len(star))
-    for count in sorted({1, 2, most} - {0} if most > 1 else {1}):
-        if count / uplink > GREATEST:
-            return
-        send = np.maximum(star.send_per_unit, count / uplink)
-        master = replace(star.master, uplink=None, sends=count)
-        yield replace(problem, platform=star.changed(send_per_unit=send, master=master))
+def _placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
+    """Return what was found for a shape as a solution of the problem itself."""
+    if not shape.same and problem.load != 0:  # other rates may do better
+        found = replace(found, optimal=False, infeasible=None)
+    if not shape.lanes or found.schedule is None:
+        return found
+    schedule = in_lanes(problem, shape, found.schedule)
+    goal = found.objective
+    if problem.objective == "price" and goal is not None:
+        goal = replace(goal, value=price_of(problem.star, schedule), bound=None)
+    return replace(found, schedule=schedule, objective=goal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,13 +161,19 @@ class _Found:
 
 
 class Search:
-    """The search over the sequences of one problem with a given master and no uplink."""
+    """The search over the sequences of one problem with a given master and no uplink.
 
-    def __init__(self, problem: DivisibleLoad, control: Control, *, programmes: int) -> None:
+    ``lanes``: so many sends have their data under way at once; 0: what the problem says.
+    """
+
+    def __init__(
+        self, problem: DivisibleLoad, control: Control, *, programmes: int, lanes: int = 0
+    ) -> None:
         self.problem = problem
         self.control = control
         self.allowed = Allowed.of(problem)
-        self.terms = Terms.of(problem)
+        terms = Terms.of(problem)
+        self.terms = replace(terms, at_a_time=lanes, data_lanes=True) if lanes else terms
         self.left = programmes
         self.best: _Found | None = None
         self.tried: set[_Case] = set()
@@ -222,7 +224,7 @@ class Search:
         for send in islice(self.allowed.everything(), most + 1):
             ways = 1 if self.terms.ports == 0 else most
             backs = self.allowed.all_returned(send, ways)[:ways]
-            for place in islice(_places(len(send), self.terms.at_a_time), most + 1):
+            for place in islice(dealt_out(len(send), self.terms.at_a_time), most + 1):
                 cases += [_Case(send=send, back=tuple(back), place=place) for back in backs]
             if len(cases) > most:
                 return None
@@ -276,7 +278,7 @@ class Search:
         """Take better neighbours until there is none; return whether that was cut short."""
         while self.best is not None and len(self.best.case.send) <= MAX_MOVED:
             before = self.best
-            for back in _swapped(before.case.back if self.allowed.returns_open else ()):
+            for back in swapped(before.case.back if self.allowed.returns_open else ()):
                 self._size(replace(before.case, back=back))
             for send in self.allowed.neighbours(before.case.send):
                 if self._over():
@@ -386,19 +388,3 @@ class Search:
             if len(mine) and not kept[mine].any():
                 kept[mine[0]] = True
         return kept
-
-
-def _places(count: int, places: int) -> Iterator[Send]:
-    """Yield the ways to deal sends out to places that are alike; one where nothing is shared."""
-    if not places:
-        yield ()
-        return
-    for place in product(range(places), repeat=count):
-        if all(each <= max(place[:at], default=-1) + 1 for at, each in enumerate(place)):
-            yield place
-
-
-def _swapped(back: Send) -> Iterator[Send]:
-    """Yield an order with two neighbours swapped."""
-    for at in range(len(back) - 1):
-        yield (*back[:at], back[at + 1], back[at], *back[at + 2 :])

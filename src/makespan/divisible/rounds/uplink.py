@@ -1,0 +1,84 @@
+"""Sends that share an uplink: it is cut into lanes that are alike, and each send has one of them.
+
+A send holds its lane while its data flow; what it takes to start goes on beside other sends. Where
+the master can have only so many sends at a time, or workers don't compute while they receive, a
+send holds its lane from its start on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from makespan.core.inputs.rules import GREATEST
+from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.machines import Master
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.timing import retimed
+from makespan.divisible.timing.dispatch import sends_in_turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A problem without an uplink whose plans, with data in so many lanes, keep that of another.
+
+    0 lanes: nothing more is asked of them. ``same``: it has the same plans as the other.
+    """
+
+    problem: DivisibleLoad
+    lanes: int = 0
+    same: bool = False
+
+
+def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
+    """Yield a problem itself where there is no uplink that could be too narrow, else with lanes:
+    one, two, and as many as there can be sends at a time.
+    """
+    star = problem.star
+    uplink = getattr(star.master, "uplink", None)
+    if uplink is None:
+        yield Shape(problem=problem, same=True)
+        return
+    assert isinstance(star.master, Master)
+    most = min(len(star), star.master.sends or len(star))
+    freed = replace(star.master, uplink=None)
+    with np.errstate(divide="ignore"):
+        rates = np.sort(1.0 / star.send_per_unit)[::-1]
+    if rates[:most].sum() <= uplink:
+        yield Shape(problem=replace(problem, platform=star.changed(master=freed)), same=True)
+        return
+    apart = star.master.sends is None and (problem.front_end or problem.served_once)
+    for count in sorted({1, 2, most} - {0} if most > 1 else {1}):
+        if count / uplink > GREATEST:
+            return
+        send = np.maximum(star.send_per_unit, count / uplink)
+        master = freed if apart else replace(freed, sends=count)
+        each = replace(problem, platform=star.changed(send_per_unit=send, master=master))
+        yield Shape(problem=each, lanes=count if apart and count < len(star) else 0)
+
+
+def in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedule:
+    """Return the plan of a shape with its sends in lanes, each as early as one is free.
+
+    Complexity: O(rows log rows).
+    """
+    star = shape.problem.star
+    sends = schedule.rows_of(Activity.SEND)
+    sends = sends[np.argsort(schedule.item[sends], kind="stable")]
+    worker = schedule.peer[sends] - 1
+    fixed = star.send_fixed[worker]
+    lasting = fixed + star.send_per_unit[worker] * schedule.amount[sends]
+    lane, link = np.zeros(shape.lanes), np.zeros(len(star))
+    begin, end = schedule.start.copy(), schedule.end.copy()
+    last, in_turn = 0.0, sends_in_turn(problem)
+    for row, mine, start_up, seconds in zip(sends, worker, fixed, lasting, strict=True):
+        free = int(np.argmin(lane))
+        last = max(link[mine], lane[free] - start_up, last if in_turn else 0.0)
+        lane[free] = link[mine] = end[row] = last + seconds
+        begin[row] = last
+    behind = schedule.kind != Activity.SEND  # in their order, when all sends have a time
+    begin[behind] += end.max(initial=0.0)
+    end[behind] += end.max(initial=0.0)
+    return retimed(problem, schedule.timed(begin, end))
