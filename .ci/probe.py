@@ -119,8 +119,8 @@ def libraries() -> None:
         needs("frames", result.to_pandas, "pandas")
     needs("frames", result.to_polars, "polars")
     Path("graph.graphml").write_text(
-        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>'
-        '<edge source="a" target="b"/></graph></graphml>'
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">'
+        '<node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>'
     )
     needs("graphs", lambda: makespan.read_problem("graph.graphml"), "GraphML")
     needs("dask", lambda: Dag.from_dask({"a": 1, "b": (abs, "a")}), "a graph of Dask")

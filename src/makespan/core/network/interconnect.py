@@ -92,13 +92,13 @@ class Interconnect:
             count = self._mistakes.number("network.machines", machines, COUNT)
             self.names = Numbered("M", 1 if math.isnan(count) else int(count), first=1)
         self.topology = topology
-        self.shape = tuple(shape)
-        self.rate = _rates(rate, self._mistakes)
+        self.shape: tuple[int, ...] = tuple(shape)
+        self.rate: Floats = _rates(rate, self._mistakes)
         self.latency = latency
         self.duplex = duplex
         if topology == "nodes" and not routers and all(isinstance(each, int) for each in shape):
             routers = cards(self.shape) if len(self.shape) == 2 else ()
-        self.routers = tuple(routers)
+        self.routers: tuple[str, ...] = tuple(routers)
         self.links: tuple[Link, ...] = tuple(map(tuple, links))
         self.one_way_links: tuple[Link, ...] = tuple(map(tuple, one_way_links))
         self.ports = ports

@@ -98,7 +98,9 @@ class Execution(Shown, Framed, Writable):
     pays_from: int | None = None
     platform: Star | None = field(default=None, repr=False)
 
-    SUFFIXES: ClassVar = (".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json")
+    SUFFIXES: ClassVar[tuple[str, ...]] = (
+        ".json", ".csv", ".svg", ".png", ".pdf", ".html", ".trace.json",
+    )  # fmt: skip
 
     @property
     def predicted(self) -> float | None:

@@ -54,7 +54,8 @@ class Workers:
     """
 
     def __init__(self, client: Client, *, imports: Sequence[str] = ()) -> None:
-        self.client, self.imports = checked_client(client), tuple(imports)
+        self.client: Client = checked_client(client)
+        self.imports: tuple[str, ...] = tuple(imports)
         self._pace = Pace(SECONDS, LARGEST_BATCH)
         self._dealt: dict[Any, _Batch] = {}
         self._again: deque[list[Cell]] = deque()

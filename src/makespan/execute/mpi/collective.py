@@ -103,8 +103,10 @@ class Collective:
     same arrays are the fastest.
     """
 
-    def __init__(self, comm: Any, work: Work, operation: Any) -> None:
-        self.collective, self.sizes, self.root = work.collective, work.sizes, work.root
+    def __init__(self, comm: Comm, work: Work, operation: Any) -> None:
+        self.collective: str = work.collective
+        self.sizes: Floats = work.sizes
+        self.root: int = work.root
         self._comm, self._operation = comm, operation
         if 2 * len(self.sizes) > (comm.Get_attr(mpi().TAG_UB) or LEAST_TAG):
             raise InputError(f"plan: has {len(self.sizes):,} segments, more than MPI has tags for")

@@ -129,8 +129,9 @@ class Tuned(Shown):
         What was measured of its ranks; None for one rank alone.
     """
 
-    def __init__(self, comm: Any, calibration: Calibration | None) -> None:
-        self.comm, self.calibration = comm, calibration
+    def __init__(self, comm: Comm, calibration: Calibration | None) -> None:
+        self.comm: Comm = comm
+        self.calibration: Calibration | None = calibration
         self.choices: list[Choice] = []
         self._mpi = mpi()
         self._kept: dict[Any, Way | None] = {}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.names import Numbered
-from makespan.core.numeric.arrays import Integers, frozen
+from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.taskgraph.model.columns import (
     CORES,
     DURATION,
@@ -99,10 +99,17 @@ class Dag:
         self._numbers: Sequence[int] = numbers  # edges as the user counts them
 
     def _set(self, names: Sequence[str], columns: Columns, mistakes: Mistakes) -> None:
-        self.names, self._mistakes = names, mistakes
+        self.names: Sequence[str] = names
+        self._mistakes = mistakes
         kept = Columns._make(frozen(column.copy()) for column in columns)
-        self.work, self.own, self.durations, self.source, self.target, self.size = kept[:6]
-        self.release, self.deadline = kept[6:8]
+        self.work: Floats = kept.work
+        self.own: Integers = kept.own
+        self.durations: Floats = kept.durations
+        self.source: Integers = kept.source
+        self.target: Integers = kept.target
+        self.size: Floats = kept.size
+        self.release: Floats = kept.release
+        self.deadline: Floats = kept.deadline
         before = len(mistakes.found)
         mistakes.column("tasks[{}].cores".format, columns.cores, CORES)
         sound = len(mistakes.found) == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,7 +56,7 @@ class Network(Interconnect):
     0.25
     """
 
-    link_lengths = (3,)
+    link_lengths: ClassVar[tuple[int, ...]] = (3,)
 
     def __init__(
         self,
@@ -78,19 +78,19 @@ class Network(Interconnect):
         delays: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         found = Mistakes()
-        self.speed = _column("speed", speeds, None, found)
+        self.speed: Floats = _column("speed", speeds, None, found)
         super().__init__(
             len(self.speed) if names is None else names, topology=topology, shape=shape, rate=rate,
             duplex=duplex, routers=routers, links=links, one_way_links=one_way_links,
         )  # fmt: skip
         self._mistakes.extend(found.found)
         count = len(self.speed)
-        self.task_setup = _column("task_setup", task_setup, count, self._mistakes)
-        self.message_setup = _column("message_setup", message_setup, count, self._mistakes)
-        self.price = _column("price", price, count, self._mistakes)
-        self.start_price = _column("start_price", start_price, count, self._mistakes)
+        self.task_setup: Floats = _column("task_setup", task_setup, count, self._mistakes)
+        self.message_setup: Floats = _column("message_setup", message_setup, count, self._mistakes)
+        self.price: Floats = _column("price", price, count, self._mistakes)
+        self.start_price: Floats = _column("start_price", start_price, count, self._mistakes)
         self.cores: Integers = _cores(cores, count, self._mistakes)
-        self.delays = dict(delays or {})
+        self.delays: dict[tuple[str, str], float] = dict(delays or {})
 
     @classmethod
     def complete(cls, *, speeds: ArrayLike, rate: ArrayLike = 1.0, **others: Any) -> Network:

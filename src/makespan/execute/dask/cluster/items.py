@@ -38,11 +38,11 @@ class Files(Sequence[Path]):
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        self.paths = tuple(Path(path) for path in paths)
+        self.paths: tuple[Path, ...] = tuple(Path(path) for path in paths)
         missing = [path for path in self.paths if not path.is_file()]
         if missing:
             raise InputError(f"data: {missing[0]} is not a file (and {len(missing) - 1} more)")
-        self.sizes = tuple(path.stat().st_size for path in self.paths)
+        self.sizes: tuple[int, ...] = tuple(path.stat().st_size for path in self.paths)
 
     def __len__(self) -> int:
         return len(self.paths)
