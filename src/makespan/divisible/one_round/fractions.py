@@ -25,7 +25,7 @@ Number = int | float | str | Fraction
 class ExactPlan(NamedTuple):
     """The end of a plan, and who does how much.
 
-    Parameters
+    Attributes
     ----------
     makespan
         Seconds.

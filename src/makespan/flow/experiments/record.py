@@ -14,7 +14,7 @@ LONGEST_NOTE = 500
 class Record(NamedTuple):
     """How one solve went.
 
-    Parameters
+    Attributes
     ----------
     instance, kind, size
         The problem: its name, its kind, and how many tasks it has (workers, nodes or machines

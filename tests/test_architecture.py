@@ -1,0 +1,84 @@
+"""The pages for newcomers: every room is on them, and what they name is there."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from typing_extensions import is_protocol
+
+from makespan import DivisibleLoad, Star, Worker, solve
+from makespan.core import kind
+from makespan.flow.kinds import KINDS
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "makespan"
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+ROOMS, PATH = PAGE.split("## The path of one plan")
+ROWS = dict(re.findall(r"^\| `(\w+)/` \|(.*)$", ROOMS, re.MULTILINE))
+NAMED = re.compile(r"`([\w/]+(?:/|\.py))`")
+
+
+EXTENDING = (ROOT / "docs" / "extending.md").read_text("utf-8")
+
+
+def folders(place: Path) -> list[str]:
+    return sorted(path.parent.name for path in place.glob("*/__init__.py"))
+
+
+def test_every_package_has_its_row() -> None:
+    assert sorted(ROWS) == folders(SOURCE)
+
+
+@pytest.mark.parametrize("package", ROWS)
+def test_every_room_is_in_its_row(package: str) -> None:
+    """And nothing that looks like a room is not one."""
+    rooms = folders(SOURCE / package)
+    missing = [room for room in rooms if not re.search(rf"\b{room}/", ROWS[package])]
+    assert not missing
+    said = [name for name in NAMED.findall(ROWS[package]) if name.endswith("/")]
+    assert all((SOURCE / package / name).is_dir() or (SOURCE / name).is_dir() for name in said)
+
+
+@pytest.mark.parametrize("room", [each for each in vars(kind).values() if is_protocol(each)])
+def test_every_function_of_a_room_is_told(room: type) -> None:
+    """To who adds a kind."""
+    functions = [name for name in vars(room) if not name.startswith("_")]
+    assert all(re.search(rf"`{name}\b", EXTENDING) for name in functions)
+
+
+def test_what_is_named_is_there() -> None:
+    """In the source, or from the root on; of a kind's files, with every kind."""
+    for name in NAMED.findall(ROOMS.partition("## Where to look")[2]):
+        assert any((place / name).exists() for place in (ROOT, SOURCE)), name
+    for name in re.findall(r"`<kind>/([\w/.]+)`", ROOMS):
+        found = [each for each in KINDS if (SOURCE / each / name).exists()]
+        assert found == list(KINDS) or name.startswith("referee"), name
+
+
+def test_the_path_of_one_plan_goes_through_the_files_that_are_named() -> None:
+    """In a solve as the page has it; nearly 50 in all."""
+    entered = set()
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        entered.add(frame.f_code.co_filename)
+
+    workers = [Worker(send=1, compute=3), Worker(send=2, compute=5), Worker(send=2, compute=6)]
+    problem = DivisibleLoad(load=10, platform=Star(workers))
+    solve(problem)
+    sys.setprofile(called)
+    try:
+        solve(problem)
+    finally:
+        sys.setprofile(None)
+    own = {Path(file) for file in entered if Path(file).is_relative_to(SOURCE)}
+    assert 40 < len(own) < 50
+    steps = PATH.partition("1. ")[2].partition("A file goes")[0]
+    for name in NAMED.findall(steps):
+        places = (SOURCE, SOURCE / "divisible", SOURCE / "divisible" / "methods")
+        assert any(
+            entry.is_relative_to(place / name) for place in places for entry in own
+        ) or name.endswith(("__init__.py", "result.py")), name
