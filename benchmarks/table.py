@@ -101,7 +101,7 @@ class Table:
 def ratio(value: float, base: float) -> str:
     """Return ``value / base`` as a factor.
 
-    >>> ratio(3.0, 2.0)
-    '1.5×'
+    >>> ratio(3.0, 2.0), ratio(1234.0, 1.0)
+    ('1.5×', '1,230×')
     """
-    return f"{value / base:.3g}×"
+    return f"{float(f'{value / base:.3g}'):,g}×"
