@@ -280,7 +280,7 @@ def main(folder: str, instances: int = 20) -> None:
         table.add(
             name, int((known > SAME).sum()), int((abs(known) <= SAME).sum()),
             int((known < -SAME).sum()), int(np.isnan(gaps).sum()),
-            f"{np.median(known):.2%}", f"{known.max():.1%}",
+            f"{np.median(known).round(4) + 0.0:.2%}", f"{known.max():.1%}",
             f"{proved.sum()} of {len(rows)}", float(np.median(mine)), float(np.median(its)),
         )  # fmt: skip
     table.write()

@@ -37,7 +37,7 @@ for rounds in (1, 2, 3, 4, 6, 8):
         ).makespan
         for star in (linear, late)
     ]
-    print(f"{rounds} rounds: {found[0]:.3f} s without latencies, {found[1]:.3f} s with them")
+    print(f"rounds = {rounds}: {found[0]:.3f} s without latencies, {found[1]:.3f} s with them")
 
 # %%
 best = makespan.solve(makespan.DivisibleLoad(load=100, platform=late, rounds="auto"), time_limit=2)
@@ -72,8 +72,8 @@ for method in ("multi-installment-output", "sends-first"):
 # %% [markdown]
 # ## When durations are not as predicted
 #
-# A plan is made of predictions. Carried out a thousand times with errors, plans of many rounds lose their advantage, and those that
-# decide while they run (factoring, RUMR) gain one:
+# A plan is made of predictions. Carried out five hundred times with errors, a plan of many rounds loses its advantage, and policies that
+# decide while they run, such as RUMR, gain one:
 
 # %%
 ten = makespan.Star.from_arrays(send_per_unit=[0.05] * 10, compute_per_unit=1.0)

@@ -26,6 +26,8 @@ UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
 DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
+UNITS = re.compile(r"(?<=\d) (?=(?:[mµ]?s|[kMG]B|%|of \d+) \||of \d)|(?<=\d of) (?=\d)")
+"""Spaces of figures in a table, where no line is to break."""
 TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*)</p>")
 """Examples of a command's help, which are lines of their own."""
 
@@ -226,4 +228,5 @@ def figures() -> Iterator[str]:
     for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
         text = path.read_text("utf-8")
         title, _, rest = text.partition("\n")
-        yield f"#{title} {{#{path.stem}}}\n" + re.sub("^#", "##", rest, flags=re.MULTILINE) + "\n"
+        rest = UNITS.sub("\N{NO-BREAK SPACE}", re.sub("^#", "##", rest, flags=re.MULTILINE))
+        yield f"#{title} {{#{path.stem}}}\n" + rest + "\n"
