@@ -28,8 +28,8 @@ FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
 DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
 UNITS = re.compile(r"(?<=\d) (?=(?:[mµ]?s|[kMG]B|%|of \d+) \||of \d)|(?<=\d of) (?=\d)")
 """Spaces of figures in a table, where no line is to break."""
-TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*)</p>")
-"""Examples of a command's help, which are lines of their own."""
+TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p>")
+"""Examples and columns of a command's help, which are lines of their own."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -74,6 +74,9 @@ def _of_the_root(name: str) -> str:
 
 
 COMMANDS = """# Command line
+
+What `makespan help` and `makespan help COMMAND` print. [Files and exit codes](../files.md) says what files hold, and what is the same
+in all commands.
 
 ::: mkdocs-click
     :module: makespan.cli.main

@@ -63,6 +63,15 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
         assert run(arguments) == 0, (line, capsys.readouterr().err)
 
 
+def test_steps_are_printed_as_shown(monkeypatch, capsys):
+    """What stands below a prompt is how the command begins."""
+    monkeypatch.chdir(DOCS.parent)
+    (shown,) = re.findall(r"^```text\n\$ makespan (.*?)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert run(shlex.split(shown[0])) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert printed[: len(shown[1].splitlines())] == shown[1].splitlines()
+
+
 @pytest.mark.parametrize("image", re.findall(r"!\[.*?\]\((.*?)\)", PAGE))
 def test_pictures_exist(image):
     """Each picture is there, and small."""

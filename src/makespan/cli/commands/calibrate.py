@@ -51,7 +51,7 @@ def command(
     """Measure a Dask cluster; print its costs, and write the problem of dividing a load on it.
 
     \b
-    makespan calibrate --scheduler tcp://127.0.0.1:8786 --function work:render \
+    makespan calibrate --scheduler tcp://127.0.0.1:8786 --function work:render \\
         --sample frames.npy -o platform.toml
     """
     from makespan.execute.dask import calibrate

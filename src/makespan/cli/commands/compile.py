@@ -10,7 +10,7 @@ from makespan.cli.codes import DONE
 
 @click.command("compile")
 def command() -> int:
-    """Compile every kernel now, so that no later use has to; takes some minutes.
+    """Compile every kernel now, so that no later use has to; takes a minute or two.
 
     \b
     makespan compile                                    # into the folders of the installation

@@ -63,7 +63,7 @@ def command(
     anything, and returns the Dask collection that was planned.
 
     \b
-    makespan run result.json --scheduler tcp://127.0.0.1:8786 --function work:render \
+    makespan run result.json --scheduler tcp://127.0.0.1:8786 --function work:render \\
         --data frames.npy --results rendered.npy --plot run.html
 
     Where the function raises on items, or tasks raise, all files are written, without the results
