@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -75,8 +76,8 @@ def _of_the_root(name: str) -> str:
 
 COMMANDS = """# Command line
 
-What `makespan help` and `makespan help COMMAND` print. [Files and exit codes](../files.md) says what files hold, and what is the same
-in all commands.
+What `makespan help` and `makespan help COMMAND` print. [Files and exit codes](../files.md) says
+what files hold, and what is the same in all commands.
 
 ::: mkdocs-click
     :module: makespan.cli.main
@@ -85,6 +86,15 @@ in all commands.
     :style: plain
     :depth: 1
 """
+
+TITLES = {
+    "divisible": ("Divisible loads", "divisible.md", "divisible-loads"),
+    "independent": ("Independent tasks", "independent.md", "independent-tasks"),
+    "partition": ("Partition", "partition.md", "partition"),
+    "reduction": ("Collectives", "reduction.md", "collectives"),
+    "taskgraph": ("Task graphs", "taskgraph.md", "task-graphs"),
+}
+"""Of each kind the title, the page, and the section on its files."""
 
 API = {
     "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
@@ -145,10 +155,13 @@ def _entry(thing: Any, name: str) -> str:
 def methods() -> Iterator[str]:
     """Yield the page of all methods, a table a kind, from the register."""
     yield "# Methods\n\nWhat `makespan methods KIND` lists. A method in **bold** proves its plans "
-    yield "optimal; one in *italics* is kept for comparison, `auto` never picks it.\n"
+    yield "optimal; one in *italics* is kept for comparison, `auto` never picks it. Works are "
+    yield "cited by their short form among the [references](../references.md).\n"
     for kind in KINDS:
         found = makespan.methods(kind)
-        yield f"\n## {kind}: {len(found)}\n\n"
+        title, page, _ = TITLES[kind]
+        yield f'\n## {title}\n\n{len(found)} methods, `kind = "{kind}"`; '
+        yield f'[which when](../{page}).\n\n<div class="methods" markdown>\n\n'
         yield _row("method", "does", "complexity", "source") + "|---|---|---|---|\n"
         for verdict in found:
             method = verdict.method
@@ -156,6 +169,7 @@ def methods() -> Iterator[str]:
             name = f"**{name}**" if method.proves else name
             name = f"*{name}*" if method.published else name
             yield _row(name, method.summary, method.complexity, method.source)
+        yield "\n</div>\n"
 
 
 def _row(*cells: str) -> str:
@@ -169,7 +183,9 @@ def forms() -> Iterator[str]:
     yield "there.\n"
     for kind in KINDS:
         schema = kind_named(kind).file.schema()
-        yield f'\n## kind = "{kind}"\n\n' + _table(schema, kind)
+        title, _, section = TITLES[kind]
+        yield f'\n## {title}\n\n`kind = "{kind}"`; [in words and by example]'
+        yield f"(../files.md#{section}).\n\n" + _table(schema, kind)
         for name, form in sorted(schema.get("$defs", {}).items()):
             if "properties" in form:
                 yield f"\n### {_title(name)} {{#{kind}-{name.lower()}}}\n\n"
@@ -183,9 +199,15 @@ def _table(form: dict[str, Any], kind: str) -> str:
         said = _type(field, kind)
         if "description" in field:
             said += f": {field['description']}"
-        default = "" if must or field.get("default") is None else f"`{field['default']}`"
+        left_out = None if must else field.get("default")
+        default = "" if left_out in (None, "") else f"`{_told(left_out)}`"
         rows.append(_row(f"**`{key}`**" if must else f"`{key}`", said, default))
     return "".join(rows)
+
+
+def _told(value: Any) -> str:
+    """Return a value as files have it."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _title(name: str) -> str:
@@ -203,12 +225,14 @@ def _type(field: dict[str, Any], kind: str) -> str:
             kinds = [_type(each, kind) for each in field[key] if each.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
     if "const" in field:
-        return f"`{field['const']!r}`"
+        return f"`{_told(field['const'])}`"
     if "enum" in field:
-        return ", ".join(f"`{each!r}`" for each in field["enum"])
+        return ", ".join(f"`{_told(each)}`" for each in field["enum"])
     word = field.get("type", "anything")
     if word == "array":
-        return f"list of {_type(field.get('items', {}), kind)}"
+        if "prefixItems" in field:
+            return f"[{', '.join(_type(each, kind) for each in field['prefixItems'])}]"
+        return "list of " + _plural(_type(field.get("items", {}), kind))
     words = {"integer": "whole number", "boolean": "true or false", "string": "text"}
     word = words.get(word, word if word != "object" else "table")
     said = []
@@ -219,6 +243,17 @@ def _type(field: dict[str, Any], kind: str) -> str:
     return " ".join([word, *said])
 
 
+def _plural(said: str) -> str:
+    """Return what entries of a list may be.
+
+    >>> _plural("number from 0 or text"), _plural("list of texts")
+    ('numbers from 0 or texts', 'lists of texts')
+    """
+    return re.sub(
+        r"^(list|(?:whole )?number|text|table)\b|(?<= or )(number|text)\b", r"\g<0>s", said
+    )
+
+
 def figures() -> Iterator[str]:
     """Yield the page of all measurements, each as its benchmark printed it."""
     yield "# Figures\n\nEach table is what its script in `benchmarks/` printed on a quiet machine "
@@ -227,9 +262,10 @@ def figures() -> Iterator[str]:
     sys.path.append(str(ROOT))
     for one in import_module("benchmarks.headlines").headlines():
         yield f"| [{one.what}](#{one.page}) | {one.found} |\n"
-    yield "\n"
+    yield '\n<div class="figures" markdown>\n\n'
     for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
         text = path.read_text("utf-8")
         title, _, rest = text.partition("\n")
         rest = UNITS.sub("\N{NO-BREAK SPACE}", re.sub("^#", "##", rest, flags=re.MULTILINE))
         yield f"#{title} {{#{path.stem}}}\n" + rest + "\n"
+    yield "</div>\n"
