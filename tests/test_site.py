@@ -22,6 +22,7 @@ WORKER = """
 importScripts("./more.js").then(() => postMessage(more));
 addEventListener("message", event => postMessage(event.data + more));
 """
+TEXTS = re.compile(r">([^<>]+)</text>")
 PAGE = """<body><script src="iframe-worker.js"></script><script>
 globalThis.got = [];
 const worker = new Worker("at/worker.js");
@@ -77,15 +78,51 @@ def test_references_are_in_order_and_none_stands_twice() -> None:
         assert "doi:" not in entry or re.search(r" doi:10\.\d{4,9}/\S+[^.\s]$", entry), entry
 
 
+def module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SITE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
 @pytest.fixture
 def checks() -> ModuleType:
     pytest.importorskip("mkdocs")
-    spec = importlib.util.spec_from_file_location("checks", SITE / "checks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module("checks")
+
+
+@pytest.mark.thorough
+def test_pictures_are_what_is_drawn_today(tmp_path: Path) -> None:
+    """What they say, that is; those which a clock has a part in are not among them."""
+    for draw in module("images").SURE:
+        draw(tmp_path)
+    drawn = sorted(tmp_path.iterdir())
+    assert len(drawn) == 7
+    for path in drawn:
+        kept = ROOT / "docs" / "images" / path.name
+        assert TEXTS.findall(path.read_text("utf-8")) == TEXTS.findall(kept.read_text("utf-8"))
+
+
+def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
+    """Its complexity and its source; an example comes last, with the words that lead to it."""
+    pytest.importorskip("griffe")
+    arranged = module("docstrings").arranged
+    sections = "Parameters\n----------\nn\n    One.\n\n    More.\n\nRaises\n------\nE\n    Never."
+    example = "As in:\n\n>>> 1\n1\n\nor\n\n>>> 2\n2"
+    assert arranged(f"Do it.\n\n{sections}\n\nO(1).\n\n{example}") == (
+        f"Do it.\n\nO(1).\n\n{sections}\n\nExamples\n--------\n{example}"
+    )
+    assert arranged("Alone.") == "Alone."
+
+
+def test_names_of_docstrings_lead_to_their_entries() -> None:
+    """Those of the reference; others are set as code."""
+    pytest.importorskip("griffe")
+    docstrings = module("docstrings")
+    linked = docstrings.ROLE.sub(docstrings._linked, ":func:`makespan.solve`, :data:`NONE`")
+    assert linked == "[`solve`][makespan.flow.solve.solve], `NONE`"
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,8 @@ def _type(field: dict[str, Any], kind: str) -> str:
         return f"`{_told(field['const'])}`"
     if "enum" in field:
         return ", ".join(f"`{_told(each)}`" for each in field["enum"])
+    if field.get("exclusiveMinimum", 0) > GREATEST:
+        return "`inf`"
     word = field.get("type", "anything")
     if word == "array":
         if "prefixItems" in field:

@@ -1,0 +1,64 @@
+"""Draw the pictures of the pages anew: ``python docs/site/images.py``.
+
+Those of Dask are drawn by what measures them, screenshots of pages are taken by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import makespan
+from makespan import Affine, DivisibleLoad, Reduction, Star, Worker
+
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
+CREW = (
+    Worker(send=Affine(0.1, 0.2), compute=Affine(0.2, 1.0), return_=0.05),
+    Worker(send=Affine(0.05, 0.1), compute=Affine(0.1, 2.0), return_=0.05),
+    Worker(send=Affine(0.1, 0.4), compute=Affine(0.3, 0.8), return_=0.05),
+)
+
+
+def lecture(folder: Path) -> None:
+    """Draw the exercise of task graphs."""
+    spec = spec_from_file_location("draw", ROOT / "examples" / "lecture" / "draw.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(folder)
+
+
+def reductions(folder: Path) -> None:
+    """Draw the notebook's optimum, the true one, and that by its transfers."""
+    times = {"machines": 4, "segments": 4, "latency": 1, "transfer": 1, "reduce": 1}
+    makespan.save(
+        makespan.solve(Reduction(**times, order="greedy")), folder / "reduction-notebook.svg"
+    )
+    best = makespan.solve(Reduction(**times))
+    makespan.save(best, folder / "reduction-true.svg")
+    makespan.save(best, folder / "transfers.svg", by="transfer")
+
+
+def rounds(folder: Path) -> None:
+    """Draw a load in one round, in several, and with results: what is found by the clock."""
+    plain = Star([Worker(send=each.send, compute=each.compute) for each in CREW])
+    for name, platform, asked in (
+        ("one", plain, {}),
+        ("many", plain, {"rounds": "auto"}),
+        ("returns", Star(CREW), {"rounds": 5}),
+    ):
+        problem = DivisibleLoad(load=40, platform=platform, **asked)
+        method = "sends-first" if name == "returns" else "auto"
+        makespan.save(makespan.solve(problem, method=method), folder / f"rounds-{name}.svg")
+
+
+SURE: tuple[Callable[[Path], None], ...] = (lecture, reductions)
+"""Those that are the same whenever they are drawn."""
+
+if __name__ == "__main__":
+    for draw in (*SURE, rounds):
+        draw(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)
