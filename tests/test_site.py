@@ -117,6 +117,17 @@ def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
     assert arranged("Alone.") == "Alone."
 
 
+def test_several_names_are_told_one_by_one() -> None:
+    """As each has a type of its own; without a section they are a list."""
+    pytest.importorskip("griffe")
+    arranged = module("docstrings").arranged
+    said = "Do it.\n\nParameters\n----------\na, *b\n    One.\nc\n    Two."
+    assert arranged(said).endswith("\na\n    One.\n*b\n    One.\nc\n    Two.")
+    assert arranged("Of:\n\na, b\n    One\n    two.\nc\n    Three.") == (
+        "Of:\n\n- `a`, `b`: One two.\n- `c`: Three."
+    )
+
+
 def test_names_of_docstrings_lead_to_their_entries() -> None:
     """Those of the reference; others are set as code."""
     pytest.importorskip("griffe")

@@ -20,6 +20,8 @@ ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 UNDERLINED = re.compile(r"\S.*\n-{3,}(?:\n|$)")
 ITEM = re.compile(r"\S.*\n[ ]+\S|[ ]")
 """A part of a section: a name with indented words, or more such words."""
+DEFINED = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)\n((?:(?: .*|[ \t]*)(?:\n|$))+)", re.MULTILINE)
+"""Names, and what is said of them below."""
 
 
 class Docstrings(griffe.Extension):
@@ -39,15 +41,27 @@ def arranged(text: str) -> str:
         shown = behind.startswith(">>> ") and block.endswith(":")
         if UNDERLINED.match(block):
             within = True
-            sections.append(block)
+            sections.append(DEFINED.sub(_singly, block).rstrip())
         elif within and ITEM.match(block) and not block.startswith(">>> "):
-            sections.append(block)
+            sections.append(DEFINED.sub(_singly, block).rstrip())
         elif examples or shown or block.startswith(">>> "):
             examples.append(block)
         else:
             within = False
-            prose.append(block)
+            prose.append(DEFINED.sub(_listed, block).rstrip())
     return "\n\n".join([*prose, *sections, *_headed(examples)])
+
+
+def _singly(entry: re.Match[str]) -> str:
+    """Return an entry for each of several names: each has a type and a default of its own."""
+    said = entry[2].rstrip("\n")
+    return "".join(f"{name}\n{said}\n" for name in entry[1].split(", "))
+
+
+def _listed(entry: re.Match[str]) -> str:
+    """Return what is defined in prose as an entry of a list."""
+    names = ", ".join(f"`{name}`" for name in entry[1].split(", "))
+    return f"- {names}: {' '.join(entry[2].split())}\n"
 
 
 def _headed(examples: list[str]) -> Iterator[str]:

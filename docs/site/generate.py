@@ -141,7 +141,10 @@ def _place(title: str, place: str, names: Sequence[str]) -> Iterator[str]:
     """Yield what is imported from a place beside ``makespan`` itself."""
     home = import_module(place)
     above, _, own = place.rpartition(".")
-    yield f"\n## {title}\n\n`from {above} import {own}`\n\n"
+    yield f"\n## {title}\n\n`from {above} import {own}`\n\n::: {place}\n    options:\n"
+    for option in ("members", "show_root_heading", "show_root_toc_entry"):
+        yield f"      {option}: false\n"
+    yield "\n"
     for name in names:
         yield _entry(getattr(home, name), name)
 
