@@ -15,9 +15,15 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LINKED = re.compile(r"\[([^\]]*\d[^\]]*)\]\((?:\.\./)?(?:docs/)?benchmarks/(\w+)\.md\)")
 
 
+CODE = re.compile(r"^```.*?^```|`[^`]*`|\[[^\]]*\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+"""What is no prose: code, and links with what they say."""
+MEASURED = re.compile(r"\d[\d.,]*\s?(?:%|×|times\b|[mµ]?s\b|seconds?\b|minutes?\b|[kMG]B\b)")
+STORIES = sorted((ROOT / "docs" / "stories").glob("*.md"))
+
+
 def told() -> list[tuple[str, str, str]]:
     """Return each figure that a page tells: the page, what it says, the table that it names."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/stories").glob("*")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *STORIES]
     return [
         (page.name, said, name)
         for page in pages
@@ -34,6 +40,12 @@ def test_a_figure_in_the_docs_is_in_the_table_it_names(page: str, said: str, nam
     )
     missing = set(NUMBER.findall(said)) - known
     assert not missing, f"{page}: {said}: not in docs/benchmarks/{name}.md: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
+def test_a_story_tells_figures_by_links_alone(page: Path) -> None:
+    """Or as what a command prints, which is run: nothing else would hold them."""
+    assert not MEASURED.findall(CODE.sub("", page.read_text("utf-8")))
 
 
 def test_every_table_gives_its_figure() -> None:

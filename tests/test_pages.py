@@ -59,6 +59,12 @@ star = Star([Worker(send=1, compute=1)])
 assert solve(DivisibleLoad(load=1, platform=star), method="fastest-only").makespan == 2
 """
 }
+TOLD = re.compile(
+    r"#\s+([<\[({].*|-?\d[\d.,]*(?:[,;].*)?|(?:optimal|True|False)\b.*)$", re.MULTILINE
+)
+"""A comment that says what a line gives."""
+HELD = {"dask_graphs.md": ["140"]}
+"""Those that a test of its own holds: ``execute/dask/graphs/test_graph_docs.py``."""
 SHORTER: dict[str, Any] = {
     r"--minutes \d+": "--minutes 0.02",
     "auto milp --sizes 100 1000 1e5": "auto --sizes 10 --limit 0.1",
@@ -95,6 +101,13 @@ SESSIONS = [
 def test_pages_elsewhere(page: str, test: str) -> None:
     """Those that are not run here have a test that names them."""
     assert page in (ROOT / "tests" / test).read_text("utf-8")
+
+
+def test_results_are_printed_not_told_in_comments() -> None:
+    """What a line gives stands below it, where it is held, or not at all."""
+    for page in (page for place in PLACES for page in ROOT.glob(place)):
+        programs = [text for form, text in code(page) if form == "python"]
+        assert [said for text in programs for said in TOLD.findall(text)] == HELD.get(page.name, [])
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
