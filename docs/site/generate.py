@@ -244,7 +244,7 @@ def _type(field: dict[str, Any], kind: str) -> str:
     if field.get("minimum") is not None:
         said.append("above 0" if field["minimum"] == LEAST else f"from {field['minimum']:g}")
     if field.get("maximum", GREATEST) < GREATEST:
-        said.append(f"up to {field['maximum']:g}")
+        said.append(f"up to {field['maximum']:,}")
     return " ".join([word, *said])
 
 
