@@ -1,6 +1,8 @@
-"""Collectives on networks beside the optima of SCCL and ForestColl, in their models of cost.
+"""Collectives on networks beside SCCL and ForestColl, in their models of cost, and classical ones.
 
-``python -m benchmarks.collective_peers ROWS.json [--only sccl|forestcoll] [--within 540] [--page]``
+``python -m benchmarks.collective_peers ROWS.json [--only PART] [--within 540] [--page]``
+
+The parts are ``sccl``, ``forestcoll`` and ``nodes``, two-level nodes beside classical algorithms.
 
 Rows are written as soon as they are known, and what has rows is passed over: a run that was stopped
 goes on, and begins nothing that may take longer than it has left. The page is written once all
@@ -19,25 +21,24 @@ import queue
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from heapq import heappop, heappush
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from benchmarks.along_trees import along_trees
 from benchmarks.table import Table
-from makespan import Interconnect, Reduction, check, solve
+from makespan import Interconnect, Reduction, read_problem, solve
 from makespan.reduction.bounds import bounds
-from makespan.reduction.rules.reversal import schedule_at
 
 DGX1 = "01 01 02 03 04 04 12 13 13 15 23 23 26 26 37 45 45 46 47 56 57 57 67 67"
 """The pairs of GPUs, once for each NVLink between them."""
 MACHINES = 8
+NODES = Path(__file__).parent.parent / "examples" / "networks" / "nodes.toml"
 SECONDS = {"sccl": 120.0, "forestcoll": 420.0}  # for a synthesis, and a packing
-NEEDS = {"sccl": ("msccl", "z3"), "forestcoll": ("pipeline_allgather", "topologies")}
+NEEDS = {"sccl": ("msccl", "z3"), "forestcoll": ("pipeline_allgather", "topologies"), "nodes": ()}
 LIMIT = 20.0  # for a plan of ours
 LATENCIES = (0.0, 1.0)  # of a step, in transfers of a segment
 INSTANCES = (
@@ -60,6 +61,12 @@ FABRICS = (
     *(("a100_topology", boxes) for boxes in (1, 2, 4)),
     *(("mi250_topology", boxes) for boxes in (1, 2)),
 )
+CLASSICAL = {
+    "all-gather": ("ring", "recursive-doubling", "bruck"),
+    "reduce-scatter": ("ring", "recursive-doubling"),
+    "broadcast": ("chain", "binomial", "two-tree"),
+    "reduce": ("chain", "binomial", "two-tree"),
+}
 TREES = 13  # from every machine
 TIMES = (1, 4)  # segments that follow each tree
 Row = list[Any]
@@ -123,9 +130,8 @@ def in_time(limit: float, work: Callable[..., None], *given: Any) -> Any:
         child.join()
 
 
-def ours(network: Interconnect, collective: Any, segments: int) -> tuple[float, str, str]:
+def ours(problem: Reduction) -> tuple[float, str, str]:
     """Return the makespan, it in words, and its bound, or that it is optimal."""
-    problem = Reduction(network=network, segments=segments, collective=collective)
     result = solve(problem, time_limit=LIMIT)
     bound = "optimal" if result.status == "optimal" else f"{result.lower_bound:.4g}"
     assert result.makespan is not None
@@ -148,6 +154,9 @@ def pieces() -> Iterator[Piece]:
     for name, boxes in FABRICS:
         most = SECONDS["forestcoll"] + (len(TIMES) + 1) * LIMIT
         yield Piece(f"forestcoll {name} {boxes}", most, partial(beside_forestcoll, name, boxes))
+    for collective, peers in CLASSICAL.items():
+        most = LIMIT + len(peers)
+        yield Piece(f"nodes {collective}", most, partial(beside_classical, collective))
 
 
 def beside_sccl(network: str, collective: str, segments: int, steps: int, rounds: int) -> list[Row]:
@@ -161,7 +170,8 @@ def beside_sccl(network: str, collective: str, segments: int, steps: int, rounds
         ]  # fmt: skip
         fabric = Interconnect(MACHINES, topology="links", links=links, ports="links")
         held = segments * (1 if collective == "broadcast" else MACHINES)
-        made, shown, bound = ours(fabric, collective, held)
+        name: Any = collective
+        made, shown, bound = ours(Reduction(network=fabric, segments=held, collective=name))
         cost = latency * steps + rounds
         rows.append([
             network, collective, segments, f"SCCL: {steps} steps, {rounds} rounds", took,
@@ -186,15 +196,33 @@ def beside_forestcoll(name: str, boxes: int) -> list[Row]:
     trees = in_time(limit, packed_trees, name, boxes)
     for times in TIMES:
         count = times * TREES * machines
-        made, shown, bound = ours(network, "all-gather", count)
+        problem = Reduction(network=network, segments=count, collective="all-gather")
+        made, shown, bound = ours(problem)
         theirs, ratio, seconds = "-", "-", f"over {limit:.0f} s"
         if trees is not None:
-            problem = Reduction(network=network, segments=count, collective="all-gather")
             end, seconds = along_trees(problem, trees[0], times), trees[1]
             theirs, ratio = f"{end:.4g}", f"{made / end:.3f}"
         rows.append([
             fabric, "all-gather", times * TREES, "ForestColl: trees", seconds, "0",
             theirs, shown, bound, ratio,
+        ])  # fmt: skip
+    return rows
+
+
+def beside_classical(collective: str) -> list[Row]:
+    name: Any = collective
+    given: Any = read_problem(NODES)
+    problem: Reduction = replace(given, collective=name)
+    made, shown, bound = ours(problem)
+    rows: list[Row] = []
+    for method in CLASSICAL[collective]:
+        started = time.process_time()
+        end = solve(problem, method=method).makespan
+        took = time.process_time() - started
+        assert end is not None
+        rows.append([
+            "4 nodes × 8", collective, f"{problem.items} in all", method, took, "-",
+            f"{end:.4g}", shown, bound, f"{made / end:.3f}",
         ])  # fmt: skip
     return rows
 
@@ -239,81 +267,6 @@ def packed_trees(name: str, boxes: int, answer: Any) -> None:
     answer.put((found, seconds))
 
 
-def along_trees(problem: Reduction, trees: list[Any], times: int) -> float:
-    """Return when segments along given trees have arrived: of those that can start, the one with
-    the longest way to go goes first.
-    """
-    machines = len(problem.machines)
-    dealt = [0] * machines
-    copies: list[tuple[int, int, int]] = []
-    for root, count, links in trees:
-        for _ in range(count * times):
-            segment = root + machines * dealt[root]
-            dealt[root] += 1
-            copies += [(giver, taker, segment) for giver, taker in links]
-    table = np.array(copies)
-    exits, entries = problem.ports_of(table[:, 0], table[:, 1])
-    lasts = problem.transfers[table[:, 0], table[:, 1]].tolist()
-    below: dict[tuple[int, int], list[int]] = {}
-    for row, (giver, _, segment) in enumerate(copies):
-        below.setdefault((giver, segment), []).append(row)
-    left = lasts.copy()
-    for segment in range(problem.items):
-        order = [(segment % machines, segment)]
-        for key in order:
-            order += [(copies[row][1], segment) for row in below.get(key, [])]
-        longest: dict[int, float] = {}
-        for giver, _ in reversed(order):
-            for row in below.get((giver, segment), []):
-                left[row] += longest.get(copies[row][1], 0.0)
-                longest[giver] = max(longest.get(giver, 0.0), left[row])
-    return _listed(problem, table, exits.tolist(), entries.tolist(), lasts, left, below)
-
-
-def _listed(
-    problem: Reduction, copies: Any, exits: list[int], entries: list[int], lasts: list[float],
-    left: list[float], below: dict[tuple[int, int], list[int]],
-) -> float:  # fmt: skip
-    """Return the refereed makespan of list scheduling by what is left to go."""
-    machines = len(problem.machines)
-    start = np.zeros(len(copies))
-    waiting: list[list[tuple[float, int]]] = [[] for _ in range(max(exits) + 1)]
-    events: list[tuple[float, int]] = []  # when what arrives
-    for segment in range(problem.items):
-        for row in below[segment % machines, segment]:
-            heappush(waiting[exits[row]], (-left[row], row))
-    out_free, in_free = [0.0] * len(waiting), [0.0] * (max(entries) + 1)
-    now = 0.0
-    while True:
-        ready = [port for port, queued in enumerate(waiting) if queued and out_free[port] <= now]
-        for port in sorted(ready, key=lambda port: waiting[port][0]):
-            queued = waiting[port]
-            passed: list[tuple[float, int]] = []
-            while queued and out_free[port] <= now:
-                each = heappop(queued)
-                row = each[1]
-                if in_free[entries[row]] > now:
-                    passed.append(each)
-                    continue
-                start[row] = now
-                out_free[port] = in_free[entries[row]] = now + lasts[row]
-                heappush(events, (now + lasts[row], row))
-            for each in passed:
-                heappush(queued, each)
-        if not events:
-            break
-        now, row = heappop(events)
-        arrived = [row]
-        while events and events[0][0] <= now:
-            arrived.append(heappop(events)[1])
-        for row in arrived:
-            for following in below.get((int(copies[row, 1]), int(copies[row, 2])), []):
-                heappush(waiting[exits[following]], (-left[following], following))
-    schedule = schedule_at(problem, copies, start)
-    assert check(problem, schedule).ok
-    return float(schedule.makespan)
-
-
 def known(path: Path) -> dict[str, list[Row]]:
     """Return the rows of a file, by pieces."""
     return json.loads(path.read_text()) if path.exists() else {}
@@ -341,7 +294,7 @@ def page(found: dict[str, list[Row]]) -> None:
     """Write the table."""
     table = Table(
         "collective_peers",
-        "Collectives on networks, beside SCCL and ForestColl",
+        "Collectives on networks, beside SCCL, ForestColl and classical algorithms",
         "Machines use all their links at once (`ports = \"links\"`). SCCL (Cai et al. 2021) "
         "synthesises algorithms of S steps and R rounds that all machines take together, for C "
         "segments of each; it costs α S + R, with α the latency, and a round for a segment over a "
@@ -355,7 +308,9 @@ def page(found: dict[str, list[Row]]) -> None:
         "ForestColl packs from every machine, each for so many segments, by our times, in list "
         "order: of the sends that can start, that with the longest way to go. Ours is the plan for "
         f"as many segments that is found in {LIMIT:.0f} s; bound: that of ours, \"optimal\" where "
-        "our plan meets it, or search has.",
+        "our plan meets it, or search has. Last, four nodes of eight devices behind cards "
+        "(`examples/networks/nodes.toml`, one port a device) beside classical algorithms, by the "
+        "same times.",
         ("network", "collective", "segments a machine", "peer", "its search", "α", "theirs",
          "ours", "our bound", "ours / theirs"),
     )  # fmt: skip

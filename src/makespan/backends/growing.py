@@ -28,6 +28,9 @@ class Growing:
     >>> programme.row([0], [1.0], high=2.0)
     >>> programme.solve().tolist(), programme.duals.tolist()
     ([2.0, 1.0], [2.0, -1.0])
+    >>> programme.aim([2.0, 1.0], [np.inf, np.inf])
+    >>> programme.solve().tolist()
+    [0.0, 3.0]
     """
 
     def __init__(self, cost: ArrayLike, upper: ArrayLike) -> None:
@@ -35,8 +38,7 @@ class Growing:
         self._optimal = highspy.HighsModelStatus.kOptimal
         costs = np.asarray(cost, dtype=np.float64)
         self._highs.addVars(len(costs), np.zeros(len(costs)), np.asarray(upper, np.float64))
-        for column, each in enumerate(costs.tolist()):
-            self._highs.changeColCost(column, each)
+        self.aim(costs, upper)
         self.duals: Floats = np.empty(0)
 
     def row(
@@ -46,6 +48,14 @@ class Growing:
         columns = np.asarray(index, dtype=np.int32)
         factors = np.broadcast_to(np.asarray(value, np.float64), columns.shape)
         self._highs.addRow(low, high, len(columns), columns, np.ascontiguousarray(factors))
+
+    def aim(self, cost: ArrayLike, upper: ArrayLike) -> None:
+        """Give all variables other shares in the objective, and other limits."""
+        costs = np.asarray(cost, dtype=np.float64)
+        columns = np.arange(len(costs), dtype=np.int32)
+        limits = np.asarray(upper, dtype=np.float64)
+        self._highs.changeColsCost(len(costs), columns, costs)
+        self._highs.changeColsBounds(len(costs), columns, np.zeros(len(costs)), limits)
 
     def solve(self) -> Floats:
         """Return the variables at the least value.

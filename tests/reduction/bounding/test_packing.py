@@ -11,10 +11,11 @@ from scipy.optimize import linprog
 
 from makespan import Interconnect, Reduction
 from makespan.reduction.bounding import packing as module
-from makespan.reduction.bounding.packing import packing, spans
+from makespan.reduction.bounding.packing import packing, shallow, spans
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
 from makespan.reduction.rules.occupation import occupation_of
+from tests.thorough import few
 
 TOPOLOGIES = ("star", "switch", "ring", "mesh", "torus", "tree", "nodes", "complete")
 
@@ -88,6 +89,42 @@ def test_what_is_proved_holds_after_any_number_of_rounds(
     assert whole is not None
     assert begun is not None
     assert 0 < begun.least <= whole.least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", few(12, 4))
+def test_shallow_packings_pass_all_cuts_in_their_time(seed: int) -> None:
+    """Every group gets what it needs, and without latency ports are held for as long as allowed."""
+    problem = random_problem(seed, "broadcast" if seed % 2 else "all-gather", latency=0.0)
+    ways, (holds, _) = occupation_of(problem), problem.statement.copied
+    found, longer = packing(problem), (0.0, 0.5)
+    assert found is not None
+    amounts = list(shallow(problem, longer))
+    assert len(amounts) == len(longer)
+    for part, amount in zip(longer, amounts, strict=True):
+        for chosen in product((False, True), repeat=len(holds)):
+            group = np.array(chosen)
+            need = float((~holds[group].any(axis=0)).mean()) if group.any() else 0.0
+            assert amount[~group[ways.giver] & group[ways.taker]].sum() >= need - 1e-6
+        held = max(
+            float((amount * ways.lasts)[(ways.holds == number).any(axis=1)].sum())
+            for number in range(int(ways.holds.max()) + 1)
+        )
+        seconds = held * problem.items * float(ways.unit or 1)
+        assert seconds <= found.least * (1 + part) * (1 + 1e-6)
+
+
+def test_detours_are_left_out_where_there_is_time() -> None:
+    """Half round a ring in both directions: nobody gets anything the long way."""
+    problem = Reduction(
+        network=Interconnect(6, topology="ring"), segments=4, collective="broadcast"
+    )
+    ways = occupation_of(problem)
+    for amount in shallow(problem, [2.0]):
+        far = ways.giver
+        onward = (ways.taker - ways.giver) % 6 == 1
+        away = np.where(onward, far < 3, (far == 0) | (far > 3))
+        assert amount[~away].sum() == pytest.approx(0.0, abs=1e-7)
+        assert amount.sum() == pytest.approx(5.0)
 
 
 def test_trees_take_what_their_slowest_port_takes() -> None:

@@ -12,7 +12,7 @@ Sources: Edmonds 1973, "Edge-disjoint branchings"; Beaumont, Legrand, Marchal an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from makespan.reduction.bounding.distances import distances
 from makespan.reduction.model.growth import ROUNDING
 from makespan.reduction.model.statement import Bools
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.occupation import Occupation, occupation_of
+from makespan.reduction.rules.occupation import occupation_of
 
 MOST_MACHINES = 64
 MOST_WAYS = 2_500
@@ -68,11 +68,7 @@ def packing(problem: Reduction) -> Packing | None:
     Complexity: a linear programme of a column for each way, and n maximum flows, for each of at
     most 60 rounds; few are needed.
     """
-    ways = occupation_of(problem)
-    holds, _ = problem.statement.copied
-    holders, alike = np.unique(holds, axis=1, return_inverse=True)
-    sizes = np.bincount(alike.ravel(), weights=problem.sizes)
-    programme = _Programme(problem, ways, holders, sizes / sizes.sum())
+    programme = _Programme(problem)
     try:
         amount = programme.solved()
     except Unsolved:
@@ -81,11 +77,32 @@ def packing(problem: Reduction) -> Packing | None:
     return Packing(least, amount, programme.held(amount), programme.groups)
 
 
+def shallow(problem: Reduction, longer: Sequence[float]) -> Iterator[Floats]:
+    """Yield amounts of packings that may take longer by these parts, and make least detours.
+
+    The detour of a way is what it takes more to get to its end than the quickest way takes. With
+    fewer detours trees are less deep, and segments that are last at the root arrive sooner.
+    """
+    programme = _Programme(problem)
+    try:
+        programme.solved()
+        least = programme.time
+        for part in longer:
+            yield programme.shallow(least * (1 + part))
+    except Unsolved:
+        return
+
+
 class _Programme:
     """The linear programme; its first variable is the time, in units in which segments take 1."""
 
-    def __init__(self, problem: Reduction, ways: Occupation, holders: Bools, share: Floats) -> None:
-        self.ways, self.holders, self.share = ways, holders, share
+    def __init__(self, problem: Reduction) -> None:
+        self.ways = ways = occupation_of(problem)
+        holds, _ = problem.statement.copied
+        holders, alike = np.unique(holds, axis=1, return_inverse=True)
+        self.holders = holders
+        sizes = np.bincount(alike.ravel(), weights=problem.sizes)
+        self.share = sizes / sizes.sum()
         count, columns = len(holders), len(ways.giver)
         unit = float(ways.unit or 1)
         total = float(ways.size.sum()) * unit
@@ -97,9 +114,12 @@ class _Programme:
         back = problem.statement.combining
         distance = distances(problem, size, back=back, combining=back)
         start = distance[holders.any(axis=1)].min(axis=0)
+        takes = (ways.latency + (ways.lasts + ways.prepare) * ways.size.min()) * unit
+        self.detours = np.maximum(start[ways.giver] + takes - start[ways.taker], 0.0)
         self._ports(start, float(ways.size.min()) * unit, total, unit)
         self.known: dict[bytes, None] = {}
         self.flow = 1.0  # the least to a machine, of all segments
+        self.time = 0.0  # of the last solution
         shared = np.full((count, count, 0), -1) if problem.shared is None else problem.shared.shared
         for group in groups(distance, shared):
             self.cut(group)
@@ -170,6 +190,12 @@ class _Programme:
         self._row(over, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
         return True
 
+    def shallow(self, most: float) -> Floats:
+        """Return amounts that take no longer than that, and make least detours."""
+        limits = [most, *[1.0] * len(self.detours)]
+        self.programme.aim([0.0, *self.detours], limits)
+        return self.solved()
+
     @property
     def groups(self) -> Bools:
         """The groups of the rows."""
@@ -198,7 +224,8 @@ class _Programme:
         ])  # fmt: skip
         graph = Graph(count + 1 + columns, edges.tolist(), directed=True)
         for _ in range(ROUNDS):
-            amount = np.maximum(self.programme.solve()[1:], 0.0)
+            found = self.programme.solve()
+            self.time, amount = float(found[0]), np.maximum(found[1:], 0.0)
             capacity = np.concatenate([amount, self.share, np.full(len(machine), 2.0)]).tolist()
             found = [self.cut(group) for group in self._violated(graph, capacity)]
             if not any(found):

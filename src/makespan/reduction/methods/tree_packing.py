@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounding.narrow import narrow
-from makespan.reduction.bounding.packing import packing, spans
+from makespan.reduction.bounding.packing import packing, shallow, spans
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
 from makespan.reduction.problem import Reduction
@@ -26,9 +26,12 @@ EVEN = (0.0, 0.02, 0.2)
 """What ways get beside their part of the packing, of what a machine's share of all segments is."""
 NARROW = (0.9, 0.5)
 """How much of the time narrow groups that nothing enters twice must be entered for, but none."""
+LONGER = (0.0, 0.3, 1.0)
+"""How much longer packings of less deep trees may take."""
 LEAST = 1e-9
 """Shares up to which ways are left out."""
 KEPT = 4  # of the styles, once each was tried
+ANOTHER = 0.25  # of the runs, by a rule of choice drawn anew
 RUNS = 400
 SENDS_IN_ALL = 4_000_000
 PATIENCE = 10  # times as many within a time limit
@@ -79,6 +82,17 @@ def tree_packing(problem: Reduction, control: Control, *, runs: int | None = Non
     return logged(problem, control, found, backwards=True)
 
 
+class _Style(NamedTuple):
+    """How a run goes: by which rule segments are chosen, what ways get beside their part of which
+    packing, and which groups nothing enters twice.
+    """
+
+    choice: int
+    even: float
+    groups: int
+    packing: int
+
+
 class _Search:
     """Runs of the loop, and the best plan so far; ``end`` is in the unit of the ways."""
 
@@ -92,7 +106,7 @@ class _Search:
         self.number[ways.giver, ways.taker] = np.arange(len(ways.giver))
         packed = packing(problem)
         even = np.full(len(ways.giver), 1.0 / count)
-        self.amount = even if packed is None else packed.amount
+        self.amounts = [even] if packed is None else [packed.amount, *shallow(problem, LONGER)]
         self.details = {} if packed is None else {"packing": {"seconds": packed.seconds}}
         self.member = [np.zeros(count, dtype=np.int64)]
         for least in NARROW:
@@ -102,8 +116,10 @@ class _Search:
             member = (groups.astype(np.int64) << np.arange(len(groups))[:, None]).sum(axis=0)
             if (member != self.member[-1]).any():
                 self.member.append(member)
-        levels = range(len(self.member))
-        self.styles = list(product((NEEDED | UNEVEN, 0, NEEDED, UNEVEN), EVEN, levels))
+        numbers = range(len(self.member)), range(len(self.amounts))
+        self.styles = [
+            _Style(self._choice(), even, *each) for even in EVEN for each in product(*numbers)
+        ]
         self.count = int(lacks.sum())
         patience = 1 if control.remaining is None else PATIENCE
         self.budget = max(1, min(RUNS, SENDS_IN_ALL // self.count)) * patience
@@ -112,7 +128,7 @@ class _Search:
         self.bound = bound * (1 + 1e-12) if unit is None else round(bound)
         self.end: Any = np.inf
         self.found: tuple[Any, Any] | None = None
-        self.ends: dict[tuple[int, float, int], float] = {}
+        self.ends: dict[_Style, float] = {}
         dtype = np.asarray(ways.latency).dtype
         self.huge = dtype.type(np.iinfo(np.int64).max // 16 if dtype.kind == "i" else 1e300)
 
@@ -120,17 +136,22 @@ class _Search:
         """Run once: first in every style, then in the best ones, mostly from a known beginning."""
         tried = len(self.ends)
         if tried < len(self.styles):
-            self._run(*self.styles[tried], None)
+            self._run(self.styles[tried], None)
             return
         best = sorted(self.ends, key=lambda each: self.ends[each])[:KEPT]
-        style, even, level = best[int(self.rng.integers(len(best)))]
+        style = best[int(self.rng.integers(len(best)))]
+        if self.rng.random() < ANOTHER:
+            style = style._replace(choice=self._choice())
         rows = None
         if self.found is not None and self.rng.random() < 0.75:
             rows = int(self.rng.integers(self.count))
-        self._run(style, even, level, rows)
+        self._run(style, rows)
 
-    def _run(self, style: int, even: float, level: int, rows: int | None) -> None:
-        share = np.maximum(self.amount + even / len(self.holds), LEAST)
+    def _choice(self) -> int:
+        return int(self.rng.integers(1 + (NEEDED | UNEVEN)))
+
+    def _run(self, style: _Style, rows: int | None) -> None:
+        share = np.maximum(self.amounts[style.packing] + style.even / len(self.holds), LEAST)
         dtype = self.huge.dtype
         kept, begun, begin = np.empty((0, 2), np.int64), np.empty(0, dtype), dtype.type(0)
         used = share > LEAST
@@ -147,8 +168,8 @@ class _Search:
         copies, start = np.empty((self.count, 3), np.int64), np.empty(self.count, dtype)
         given = (
             self.holds, ways.size, ways.giver, ways.taker, ways.latency, ways.lasts, ways.prepare,
-            ways.holds, ways.after, share.max() / share, self.member[level], kept, begun, begin,
-            int(self.rng.integers(2**31)), style, allowed, copies, start,
+            ways.holds, ways.after, share.max() / share, self.member[style.groups], kept, begun,
+            begin, int(self.rng.integers(2**31)), style.choice, allowed, copies, start,
         )  # fmt: skip
         if self.count * len(share) >= WATCHED_FROM:
             end = stoppable(self.control, in_proportion.at(self.count), *given)
@@ -157,4 +178,4 @@ class _Search:
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:
-            self.ends[style, even, level] = float(end) if end >= 0 else np.inf
+            self.ends[style] = float(end) if end >= 0 else np.inf
