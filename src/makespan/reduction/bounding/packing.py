@@ -224,8 +224,8 @@ class _Programme:
         ])  # fmt: skip
         graph = Graph(count + 1 + columns, edges.tolist(), directed=True)
         for _ in range(ROUNDS):
-            found = self.programme.solve()
-            self.time, amount = float(found[0]), np.maximum(found[1:], 0.0)
+            values = self.programme.solve()
+            self.time, amount = float(values[0]), np.maximum(values[1:], 0.0)
             capacity = np.concatenate([amount, self.share, np.full(len(machine), 2.0)]).tolist()
             found = [self.cut(group) for group in self._violated(graph, capacity)]
             if not any(found):
