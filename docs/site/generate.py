@@ -99,7 +99,8 @@ TITLES = {
 API = {
     "Problems": "DivisibleLoad Partition TaskGraph Reduction IndependentTasks",
     "What problems are made of": (
-        "Star Worker Master Affine Convex Price Tree TreeNode Dag Network Interconnect"
+        "Star Worker Master Affine Convex Price Tree TreeNode Source Sources Dag Network "
+        "Interconnect"
     ),
     "From a problem to a plan": (
         "solve methods lower_bound check compare simulate sensitivity Noise plot"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from makespan.core.solution import Bound as Bound
     from makespan.divisible.model.machines import Master as Master, Worker as Worker
     from makespan.divisible.model.platform import Star as Star
+    from makespan.divisible.model.sources import Source as Source, Sources as Sources
     from makespan.divisible.model.tree import Tree as Tree, TreeNode as TreeNode
     from makespan.divisible.problem import DivisibleLoad as DivisibleLoad
     from makespan.flow.bound import lower_bound as lower_bound

@@ -31,6 +31,7 @@ PUBLIC: dict[str, dict[str, tuple[str, ...]]] = {
         "makespan.core.schedule": ("Schedule",),
         "makespan.divisible.model.machines": ("Master", "Worker"),
         "makespan.divisible.model.platform": ("Star",),
+        "makespan.divisible.model.sources": ("Source", "Sources"),
         "makespan.divisible.problem": ("DivisibleLoad",),
         "makespan.divisible.model.tree": ("Tree", "TreeNode"),
         "makespan.flow.bound": ("lower_bound",),

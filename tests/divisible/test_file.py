@@ -206,7 +206,7 @@ def test_many_nodes_are_written_as_columns() -> None:
             "transfers[0]: a transfer is either { send = NAME } or { return = NAME }",
         ),
         (on([]), "platform: [] is not a platform; it is a table with a topology"),
-        (on({}), "platform.topology: is missing; it is 'star', 'bus', 'tree'"),
+        (on({}), "platform.topology: is missing; it is 'star', 'bus', 'tree', 'sources'"),
         (
             on({"topology": "tre"}),
             "platform.topology: 'tre' is not a topology of divisible loads; did you mean 'tree'?",

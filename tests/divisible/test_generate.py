@@ -46,6 +46,17 @@ def test_problems_are_planned(topology):
     assert result.status == "optimal"
 
 
+def test_sources_hold_equal_parts():
+    """As many sources as asked for, each with its part, its links and, if asked for, a computer."""
+    problem = generate(rng(), topology="sources", sources=3, workers=5, load=60.0, latency=0.5)
+    platform = problem.platform
+    assert platform.held.tolist() == [20.0] * 3
+    assert platform.send_per_unit.shape == (3, 5)
+    assert platform.send_fixed.all()
+    assert not platform.computes.any()
+    assert generate(rng(), topology="sources", master_computes=True).platform.computes.all()
+
+
 def test_options_do_what_they_say():
     """Latencies, returns and a computing master appear where they are asked for, only there."""
     plain = generate(rng())

@@ -12,8 +12,9 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.price import is_priced, price_of
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
-from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched
 
 SHOWN = 20
@@ -27,6 +28,8 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
     """
     problem, schedule = matched(problem, schedule)
     names = problem.machines
+    if isinstance(problem.platform, Sources):
+        return _of_sources(problem, problem.platform, schedule)
     sends = schedule.rows_of(Activity.SEND)
     workers = schedule.peer[sends]
     rounds = rounds_of(workers)
@@ -45,8 +48,35 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
             )
         ],
         "return_order": [names[index] for index in schedule.machine[returns].tolist()],
-        "master": names[_root(problem)],
+        "master": names[problem.holders[0]],
         **price,
+    }
+
+
+def _of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule) -> dict[str, Any]:
+    """Return loads, order, rounds and chunks; of each chunk its source, and what sources send."""
+    names, sends = schedule.machines, schedule.rows_of(Activity.SEND)
+    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
+    source, peer, amount = (
+        column[sends].tolist() for column in (schedule.machine, schedule.peer, schedule.amount)
+    )
+    links: dict[tuple[int, int], int] = {}
+    chunks = []
+    for link, units in zip(zip(source, peer, strict=True), amount, strict=True):
+        links[link] = links.get(link, 0) + 1
+        chunks.append(
+            {"source": names[link[0]], "worker": names[link[1]], "amount": units}
+            | {"round": links[link]}
+        )
+    count = len(platform.source_names)
+    sent = np.bincount(schedule.machine[sends], schedule.amount[sends], minlength=count)
+    amounts = computed(schedule).tolist()
+    return {
+        "loads": {names[index]: amounts[index] for index in _computing(problem)},
+        "order": [names[index] for index in dict.fromkeys(peer)],
+        "rounds": max(links.values(), default=0),
+        "chunks": chunks,
+        "sends": dict(zip(platform.source_names, sent.tolist(), strict=False)),
     }
 
 
@@ -56,17 +86,14 @@ def _served(schedule: Schedule) -> Integers:
     return peers[np.sort(np.unique(peers, return_index=True)[1])]
 
 
-def _root(problem: DivisibleLoad) -> int:
-    """Return the machine that holds the load."""
-    platform = problem.platform
-    return platform.root if isinstance(platform, Tree) else MASTER
-
-
 def _computing(problem: DivisibleLoad) -> Sequence[int]:
     """Return the machines that can compute."""
     platform = problem.platform
     if isinstance(platform, Tree):
         return [int(node) for node in np.flatnonzero(platform.computes)]
+    if isinstance(platform, Sources):
+        own = np.flatnonzero(platform.computes).tolist()
+        return [*own, *range(len(platform.source_names), len(problem.machines))]
     alone = isinstance(platform.master, Master) and platform.master.compute is None
     return range(1 if alone else 0, len(problem.machines))
 
@@ -94,14 +121,13 @@ def rounds_of(workers: np.ndarray) -> np.ndarray:
 def lines(problem: DivisibleLoad, schedule: Schedule, *, most: int = SHOWN) -> list[str]:
     """Return the loads as a table: name, load, share, and when the machine is done."""
     problem, schedule = matched(problem, schedule)
-    names, root, computing = problem.machines, _root(problem), _computing(problem)
+    names, holders, computing = problem.machines, problem.holders, _computing(problem)
     loads = computed(schedule)
     ends = np.zeros(len(names))
     np.maximum.at(ends, schedule.machine, schedule.end)
     total = loads.sum() or 1.0
-    shown = _served(schedule)[:most].tolist()
-    if loads[root] > 0:
-        shown = [root, *shown]
+    at_home = [root for root in holders if loads[root] > 0]
+    shown = [*at_home, *_served(schedule)[:most].tolist()]
     width = max([7, *(len(names[index]) for index in shown)])
     table = [f"{'machine':<{width}}  {'load':>14}  {'share':>7}  {'done':>14}"]
     for index in shown:
@@ -113,8 +139,8 @@ def lines(problem: DivisibleLoad, schedule: Schedule, *, most: int = SHOWN) -> l
     more = busy - sum(loads[index] > 0 for index in shown)
     if more > 0:
         table.append(f"… and {more} more machines")
-    workers = len(computing) - (root in computing)
-    idle = workers - busy + (loads[root] > 0)
+    workers = len(computing) - sum(root in computing for root in holders)
+    idle = workers - busy + len(at_home)
     if idle > 0:
         table.append(f"{idle} of {workers} workers get nothing")
     if problem.is_star and is_priced(problem.star):

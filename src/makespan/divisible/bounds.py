@@ -6,6 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.solution import Bound
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.beyond import beyond_bound, has_beyond_bound
@@ -24,7 +25,9 @@ SPREAD = (
     "equivalent processors (Cheng and Robertazzi 1990); fixed costs spread over the most that each "
     "node could do"
 )
+SOURCES = "sums of ports, receptions and processors, and tangents (see divisible.sources.sums)"
 MAX_WORKERS_TO_RELAX = 16
+MAX_LINKS = 1_000
 MAX_WORKERS_TO_START = 20_000
 
 
@@ -42,6 +45,9 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         found += _relaxation(problem)
     elif found and _has_sums(problem):
         found += _sums(problem)
+    platform = problem.platform
+    if isinstance(platform, Sources) and problem.load and platform.send_fixed.size <= MAX_LINKS:
+        found += _sums_of_sources(problem)
     if isinstance(problem.platform, Tree) and problem.has_latencies and 0 < known < np.inf:
         from makespan.divisible.trees.spread import spread_bound
 
@@ -109,6 +115,18 @@ def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
     if answer.verdict is not Verdict.OPTIMAL:
         return ()
     return (Bound(value=answer.bound * built.terms.second, name="sums of chunks", source=CHUNKS),)
+
+
+def _sums_of_sources(problem: DivisibleLoad) -> tuple[Bound, ...]:
+    """Return the bound of the programme of sums over the links of several sources."""
+    from makespan.backends.answer import Verdict
+    from makespan.divisible.sources.sums import Sums
+
+    built = Sums(problem)
+    answer = built.solve(Control())
+    if answer.verdict is not Verdict.OPTIMAL:
+        return ()
+    return (Bound(value=answer.bound * built.scaled.second, name="sums of links", source=SOURCES),)
 
 
 def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:

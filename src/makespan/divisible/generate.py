@@ -1,4 +1,4 @@
-"""Random divisible load problems: stars, buses and trees."""
+"""Random divisible load problems: stars, buses, trees and several sources."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from makespan.core.costs import Affine
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import Rule, whole
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.checks import LOAD
-from makespan.divisible.model.machines import Master
+from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Source, Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 
-TOPOLOGIES = ("star", "bus", "tree")
+TOPOLOGIES = ("star", "bus", "tree", "sources")
 MAX_WORKERS = 10**7
+ON = {"tree": "on a tree", "sources": "with several sources"}
 
 
 def generate(
@@ -32,6 +35,7 @@ def generate(
     slowdown: float = 1.0,
     master_computes: bool = False,
     children: int = 3,
+    sources: int = 2,
 ) -> DivisibleLoad:
     """Return a problem whose workers differ in speed and bandwidth.
 
@@ -43,9 +47,9 @@ def generate(
     rng
         The source of all randomness.
     topology
-        ``"star"``, ``"bus"`` or ``"tree"``.
+        ``"star"``, ``"bus"``, ``"tree"`` or ``"sources"``.
     workers
-        How many there are beside the master or root.
+        How many there are beside the master, root or sources.
     load
         Units.
     heterogeneity
@@ -62,9 +66,11 @@ def generate(
         How often the cost per unit of computing what a chunk holds beyond half of an equal share,
         ``load / workers / 2`` units; 1: all units of a chunk cost alike.
     master_computes
-        Whether the master, or the root, computes.
+        Whether the master, the root, or each source computes.
     children
         The most children of a node of a tree.
+    sources
+        How many sources there are of that topology; each holds an equal part of the load.
 
     Raises
     ------
@@ -78,6 +84,7 @@ def generate(
     mistakes = Mistakes()
     mistakes.number("workers", workers, whole("workers are", 1, MAX_WORKERS))
     mistakes.number("children", children, whole("children are", 1, MAX_WORKERS))
+    mistakes.number("sources", sources, whole("sources are", 1, MAX_WORKERS))
     mistakes.number("load", load, LOAD)
     mistakes.number("heterogeneity", heterogeneity, Rule("heterogeneity is 1 or more", low=1.0))
     mistakes.number("ratio", ratio, Rule("a ratio is above 0", strictly=True))
@@ -86,15 +93,21 @@ def generate(
     if topology not in TOPOLOGIES:
         mistakes.add("topology", f"{shown(topology)} must be one of {', '.join(TOPOLOGIES)}")
     mistakes.number("slowdown", slowdown, Rule("a slowdown is 1 or more", low=1.0))
-    if topology == "tree" and not mistakes and returns:
-        mistakes.add("returns", "nothing returns on a tree; leave it out")
-    if topology == "tree" and not mistakes and slowdown > 1:
-        mistakes.add("slowdown", "on a tree all units cost alike; leave it out")
+    if topology in ON and not mistakes and returns:
+        mistakes.add("returns", f"nothing returns {ON[topology]}; leave it out")
+    if topology in ON and not mistakes and slowdown > 1:
+        mistakes.add("slowdown", f"{ON[topology]} all units cost alike; leave it out")
     mistakes.flag("master_computes", master_computes)
     mistakes.raise_if_any()
     count = workers + (topology == "tree")
     spread = _Spread(rng, heterogeneity)
     compute = ratio * spread.drawn(count)
+    if topology == "sources":
+        alone = ratio * spread.drawn(sources) if master_computes else np.full(sources, np.inf)
+        send = spread.drawn(sources * workers).reshape(sources, workers)
+        scale = latency * load / workers
+        fixed = scale * spread.drawn(send.size).reshape(send.shape)
+        return _of_sources(load / sources, send, fixed, compute, alone)
     send = spread.drawn(count if topology != "bus" else 1)
     fixed = latency * load / workers * spread.drawn(len(send)) if latency else np.zeros(len(send))
     columns: dict[str, Any] = {"compute_per_unit": compute, "send_per_unit": send}
@@ -123,6 +136,22 @@ class _Spread:
     def drawn(self, count: int) -> Floats:
         factors: Floats = np.exp(self._rng.uniform(-self._half, self._half, count))
         return factors
+
+
+def _of_sources(
+    held: float, send: Floats, fixed: Floats, compute: Floats, own: Floats
+) -> DivisibleLoad:
+    """Return a problem of several sources, each with as much load."""
+    holders = [
+        Source(
+            load=held,
+            send=tuple(map(Affine, *costs)),
+            compute=None if np.isinf(mine) else mine,
+        )
+        for *costs, mine in zip(fixed.tolist(), send.tolist(), own.tolist(), strict=True)
+    ]
+    crew = [Worker(compute=cost) for cost in compute.tolist()]
+    return DivisibleLoad(platform=Sources(holders, crew))
 
 
 def _tree(

@@ -8,6 +8,8 @@ import numpy as np
 
 from makespan.core.registry import Need
 from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Sources
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
 
 Unmet = Callable[[DivisibleLoad], str | None]
@@ -114,10 +116,17 @@ def _broken_load(problem: DivisibleLoad) -> str | None:
 def _other_goal(problem: DivisibleLoad) -> str | None:
     """Name what methods that plan for the makespan alone don't ask about."""
     if not problem.is_star:
-        return "it is a tree"
+        return problem.platform.IS
     if problem.objective != "makespan":
         return f"objective is {problem.objective!r}"
     return "the budget is also for time" if problem.pays_for_time else None
+
+
+def _not_a(platform: type) -> Unmet:
+    def unmet(problem: DivisibleLoad) -> str | None:
+        return None if isinstance(problem.platform, platform) else problem.platform.IS
+
+    return unmet
 
 
 def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
@@ -126,14 +135,13 @@ def _everyone_for_the_most(problem: DivisibleLoad) -> str | None:
     )
 
 
-ANY_STAR = Need(
-    "a star", lambda problem: None if problem.is_star else "it is a tree", decisive=True
-)
+ANY_STAR = Need("a star", _not_a(Star), decisive=True)
 A_STAR = Need("a star, its makespan to be least", _other_goal, decisive=True)
 FOR_MAKESPAN = Need("the makespan to be least", _other_goal)
 ONE_GOAL = Need("one goal", says("objective", "makespan", "price"))
 A_FRONT = Need("objective 'pareto'", says("objective", "pareto"))
-A_TREE = Need("a tree", lambda problem: "it is a star" if problem.is_star else None, decisive=True)
+A_TREE = Need("a tree", _not_a(Tree), decisive=True)
+SOURCES = Need("several sources", _not_a(Sources), decisive=True)
 NO_LATENCIES = Need("no fixed costs", _fixed_costs)
 NO_RETURNS = Need("no return costs", nonzero("return_fixed", "return_per_unit"))
 ONE_ROUND = Need("one round", says("rounds", 1))

@@ -17,6 +17,7 @@ from makespan.core.problem import Pictured
 from makespan.divisible.model.checks import checked
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 
 Transfer = tuple[Literal["send", "return"], str]
@@ -34,15 +35,18 @@ class DivisibleLoad(Pictured):
     Parameters
     ----------
     platform
-        The master, the workers and their costs.
+        The master, the workers and their costs; or a tree, or several sources.
     load
-        Units of load; None with a ``deadline``: the most load by then is sought.
+        Units of load; None with a ``deadline``: the most load by then is sought. What several
+        sources hold need not be said again.
     rounds
         How many chunks a worker may get, in installments of one chunk for every worker in turn;
-        ``"auto"`` leaves the number open.
+        ``"auto"`` leaves the number open. Of several sources: how many chunks a worker may get from
+        each of them.
     ports
         1: any two transfers exclude each other. 2: sends exclude sends, returns exclude returns.
-        ``"many"``: every worker has a link of its own.
+        ``"many"``: every worker has a link of its own. Of several sources: ``"many"``: every source
+        has one to every worker; otherwise each sends, and each worker receives, one at a time.
     order
         The order in which the workers are served in each round; all workers, each once.
     activation
@@ -91,7 +95,7 @@ class DivisibleLoad(Pictured):
 
     kind: ClassVar[str] = "divisible"
 
-    platform: Star | Tree
+    platform: Star | Tree | Sources
     load: float | None = None
     rounds: int | Literal["auto"] = 1
     ports: Literal[1, 2, "many"] = 1
@@ -116,10 +120,13 @@ class DivisibleLoad(Pictured):
         if self.transfers is not None:
             object.__setattr__(self, "transfers", tuple(map(tuple, self.transfers)))
         self.__dict__.update(checked(self))
-        if self.load is None and self.loads is not None:
-            object.__setattr__(self, "load", math.fsum(self.loads.values()))
+        known = self.held if self.loads is None else self.loads.values()
+        if self.load is None and known is not None:
+            object.__setattr__(self, "load", math.fsum(known))
 
     def _counts(self) -> Mapping[str, int]:
+        if isinstance(self.platform, Sources):
+            return {"source": len(self.platform.source_names), "worker": len(self.platform)}
         return {"node" if isinstance(self.platform, Tree) else "worker": len(self.platform)}
 
     def _facts(self) -> Sequence[str]:
@@ -130,14 +137,23 @@ class DivisibleLoad(Pictured):
     def machines(self) -> Sequence[str]:
         """The master, then the workers; only the bus's machines while the master is open.
 
-        On a tree, the nodes.
+        On a tree, the nodes; of several sources, these and then the workers.
         """
+        if isinstance(self.platform, Sources):
+            return (*self.platform.source_names, *self.platform.names)
         if self.chooses_master or isinstance(self.platform, Tree):
             return self.platform.names
         assert isinstance(self.platform.master, Master)
         if isinstance(self.platform.names, Numbered) and self.platform.master.name == "P0":
             return Numbered("P", len(self.platform) + 1)
         return (self.platform.master.name, *self.platform.names)
+
+    @property
+    def holders(self) -> Sequence[int]:
+        """The machines that hold load: the master, the root of a tree, or the sources."""
+        if isinstance(self.platform, Sources):
+            return range(len(self.platform.source_names))
+        return (self.platform.root if isinstance(self.platform, Tree) else MASTER,)
 
     @property
     def chooses_master(self) -> bool:
@@ -170,15 +186,20 @@ class DivisibleLoad(Pictured):
         Raises
         ------
         TypeError
-            If it is a tree: a method that asks for a star has to need one.
+            If it is not: a method that asks for a star has to need one.
         """
         if not isinstance(self.platform, Star):
-            raise TypeError("the platform is a tree, not a star")
+            raise TypeError(f"the platform is not a star: {self.platform.IS}")
         return self.platform
 
     @property
+    def held(self) -> Floats | None:
+        """The loads that lie at several sources, where each says its own."""
+        return self.platform.held if isinstance(self.platform, Sources) else None
+
+    @property
     def is_star(self) -> bool:
-        """Whether the platform is a star (a bus among them), not a tree."""
+        """Whether the platform is a star (a bus among them)."""
         return isinstance(self.platform, Star)
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from makespan.core.schedule import Schedule
 from makespan.core.sensitivity import Copied, Varied
 from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import RULES as OF_NODES, Tree
 from makespan.divisible.problem import DivisibleLoad
 
@@ -23,6 +24,10 @@ def varied(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[str]) 
         from makespan.divisible.returns.what_if import varied_star
 
         return varied_star(problem, schedule, machines)
+    if isinstance(problem.platform, Sources):
+        from makespan.divisible.sources.what_if import varied_sources
+
+        return varied_sources(problem, problem.platform, schedule, machines)
     from makespan.divisible.trees.what_if import varied_tree
 
     return varied_tree(problem, schedule, machines)
@@ -39,10 +44,11 @@ def copies(
     if given is not None:
         return [], (f"a worker more: {given} says who is served, and has no place for one",)
     platform = problem.platform
-    tree = isinstance(platform, Tree)
-    columns = [getattr(platform, name) for name in (OF_NODES if tree else NUMBERS)]
+    columns = [getattr(platform, name) for name in platform.RULES]
     if isinstance(platform, Tree):
         columns.append(platform.parent)
+    if isinstance(platform, Sources):
+        columns += [*platform.send_fixed, *platform.send_per_unit]
     position = problem._position
     found, known = [], set()
     for name in machines:
@@ -66,8 +72,10 @@ def _with_copy(problem: DivisibleLoad, index: int) -> DivisibleLoad:
     platform, at = problem.platform, index + 1
     own = platform.names[index]
     name = f"{own} (copy)"
-    while name in platform.names or name == getattr(platform.master, "name", None):
+    while name in problem.machines:
         name += "'"
+    if isinstance(platform, Sources):
+        return replace(problem, platform=platform.with_copy(index, name))
     names = (*platform.names[:at], name, *platform.names[at:])
     if isinstance(platform, Tree):
         parent = platform.parent + (platform.parent > index)

@@ -180,7 +180,7 @@ def test_all_mistakes_come_under_the_name_of_the_file(tmp_path: Path) -> None:
     path.write_text('kind = "divisible"\nload = -1\nrounds = 0\nplatform = {}\n')
     assert refusal(path).splitlines() == [
         f"{path}: 3 mistakes",
-        "  platform.topology: is missing; it is 'star', 'bus', 'tree'",
+        "  platform.topology: is missing; it is 'star', 'bus', 'tree', 'sources'",
         "  load: -1 is negative; a load is 0 or more units",
         "  rounds: 0 is below 1; rounds are a whole number from 1, or 'auto'",
     ]

@@ -38,6 +38,7 @@ LINKS = {
     "links": [{"between": ["M1", "M2"], "rate": 2.0}],
     "delays": [{"from": "M1", "to": "M2", "seconds": 1.0}],
 }
+SOURCE = {"load": 9.0, "send": [dict(COST), 2.0], "compute": COST, "release": 1.0}
 TABLE = {"costs": [0.5, 1.5], "energy": [0.5, 1.5]}
 SAMPLES = "count,time\n0,0.5\n1,1.5\n"
 DOCUMENTS = {
@@ -52,6 +53,7 @@ DOCUMENTS = {
         {"load": 9.0, "platform": {"topology": "tree", "columns": NODES}},
         {"load": 9.0}
         | {"platform": {"topology": "tree", "nodes": [{"send": 1.0, "compute": COST}]}},
+        {"platform": {"topology": "sources", "sources": [SOURCE]} | {"workers": [{}, {}]}},
     ],
     "independent": [
         {"machines": 2, "durations": [1.0, 2.0], "speeds": [1.0, 2.0]},

@@ -55,6 +55,7 @@ def test_examples_of_the_docs_fit(index):
         ("divisible", {"topology": "star", "returns": 0.1, "latency": 0.1}),
         ("divisible", {"topology": "bus", "master_computes": True}),
         ("divisible", {"topology": "tree"}),
+        ("divisible", {"topology": "sources", "latency": 0.1, "master_computes": True}),
         ("divisible", {"workers": 1500}),
         ("divisible", {"topology": "tree", "workers": 1500}),
         ("independent", {"tasks": 100}),

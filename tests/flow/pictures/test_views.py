@@ -16,6 +16,8 @@ from makespan import (
     Network,
     Partition,
     Reduction,
+    Source,
+    Sources,
     Star,
     TaskGraph,
     Tree,
@@ -48,6 +50,9 @@ PROBLEMS = {
         load=10.0, platform=Star.bus(send=1.0, master="choose", workers=BUS[:3])
     ),
     "tree": DivisibleLoad(load=10.0, platform=TREE),
+    "sources": DivisibleLoad(
+        platform=Sources([Source(load=4.0, send=[1.0, 2.0]), Source(load=6.0, send=3.0)], BUS[:2])
+    ),
     "large": DivisibleLoad(load=10.0, platform=Star(MANY)),
     "partition": Partition(tasks=3, costs=[[0, 1, 2, 4], [0, 2, 3, 5]]),
     "independent": IndependentTasks(machines=2, durations=[3, 1, 2]),
@@ -84,6 +89,7 @@ def test_every_problem_and_result_is_drawn_in_every_form(name, tmp_path):
         ("star", ["P0", "P1", "x", "2x ↩ 0.5x", "3x"]),
         ("bus", ["P0", "B0", "x", "4x", "bus of 4 workers, 10 units of load"]),
         ("tree", ["root", "leaf", "0.25x", "forwards only"]),
+        ("sources", ["S1", "B1", "holds 6", "3x", "2 sources, 2 workers, 10 units of load"]),
         ("large", ["80 more"]),
         ("partition", ["R1", "R2", "tasks", "seconds"]),
         ("independent", ["mean load of a machine 3", "T1", "T2", "T3"]),

@@ -200,13 +200,16 @@ class CostForm(Form):
         return Affine(self.fixed, self.per_unit)
 
 
-class _NumberOrTable:
+@dataclass(frozen=True, slots=True)
+class NumberOrTable:
     """Lets a number stand for ``{ per_unit = number }`` in the JSON Schema, too."""
+
+    per_unit: Rule
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return {"anyOf": [UNIT_COST.keywords(), handler(schema)]}
+        return {"anyOf": [self.per_unit.keywords(), handler(schema)]}
 
 
 def _as_cost_table(value: Any) -> Any:
@@ -219,7 +222,7 @@ def _as_cost_table(value: Any) -> Any:
     )
 
 
-AS_COST, NUMBER_OR_TABLE = BeforeValidator(_as_cost_table), _NumberOrTable()
+AS_COST, NUMBER_OR_TABLE = BeforeValidator(_as_cost_table), NumberOrTable(UNIT_COST)
 Cost = Annotated[CostForm, AS_COST, NUMBER_OR_TABLE]
 
 

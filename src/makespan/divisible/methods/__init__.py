@@ -10,6 +10,7 @@ AUTO = (
     "fixed-order",
     "tree",
     "affine-tree",
+    "source-flows",
     "independent-links",
     "greedy",
     "return-programme",
@@ -31,5 +32,7 @@ AUTO = (
     "sequence-search",
     "chunk-programme",
     "tree-programme",
+    "source-programme",
+    "source-search",
 )
 """What ``auto`` tries in turn."""

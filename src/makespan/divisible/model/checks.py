@@ -10,6 +10,7 @@ from makespan.core.inputs.rules import DEADLINE, Rule, whole
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.named import Named
 from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ OBJECTIVES = ("makespan", "price", "pareto")
 BUDGET = Rule("a budget is 0 or more")
 ROUNDS = whole("rounds are", words=("auto",))
 MAX_UNITS = 2.0**53
-OF_TREES = ("platform", "load", "deadline", "options")
-"""The fields that a problem on a tree can have; the others are for stars."""
 
 
 def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
@@ -33,8 +32,8 @@ def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
         With every mistake found, each with its place.
     """
     mistakes = Mistakes()
-    if not isinstance(problem.platform, (Star, Tree)):
-        text = f"{shown(problem.platform)} is not a platform; it is a Star or a Tree"
+    if not isinstance(problem.platform, (Star, Tree, Sources)):
+        text = f"{shown(problem.platform)} is not a platform; it is a Star, a Tree or Sources"
         mistakes.add("platform", text)
         mistakes.raise_if_any()
     problem.platform.collect_mistakes(mistakes)
@@ -43,9 +42,11 @@ def checked(problem: DivisibleLoad) -> dict[str, dict[str, int]]:
     named = Named(problem, mistakes)
     named.sequences()
     named.loads(LOAD)
-    if isinstance(problem.platform, Tree):
-        _on_a_tree(problem, mistakes)
-    else:
+    if problem.platform.FIELDS is not None:
+        _only(problem, problem.platform.FIELDS, mistakes)
+    if isinstance(problem.platform, Sources):
+        _of_sources(problem, problem.platform, mistakes)
+    elif isinstance(problem.platform, Star):
         named.everyone()
         _together(problem, mistakes)
         if problem.transfers is not None and not mistakes.found:
@@ -60,7 +61,7 @@ def _numbers(problem: DivisibleLoad, mistakes: Mistakes) -> None:
         if problem.integral is True and load > MAX_UNITS:
             allowed = "of whole units there are at most 2^53, as floats count no further"
             mistakes.add("load", f"{shown(problem.load)} is too much; {allowed}")
-    elif problem.deadline is None and problem.loads is None:
+    elif problem.deadline is None and problem.loads is None and problem.held is None:
         mistakes.add("load", "is missing; give a load, or a deadline to maximise it")
     if problem.deadline is not None:
         mistakes.number("deadline", problem.deadline, DEADLINE)
@@ -80,11 +81,24 @@ def _choices(problem: DivisibleLoad, mistakes: Mistakes) -> None:
     mistakes.flag("integral", problem.integral)
 
 
-def _on_a_tree(problem: DivisibleLoad, mistakes: Mistakes) -> None:
+def _only(problem: DivisibleLoad, allowed: tuple[str, ...], mistakes: Mistakes) -> None:
+    """Note the fields that the platform does not know."""
     for each in fields(problem):
-        if each.name not in OF_TREES and getattr(problem, each.name) != each.default:
-            text = "is for stars; on a tree only the load and the deadline can be set"
-            mistakes.add(each.name, text)
+        known = each.name == "platform" or each.name in allowed
+        if not known and getattr(problem, each.name) != each.default:
+            *others, last = (name for name in allowed if name != "options")
+            words = f"{', '.join(others)} and {last}"
+            mistakes.add(each.name, f"is for stars; {problem.platform.IS}, which knows {words}")
+
+
+def _of_sources(problem: DivisibleLoad, platform: Sources, mistakes: Mistakes) -> None:
+    """Note where the load is not what the sources hold."""
+    if platform.held is None or problem.load is None or mistakes:
+        return
+    held = float(platform.held.sum())
+    if abs(held - problem.load) > 1e-9 * max(held, problem.load):
+        text = f"{problem.load!r} is not what the sources hold; that adds up to {held!r}"
+        mistakes.add("load", text)
 
 
 def _together(problem: DivisibleLoad, mistakes: Mistakes) -> None:

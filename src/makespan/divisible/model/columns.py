@@ -24,6 +24,10 @@ class Columns:
 
     topology: ClassVar[str]
     ENTRIES: ClassVar[str]
+    IS: ClassVar[str]
+    """What the platform is, in the words of a method that needs another."""
+    FIELDS: ClassVar[tuple[str, ...] | None] = None
+    """The fields that a problem on it can have, besides it; None: all."""
     RULES: ClassVar[Mapping[str, Rule]]
 
     names: Sequence[str]
@@ -129,11 +133,16 @@ class Columns:
         known = frozenset(mistake.place for mistake in self._mistakes.found)
         for name, rule in self.RULES.items():
             mistakes.column(self.place(name), getattr(self, name), rule, known=known)
-        holder = getattr(self.master, "name", None)
-        if isinstance(self.names, Numbered):
-            if holder in self.names:
-                text = f"{holder!r} is also a worker's; names differ"
-                mistakes.add("platform.master.name", text)
+        taken = self._taken
+        if not isinstance(self.names, Numbered):
+            mistakes.names(self.place("name"), self.names, taken)
             return
-        taken = {holder: "platform.master"} if isinstance(holder, str) else {}
-        mistakes.names(self.place("name"), self.names, taken)
+        for holder, place in taken.items():
+            if holder in self.names:
+                mistakes.add(f"{place}.name", f"{holder!r} is also a worker's; names differ")
+
+    @property
+    def _taken(self) -> Mapping[str, str]:
+        """Where the other machines stand whose names the entries can't have, by name."""
+        holder = getattr(self.master, "name", None)
+        return {holder: "platform.master"} if isinstance(holder, str) else {}

@@ -74,6 +74,7 @@ class Star(Columns):
 
     topology = "star"
     ENTRIES = "workers"
+    IS = "it is a star"
     RULES = RULES
 
     master: Master | Literal["choose"]

@@ -1,26 +1,21 @@
-"""The forms of platforms in files: stars, buses and trees."""
+"""The forms of platforms in files: stars, buses, trees, and those of several sources."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
-from makespan.core.costs import Affine, Convex, Price
 from makespan.core.inputs.forms import (
-    AS_COST,
     HIDDEN,
-    NUMBER_OR_TABLE,
     Column,
     Cost,
     CostForm,
     Form,
-    UnitCost,
     Value,
     cost_entry,
     mistake,
@@ -30,81 +25,25 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.rules import FIXED_COST, UNIT_COST
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import Numbered
-from makespan.divisible.model.beyond import PAIRS, SIZE
-from makespan.divisible.model.machines import PRICE, SENDS, UPLINK, Master, Worker
+from makespan.divisible.model.machine_forms import (
+    BusWorkerForm,
+    MasterForm,
+    Pair,
+    WorkerForm,
+    entry_of,
+    made,
+)
+from makespan.divisible.model.machines import PRICE, Master, Worker
 from makespan.divisible.model.platform import NUMBERS, RULES, Star
+from makespan.divisible.model.source_forms import SourcesForm, sources_entry
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import PARENT, RULES as NODE_RULES, Tree, TreeNode
 
-Machine = TypeVar("Machine", Worker, Master, TreeNode)
 LARGEST_LIST = 1000  # workers; more are written as columns
 
 FixedCosts = Annotated[Any, Column(FIXED_COST)]
 UnitCosts = Annotated[Any, Column(UNIT_COST)]
 Prices = Annotated[Any, Column(PRICE)]
-
-
-class PriceForm(CostForm):
-    """A price in full: fixed, per unit of load, and per second of the whole plan."""
-
-    per_second: Annotated[float, Value(PRICE)] = 0.0
-
-    def affine(self) -> Affine:
-        if self.per_second:
-            return Price(self.fixed, self.per_unit, self.per_second)
-        return Affine(self.fixed, self.per_unit)
-
-
-PriceCost = Annotated[PriceForm, AS_COST, NUMBER_OR_TABLE]
-
-
-def _pair(value: Any) -> Any:
-    if not isinstance(value, list) or len(value) != 2:
-        raise mistake(f"{shown(value)} is not a pair; {PAIRS}")
-    return tuple(value)
-
-
-Pair = Annotated[tuple[Annotated[float, Value(SIZE)], UnitCost], BeforeValidator(_pair)]
-
-
-class ConvexForm(CostForm):
-    """A computing cost in full: fixed, per unit, and pairs of a size and the cost beyond it."""
-
-    beyond: list[Pair] = Field(default_factory=list)
-
-    def affine(self) -> Affine:
-        if self.beyond:
-            return Convex(self.fixed, self.per_unit, tuple(self.beyond))
-        return Affine(self.fixed, self.per_unit)
-
-
-ConvexCost = Annotated[ConvexForm, AS_COST, NUMBER_OR_TABLE]
-
-
-class BusWorkerForm(Form):
-    """A worker whose link is the bus."""
-
-    name: str = ""
-    compute: ConvexCost = ConvexForm()
-    return_: Cost | None = Field(None, alias="return")
-    memory: Annotated[float, Value(RULES["memory"])] = math.inf
-    release: Annotated[float, Value(RULES["release"])] = 0.0
-    deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
-    price: PriceCost = PriceForm()
-
-
-class WorkerForm(BusWorkerForm):
-    """A worker behind a link of its own."""
-
-    send: Cost = CostForm()
-
-
-class MasterForm(Form):
-    """The machine that holds the load."""
-
-    name: str = "P0"
-    compute: Cost | None = None
-    uplink: Annotated[float, Value(UPLINK)] | None = None
-    sends: Annotated[int, Value(SENDS)] | None = None
 
 
 def _checked_master(value: Any) -> Any:
@@ -176,7 +115,7 @@ class StarForm(Form):
         master = _master(self.master)
         if self.columns is not None:
             return self.columns.star(master)
-        return Star([_made(Worker, form) for form in self.workers or ()], master=master)
+        return Star([made(Worker, form) for form in self.workers or ()], master=master)
 
 
 class BusForm(Form):
@@ -207,7 +146,7 @@ class BusForm(Form):
         if self.columns is not None:
             return self.columns.star(master, send_fixed=send.fixed, send_per_unit=send.per_unit)
         crew = self.machines if self.master == "choose" else self.workers
-        workers = [_made(Worker, form) for form in crew or ()]
+        workers = [made(Worker, form) for form in crew or ()]
         return Star.bus(send=send, workers=workers, master=master)
 
 
@@ -246,19 +185,11 @@ class TreeForm(Form):
     def platform(self) -> Tree:
         if self.columns is not None:
             return Tree.from_arrays(**dict(self.columns))
-        return Tree([_made(TreeNode, form) for form in self.nodes or ()])
+        return Tree([made(TreeNode, form) for form in self.nodes or ()])
 
 
 def _master(form: MasterForm | Literal["choose"] | None) -> Master | Literal["choose"] | None:
-    return _made(Master, form) if isinstance(form, MasterForm) else form
-
-
-def _made(kind: type[Machine], form: Form) -> Machine:
-    """Return the machine that a form stands for."""
-    values: dict[str, Any] = {
-        name: each.affine() if isinstance(each, CostForm) else each for name, each in form
-    }
-    return kind(**values)
+    return made(Master, form) if isinstance(form, MasterForm) else form
 
 
 def _require_one(form: Form, names: tuple[str, str]) -> None:
@@ -269,7 +200,7 @@ def _require_one(form: Form, names: tuple[str, str]) -> None:
         raise mistake_at((names[1],), f"can't stand beside {names[0]}")
 
 
-TOPOLOGIES = ("star", "bus", "tree")
+TOPOLOGIES = ("star", "bus", "tree", "sources")
 
 
 def _checked_topology(value: Any) -> Any:
@@ -289,14 +220,17 @@ def _checked_topology(value: Any) -> Any:
 PlatformForm = Annotated[
     Annotated[StarForm, Tag(f"{HIDDEN}star")]
     | Annotated[BusForm, Tag(f"{HIDDEN}bus")]
-    | Annotated[TreeForm, Tag(f"{HIDDEN}tree")],
+    | Annotated[TreeForm, Tag(f"{HIDDEN}tree")]
+    | Annotated[SourcesForm, Tag(f"{HIDDEN}sources")],
     Discriminator(lambda value: f"{HIDDEN}{value['topology']}"),
     BeforeValidator(_checked_topology),
 ]
 
 
-def place_in_file(form: StarForm | BusForm | TreeForm, place: str) -> str:
+def place_in_file(form: StarForm | BusForm | TreeForm | SourcesForm, place: str) -> str:
     """Return where in the file, whose platform is ``form``, a problem's ``place`` stands."""
+    if isinstance(form, SourcesForm):
+        return place
     if form.columns is not None:
         place = re.sub(
             r"^platform\.(names|\w+_fixed|\w+_per_unit|\w+_per_second|compute_beyond)",
@@ -312,8 +246,10 @@ def place_in_file(form: StarForm | BusForm | TreeForm, place: str) -> str:
     return place
 
 
-def platform_entry(platform: Star | Tree) -> dict[str, Any]:
+def platform_entry(platform: Star | Tree | Sources) -> dict[str, Any]:
     """Return a platform as it stands in files."""
+    if isinstance(platform, Sources):
+        return sources_entry(platform)
     return _tree_entry(platform) if isinstance(platform, Tree) else _star_entry(platform)
 
 
@@ -323,24 +259,13 @@ def _star_entry(star: Star) -> dict[str, Any]:
     if bus:
         data["send"] = cost_entry(star.worker(0).send)  # type: ignore[arg-type]
     chosen = star.master == "choose"
-    data["master"] = "choose" if chosen else _entry(star.master, ("name",))
+    data["master"] = "choose" if chosen else entry_of(star.master, ("name",))
     if len(star) > LARGEST_LIST:
         data["columns"] = _columns_entry(star, bus)
     else:
         always = ("name", "compute") if bus else ("name", "send", "compute")
-        workers = [_entry(worker, always, ("send",)) for worker in star.workers]
+        workers = [entry_of(worker, always, ("send",)) for worker in star.workers]
         data["machines" if chosen else "workers"] = workers
-    return data
-
-
-def _entry(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = ()) -> Any:
-    """Return a machine as it stands in files: what is not its default, and what always stands."""
-    data: dict[str, Any] = {}
-    for field in fields(machine):
-        value = getattr(machine, field.name)
-        if field.name in always or (value != field.default and field.name not in without):
-            name = field.name.rstrip("_")
-            data[name] = cost_entry(value) if isinstance(value, Affine) else value
     return data
 
 
@@ -365,7 +290,7 @@ def _columns_entry(star: Star, bus: bool) -> dict[str, Any]:
 
 def _tree_entry(tree: Tree) -> dict[str, Any]:
     if len(tree) <= LARGEST_LIST:
-        return {"topology": "tree", "nodes": [_entry(node, ("name",)) for node in tree.nodes]}
+        return {"topology": "tree", "nodes": [entry_of(node, ("name",)) for node in tree.nodes]}
     columns: dict[str, Any] = {"parent": tree.parent.tolist()}
     if tree.names != Numbered("N", len(tree)):
         columns["names"] = list(tree.names)

@@ -118,6 +118,8 @@ class Tree(Columns):
 
     topology = "tree"
     ENTRIES = "nodes"
+    IS = "it is a tree"
+    FIELDS = ("load", "deadline", "options")
     RULES = RULES
     Node: ClassVar[type[TreeNode]] = TreeNode
     master = None

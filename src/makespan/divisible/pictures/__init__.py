@@ -15,9 +15,8 @@ from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.points import plan_of
-from makespan.divisible.model.tree import Tree
 from makespan.divisible.pictures.platform import platform
-from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched, timed
 from makespan.drawing.diagram.front import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
@@ -54,7 +53,7 @@ VIEWS: Mapping[str, Callable[..., Drawn]] = {"platform": platform, "front": fron
 
 
 def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
-    """Return a row for the master, then one for each worker in the order of service.
+    """Return a row for the master, or each source, then one for each worker as they are served.
 
     A chunk is a bar in the master's lane of sends and in its worker's lane of receives; what
     returns, in the worker's lane of sends and in the master's lane of receives; a tree's inner
@@ -65,8 +64,8 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     sends = schedule.rows_of(Activity.SEND)
     returns = schedule.rows_of(Activity.RETURN)
     computes = schedule.rows_of(Activity.COMPUTE)
-    holder = problem.platform.root if isinstance(problem.platform, Tree) else MASTER
-    forwards = schedule.machine[sends] != holder
+    holders = list(problem.holders)
+    forwards = ~np.isin(schedule.machine[sends], holders)
     lanes = (
         _lane("send", Role.SEND, sends[~forwards], schedule.machine),
         _lane("receive", Role.RECEIVE, sends, schedule.peer),
@@ -76,7 +75,7 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
         _lane("receive", Role.RETURN, returns, schedule.peer),
     )
     order = busy_first(schedule, by_start=True)
-    order = np.concatenate([[holder], order[order != holder]])
+    order = np.concatenate([holders, order[~np.isin(order, holders)]])
     loads = computed(schedule)
     total = float(loads.sum())
     drawn = assembled(

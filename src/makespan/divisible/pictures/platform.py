@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from makespan.core.diagram import Diagram, Edges, Nodes
-from makespan.core.numeric.arrays import Floats
-from makespan.core.schedule import Activity, Schedule
+from makespan.core.schedule import Schedule
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import ROOT, Tree
+from makespan.divisible.pictures.machines import AMOUNTS, COSTS, cost, sent, share, title
+from makespan.divisible.pictures.sources import of_sources
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched
-from makespan.drawing.text import percent, short
+from makespan.drawing.text import short
 
 MOST_WORKERS, MOST_NODES = 20, 40
 """Machines of a star and of a tree that are drawn; the others are counted."""
 NO_DETAILS: Mapping[str, Any] = {}
-COSTS = "at a link: seconds to send x units, ↩ to return the results; in a box: to compute them"
-AMOUNTS = "at a link: units sent over it; in a box: units computed, and their share"
 
 
 def platform(
@@ -41,21 +41,9 @@ def platform(
         problem, schedule = matched(problem, schedule)
     if isinstance(problem.platform, Tree):
         return _tree(problem, problem.platform, schedule)
+    if isinstance(problem.platform, Sources):
+        return of_sources(problem, problem.platform, schedule)
     return _star(problem, problem.star, schedule)
-
-
-def cost(fixed: float, per_unit: float) -> str:
-    """Return an affine cost as people write it.
-
-    >>> cost(0.0, 3.0), cost(2.0, 0.5), cost(1.0, 0.0), cost(0.0, 0.0)
-    ('3x', '2 + 0.5x', '1', '0')
-    """
-    parts = [short(fixed)] if fixed or not per_unit else []
-    if np.isinf(per_unit):
-        return "forwards only"
-    if per_unit:
-        parts.append(f"{short(per_unit)}x" if per_unit != 1 else "x")
-    return " + ".join(parts)
 
 
 def _work(star: Star, worker: int) -> str:
@@ -79,12 +67,12 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
     if schedule is not None:
         loads = computed(schedule)
         at = len(schedule.machines) - len(star)  # the master stands before the workers
-        carried = _sent(schedule)
-        notes = [_share(loads, at + index) for index in range(shown)]
+        carried = sent(schedule)
+        notes = [share(loads, at + index) for index in range(shown)]
         sends = [
             short(carried[at + index]) if carried[at + index] else "" for index in range(shown)
         ]
-        top_note = _share(loads, 0) if at else ""
+        top_note = share(loads, 0) if at else ""
         used = carried[at : at + shown] > 0
     if hidden:
         names.append(f"{hidden:,} more")
@@ -131,7 +119,7 @@ def _star(problem: DivisibleLoad, star: Star, schedule: Schedule | None) -> Diag
         edges=Edges(
             source=source, target=target, label=labels, bold=bold, arrow=master is not None
         ),
-        title=_title(problem, f"{what} of {len(star):,} workers"),
+        title=title(problem, f"{what} of {len(star):,} workers"),
         stands_for="machine",
         carries="link",
         bold="used by the plan",
@@ -165,8 +153,8 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
     notes = [cost(tree.compute_fixed[node], tree.compute_per_unit[node]) for node in shown]
     used = None
     if schedule is not None:
-        loads, carried = computed(schedule), _sent(schedule)
-        notes = [_share(loads, node) for node in shown]
+        loads, carried = computed(schedule), sent(schedule)
+        notes = [share(loads, node) for node in shown]
         labels = [short(carried[node]) if carried[node] else "" for node in shown[1:]]
         used = carried[shown[1:]] > 0
     source, target = np.array(lines, dtype=np.int64).reshape(-1, 2).T
@@ -174,7 +162,7 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
     return Diagram(
         nodes=Nodes(label=[tree.names[node] for node in shown], note=notes, item=np.array(shown)),
         edges=Edges(source=source, target=target, label=labels, bold=used),
-        title=_title(problem, f"tree of {len(tree):,} nodes"),
+        title=title(problem, f"tree of {len(tree):,} nodes"),
         stands_for="machine",
         carries="link",
         bold="used by the plan",
@@ -183,21 +171,3 @@ def _tree(problem: DivisibleLoad, tree: Tree, schedule: Schedule | None) -> Diag
             *([f"and {hidden:,} more nodes below"] if hidden else []),
         ),
     )
-
-
-def _title(problem: DivisibleLoad, what: str) -> str:
-    return what if problem.load is None else f"{what}, {short(problem.load)} units of load"
-
-
-def _sent(schedule: Schedule) -> Floats:
-    """Return how much each machine receives."""
-    rows = schedule.rows_of(Activity.SEND)
-    sent = np.zeros(len(schedule.machines))
-    np.add.at(sent, schedule.peer[rows], schedule.amount[rows])
-    return sent
-
-
-def _share(loads: Floats, machine: int) -> str:
-    if not loads[machine]:
-        return ""
-    return f"{short(float(loads[machine]))} ({percent(float(loads[machine] / loads.sum()))})"

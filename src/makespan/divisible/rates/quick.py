@@ -9,8 +9,10 @@ import numpy as np
 from makespan.core.solution import Bound
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rates.machines import machines_bound
 from makespan.divisible.rates.returns import RETURNS, rate_with_returns
 from makespan.divisible.rates.shares import one_round_rate, sustained_rate
 from makespan.divisible.trees.equivalent import equivalent_tree
@@ -20,6 +22,7 @@ TREE = "equivalent processors (Cheng and Robertazzi 1990), without the fixed cos
 BANDWIDTH_CENTRIC = (
     "load / max{sum x_i : x_i <= 1/w_i, sum c_i x_i <= 1}: no machine and no port is ever idle"
 )
+MACHINES = "all machines compute from when each can begin: water-filling"
 MAX_MASTERS = 200
 
 
@@ -27,6 +30,9 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bounds that need no solver."""
     if problem.load is None:
         return ()
+    if isinstance(problem.platform, Sources):
+        value = machines_bound(problem)
+        return (Bound(value=value, name="machines", source=MACHINES),)
     if isinstance(problem.platform, Tree):
         rate = equivalent_tree(problem.platform)[0]
         return (Bound(value=_seconds(problem, rate), name="linear tree", source=TREE),)

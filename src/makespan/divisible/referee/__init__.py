@@ -13,10 +13,12 @@ import numpy as np
 
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import amounts, chunks, resources, times, turns
 from makespan.divisible.referee.one_pass import faultless_parts, reading_of, rules_beyond
 from makespan.divisible.referee.reading import Reading
+from makespan.divisible.referee.sources import sources_violations
 from makespan.divisible.referee.trees import tree_violations
 
 STAR_RULES = (*chunks.RULES, *times.RULES, *resources.RULES, *amounts.RULES, *turns.RULES)
@@ -43,6 +45,9 @@ def violations(problem: DivisibleLoad, schedule: Schedule) -> Iterator[Violation
     >>> print(*violations(DivisibleLoad(load=2.0, platform=star), early), sep="; ")
     precedence: P1 computes chunk 0 from 1, but it arrives at 2
     """
+    if isinstance(problem.platform, Sources):
+        yield from sources_violations(problem, schedule.renamed(problem.machines))
+        return
     if not problem.is_star:
         yield from tree_violations(problem, schedule.renamed(problem.machines))
         return

@@ -58,9 +58,9 @@ def integral(reading: Reading) -> Iterator[Violation]:
 
 def memory(reading: Reading) -> Iterator[Violation]:
     """No chunk is larger than the memory of its worker."""
-    if (reading.problem.star.memory == np.inf).all():
+    if (reading.platform.memory == np.inf).all():
         return
-    limit = reading.problem.star.memory[reading.worker_of(reading.sends)]
+    limit = reading.platform.memory[reading.worker_of(reading.sends)]
     over = reading.schedule.amount[reading.sends] - limit
     for index in np.flatnonzero(over > reading.units).tolist():
         row = int(reading.sends[index])

@@ -54,7 +54,7 @@ def chunk(reading: Reading) -> Iterator[Violation]:
         yield reading.violation("chunk", f"{reading.told(row)} stands twice", row)
     for row in reading.orphans.tolist():
         yield reading.violation("chunk", f"{reading.told(row)} is of a chunk never sent", row)
-    returns = reading.problem.star.returns[reading.worker_of(reading.send)]
+    returns = reading.platform.returns[reading.worker_of(reading.send)]
     tests = (
         (reading.compute == NONE, "but never computed"),
         (returns & (reading.return_ == NONE), "but its result is never returned"),

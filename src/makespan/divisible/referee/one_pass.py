@@ -101,6 +101,8 @@ def reading_of(problem: DivisibleLoad, schedule: Schedule, parts: tuple[Schedule
         back[parts[2].item] = returns
     return Reading(
         problem=problem,
+        platform=problem.star,
+        holders=1,
         schedule=schedule,
         sends=sends,
         computes=np.append(computes, last) if own else computes,

@@ -9,7 +9,9 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.report import Violation
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.model.platform import Star
+from makespan.divisible.model.sources import Sources
+from makespan.divisible.problem import DivisibleLoad
 
 RELATIVE_TOLERANCE = 1e-9
 NONE = -1
@@ -22,7 +24,11 @@ class Reading:
     Parameters
     ----------
     problem, schedule
-        Over the same machines; machine 0 is the master.
+        Over the same machines.
+    platform
+        That of the problem.
+    holders
+        How many machines hold load: the first ones, of a star machine 0, the master.
     sends, computes, returns
         Rows that play these roles between the right machines, in the order of the schedule.
     repeated
@@ -32,7 +38,7 @@ class Reading:
     send, compute, return_
         Per chunk, the rows that play its roles; -1 where there is none.
     own
-        Computations on the master of items that are never sent.
+        Computations on those that hold load, of items that are never sent.
     orphans
         Computations on workers, and returns, of items that are never sent.
     seconds, units
@@ -40,6 +46,8 @@ class Reading:
     """
 
     problem: DivisibleLoad
+    platform: Star | Sources
+    holders: int
     schedule: Schedule
     sends: Integers
     computes: Integers
@@ -57,20 +65,26 @@ class Reading:
     @classmethod
     def of(cls, problem: DivisibleLoad, schedule: Schedule) -> Reading:
         """Read a schedule over the machines of the problem."""
+        platform = problem.platform
+        assert isinstance(platform, (Star, Sources))
+        holders = len(problem.machines) - len(platform)
         kind, machine, peer = schedule.kind, schedule.machine, schedule.peer
-        sends = np.flatnonzero((kind == Activity.SEND) & (machine == MASTER) & (peer > MASTER))
+        sends = np.flatnonzero((kind == Activity.SEND) & (machine < holders) & (peer >= holders))
         computes = np.flatnonzero(kind == Activity.COMPUTE)
-        returns = np.flatnonzero((kind == Activity.RETURN) & (machine > MASTER) & (peer == MASTER))
+        home = (peer != NONE) & (peer < holders)
+        returns = np.flatnonzero((kind == Activity.RETURN) & (machine >= holders) & home)
         first_send, first_compute, first_return = (
             _first_of_each_item(schedule, rows) for rows in (sends, computes, returns)
         )
         chunk = schedule.item[first_send]
         compute, unsent = _matched(schedule, chunk, first_compute)
         return_, unsent_returns = _matched(schedule, chunk, first_return)
-        on_master = machine[unsent] == MASTER
+        at_home = machine[unsent] < holders
         load = problem.load
         return cls(
             problem=problem,
+            platform=platform,
+            holders=holders,
             schedule=schedule,
             sends=sends,
             computes=computes,
@@ -91,21 +105,21 @@ class Reading:
             send=first_send,
             compute=compute,
             return_=return_,
-            own=unsent[on_master],
-            orphans=np.concatenate([unsent[~on_master], unsent_returns]),
+            own=unsent[at_home],
+            orphans=np.concatenate([unsent[~at_home], unsent_returns]),
             seconds=RELATIVE_TOLERANCE * schedule.makespan,
             units=RELATIVE_TOLERANCE
             * (float(schedule.amount[computes].sum()) if load is None else load),
         )
 
     def worker_of(self, rows: Integers) -> Integers:
-        """Return the worker at the far end of some rows, from 0; -1 for the master's own."""
-        schedule = self.schedule
+        """Return the worker at the far end of some rows, from 0; below 0 where none is."""
+        schedule, first = self.schedule, self.holders
         sent, machine = schedule.kind[rows] == Activity.SEND, schedule.machine[rows]
         if not sent.any():
-            return machine - 1
-        far = np.where(sent, schedule.peer[rows], MASTER)
-        return np.where(far > MASTER, far, machine) - 1
+            return machine - first
+        far = np.where(sent, schedule.peer[rows], NONE)
+        return np.where(far >= first, far, machine) - first
 
     def pairs(self, before: Integers, after: Integers) -> tuple[Integers, Integers]:
         """Return the rows of the chunks that have both, of rows per chunk; no copies if all do."""
@@ -114,7 +128,7 @@ class Reading:
 
     def name(self, worker: int) -> str:
         """Return the name of a worker, or of the master for -1."""
-        return self.problem.machines[worker + 1]
+        return self.problem.machines[worker + self.holders]
 
     def told(self, row: int) -> str:
         """Return a row in words, such as ``the send of chunk 2 to P1``."""

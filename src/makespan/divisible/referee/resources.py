@@ -37,19 +37,20 @@ def ports(reading: Reading) -> Iterator[Violation]:
     sends, returns = reading.sends, reading.returns
     if number == 1:
         both = np.concatenate([sends, returns]) if len(returns) else sends
-        yield from _excluded(reading, "one-port", both, both * 0, "one transfer at a time")
+        yield from excluded(reading, "one-port", both, both * 0, "one transfer at a time")
     elif number == 2:
-        yield from _excluded(reading, "two-port", sends, sends * 0, "one send at a time")
-        yield from _excluded(reading, "two-port", returns, returns * 0, "one return at a time")
+        yield from excluded(reading, "two-port", sends, sends * 0, "one send at a time")
+        yield from excluded(reading, "two-port", returns, returns * 0, "one return at a time")
     else:
         for rows, what in ((sends, "send"), (returns, "return")):
             link = reading.worker_of(rows)
-            yield from _excluded(reading, "link", rows, link, f"a link holds one {what} at a time")
+            yield from excluded(reading, "link", rows, link, f"a link holds one {what} at a time")
 
 
-def _excluded(
+def excluded(
     reading: Reading, rule: str, rows: Integers, group: Integers, why: str
 ) -> Iterator[Violation]:
+    """Yield the rows of a group that overlap, and so break a rule, with the words for it."""
     for overlap in overlaps(reading.schedule, rows, group, reading.seconds):
         yield _told(reading, rule, overlap, why)
 

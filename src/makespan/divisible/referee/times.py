@@ -35,11 +35,11 @@ def duration(reading: Reading) -> Iterator[Violation]:
         if of == "compute" and star.beyond:
             nominal = _by_pieces(star, worker, reading.schedule.amount[rows])
         slower = of == "send" and star.master.uplink is not None
-        yield from _durations(reading, rows, nominal, slower=slower)
+        yield from lasting(reading, rows, nominal, slower=slower)
     if isinstance(star.master.compute, Affine):
         own, cost = reading.own, star.master.compute
         nominal = cost.fixed + cost.per_unit * reading.schedule.amount[own]
-        yield from _durations(reading, own, nominal)
+        yield from lasting(reading, own, nominal)
 
 
 def _by_pieces(star: Star, worker: Integers, amount: Floats) -> Floats:
@@ -56,7 +56,7 @@ def _by_pieces(star: Star, worker: Integers, amount: Floats) -> Floats:
     return seconds
 
 
-def _durations(
+def lasting(
     reading: Reading, rows: Integers, nominal: Floats, *, slower: bool = False
 ) -> Iterator[Violation]:
     """Yield the rows that do not last ``nominal`` seconds, or, if ``slower``, at least that."""
@@ -97,12 +97,12 @@ def precedence(reading: Reading) -> Iterator[Violation]:
 
 def windows(reading: Reading) -> Iterator[Violation]:
     """A worker computes between its release and its deadline."""
-    star, schedule = reading.problem.star, reading.schedule
-    if not star.release.any() and (star.deadline == np.inf).all():
+    platform, schedule = reading.platform, reading.schedule
+    if not platform.release.any() and (platform.deadline == np.inf).all():
         return
     rows = reading.computes[reading.worker_of(reading.computes) >= 0]
     worker = reading.worker_of(rows)
-    release, deadline = star.release[worker], star.deadline[worker]
+    release, deadline = platform.release[worker], platform.deadline[worker]
     early, late = release - schedule.start[rows], schedule.end[rows] - deadline
     for index in np.flatnonzero(early > reading.seconds).tolist():
         row = int(rows[index])

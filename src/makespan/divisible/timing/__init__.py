@@ -16,9 +16,11 @@ from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import NO_CHUNKS, Plan
+from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.timing.dispatch import Dispatch
 from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
+from makespan.divisible.timing.sources import replay_sources, retimed_sources
 from makespan.divisible.timing.trees import retimed_tree
 
 
@@ -54,6 +56,8 @@ def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None =
 
     ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
     """
+    if isinstance(problem.platform, Sources):
+        return retimed_sources(problem, schedule, factors)
     if not problem.is_star:
         return retimed_tree(problem, schedule, factors)
     problem, schedule = matched(problem, schedule)
@@ -98,6 +102,8 @@ def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Repl
 
     Complexity: O(rows) a repetition, compiled where there are many.
     """
+    if isinstance(problem.platform, Sources):
+        return replay_sources(problem, schedule, repetitions)
     if not problem.is_star:
         return Replay(lambda factors: retimed_tree(problem, schedule, factors).makespan)
     problem, schedule = matched(problem, schedule)

@@ -132,7 +132,7 @@ class Dispatch:
         return cls(
             order=order,
             floor=floor,
-            builds_on=_builds_on(rows),
+            builds_on=builds_on(rows),
             holds=holds,
             things=3 * count,
             places=min(limit or 1, max(1, count)),
@@ -199,7 +199,7 @@ def shares_links(problem: DivisibleLoad) -> bool:
     return getattr(master, "uplink", None) is not None or at_a_time(problem) > 0
 
 
-def _builds_on(rows: Schedule) -> Integers:
+def builds_on(rows: Schedule) -> Integers:
     """Return for each computation the send of its chunk, for each return its computation."""
     builds_on = np.full(len(rows), NOTHING, dtype=np.int64)
     items = int(rows.item.max(initial=NOTHING)) + 1

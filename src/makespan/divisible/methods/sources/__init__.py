@@ -1,0 +1,1 @@
+"""Loads that lie at several sources."""

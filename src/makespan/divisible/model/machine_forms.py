@@ -1,0 +1,111 @@
+"""The forms of machines in files: workers, masters, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from makespan.core.costs import Affine, Convex, Price
+from makespan.core.inputs.forms import (
+    AS_COST,
+    NUMBER_OR_TABLE,
+    Cost,
+    CostForm,
+    Form,
+    UnitCost,
+    Value,
+    cost_entry,
+    mistake,
+)
+from makespan.core.inputs.mistakes import shown
+from makespan.divisible.model.beyond import PAIRS, SIZE
+from makespan.divisible.model.machines import PRICE, SENDS, UPLINK
+from makespan.divisible.model.platform import RULES
+
+Machine = TypeVar("Machine")
+
+
+class PriceForm(CostForm):
+    """A price in full: fixed, per unit of load, and per second of the whole plan."""
+
+    per_second: Annotated[float, Value(PRICE)] = 0.0
+
+    def affine(self) -> Affine:
+        if self.per_second:
+            return Price(self.fixed, self.per_unit, self.per_second)
+        return Affine(self.fixed, self.per_unit)
+
+
+PriceCost = Annotated[PriceForm, AS_COST, NUMBER_OR_TABLE]
+
+
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise mistake(f"{shown(value)} is not a pair; {PAIRS}")
+    return tuple(value)
+
+
+Pair = Annotated[tuple[Annotated[float, Value(SIZE)], UnitCost], BeforeValidator(_pair)]
+
+
+class ConvexForm(CostForm):
+    """A computing cost in full: fixed, per unit, and pairs of a size and the cost beyond it."""
+
+    beyond: list[Pair] = Field(default_factory=list)
+
+    def affine(self) -> Affine:
+        if self.beyond:
+            return Convex(self.fixed, self.per_unit, tuple(self.beyond))
+        return Affine(self.fixed, self.per_unit)
+
+
+ConvexCost = Annotated[ConvexForm, AS_COST, NUMBER_OR_TABLE]
+
+
+class BusWorkerForm(Form):
+    """A worker whose link is the bus."""
+
+    name: str = ""
+    compute: ConvexCost = ConvexForm()
+    return_: Cost | None = Field(None, alias="return")
+    memory: Annotated[float, Value(RULES["memory"])] = math.inf
+    release: Annotated[float, Value(RULES["release"])] = 0.0
+    deadline: Annotated[float, Value(RULES["deadline"])] = math.inf
+    price: PriceCost = PriceForm()
+
+
+class WorkerForm(BusWorkerForm):
+    """A worker behind a link of its own."""
+
+    send: Cost = CostForm()
+
+
+class MasterForm(Form):
+    """The machine that holds the load."""
+
+    name: str = "P0"
+    compute: Cost | None = None
+    uplink: Annotated[float, Value(UPLINK)] | None = None
+    sends: Annotated[int, Value(SENDS)] | None = None
+
+
+def made(kind: type[Machine], form: Form) -> Machine:
+    """Return the machine that a form stands for."""
+    values: dict[str, Any] = {
+        name: each.affine() if isinstance(each, CostForm) else each for name, each in form
+    }
+    return kind(**values)
+
+
+def entry_of(machine: Any, always: tuple[str, ...], without: tuple[str, ...] = ()) -> Any:
+    """Return a machine as it stands in files: what is not its default, and what always stands."""
+    data: dict[str, Any] = {}
+    for field in fields(machine):
+        value = getattr(machine, field.name)
+        if field.name in always or (value != field.default and field.name not in without):
+            name = field.name.rstrip("_")
+            data[name] = cost_entry(value) if isinstance(value, Affine) else value
+    return data

@@ -1,0 +1,258 @@
+"""The programme of the chunks of several sources: how large they are, and who comes before whom.
+
+Chunk k is sent from source s to worker j at t[k], and has been computed at d[k]:
+
+    t[k'] >= t[k] + L u[k] + c a[k]           where k' is sent, or received, behind k
+    d[k] >= t[k] + (L + W_j) u[k] + (c + w_j) a[k],   d[k'] >= d[k] + W_j u[k'] + w_j a[k'].
+
+In a given order each chunk is made, and stands in a row with the next one of each port and worker:
+a linear programme. Without one, u says which chunks are made, and a choice for each pair which of
+both comes first. A worker computes chunks in the order in which they are sent.
+
+Source: the linear programme of Wong, Yu, Veeravalli and Robertazzi 2003 for given orders, with the
+latencies and the choices of Benoit 2016.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from makespan.backends.answer import Answer
+from makespan.backends.highs import Programme, beside
+from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.schedule import Schedule
+from makespan.divisible.sources.scaled import Scaled, over
+from makespan.divisible.timing.sources import timed_sources
+
+SLACK = 1e-4
+"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
+may be off by, so that the plan that is known is one of them."""
+TINY = 1e-12  # of the load: chunks that hold no more are none
+
+
+class ChunksProgramme:
+    """The programme of some chunks.
+
+    Parameters
+    ----------
+    scaled
+        The numbers of the problem; to choose an order, in seconds of the end of a known plan.
+    source, worker
+        Of each chunk.
+    computes
+        Which sources may compute; in a given order, do.
+    chooses
+        Whether the order of the chunks, and which are made, is to be found; else it is given.
+    """
+
+    def __init__(
+        self,
+        scaled: Scaled,
+        source: Integers,
+        worker: Integers,
+        computes: NDArray[np.bool_],
+        *,
+        chooses: bool = False,
+    ) -> None:
+        self.scaled, self.chooses = scaled, chooses
+        self.source, self.worker = source, worker
+        self.programme = programme = Programme()
+        is_open = scaled.load is None
+        weight = -1.0 if is_open else 0.0
+        self._latest = float(min(scaled.end, 1.0 + SLACK)) if chooses else scaled.end
+        count, shares = len(source), scaled.shares
+        self._cap: Floats = np.minimum(scaled.memory[worker], shares[source])
+        begin: Floats = scaled.begin[source]
+        able: Floats = np.ones(count, dtype=np.float64)
+        if chooses:
+            left = self._left()
+            begin = np.minimum(begin, self._latest)
+            able = np.asarray(left >= 0, dtype=np.float64)
+            per_unit = scaled.send[source, worker] + scaled.compute[worker]
+            self._cap = np.minimum(self._cap, over(left, per_unit))
+        self._used = programme.variables(
+            count, lower=0.0 if chooses else 1.0, upper=able, integer=chooses
+        )
+        self._amount = programme.variables(count, cost=weight, upper=self._cap)
+        self._start = programme.variables(count, lower=begin, upper=self._latest)
+        limit = np.minimum(scaled.deadline[worker], self._latest)
+        self._done = programme.variables(count, upper=limit)
+        self._own = programme.variables(
+            len(shares), cost=weight, upper=np.where(computes, shares, 0.0)
+        )
+        lower = scaled.end if is_open else 0.0
+        cost = 0.0 if is_open else 1.0
+        self._end = int(programme.variables(1, cost=cost, lower=lower, upper=self._latest)[0])
+        self._loads()
+        self._computations()
+        self._sources(computes)
+        if chooses:
+            self._either_way()
+        else:
+            self._in_turn()
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a most that each chunk may hold, which choices need."""
+        return bool(np.isfinite(self._cap).all())
+
+    def _left(self) -> Floats:
+        """Return the time that each chunk has beside its fixed costs if it is the only one."""
+        scaled, worker = self.scaled, self.worker
+        end = np.minimum(self._latest, scaled.deadline[worker])
+        fixed = scaled.send_fixed[self.source, worker] + scaled.compute_fixed[worker]
+        return np.asarray(end - scaled.begin[self.source] - fixed)
+
+    def _loads(self) -> None:
+        """All that is held is sent or computed, in chunks that are made."""
+        scaled, row = self.scaled, self.programme.row
+        if scaled.held is not None:
+            for index, load in enumerate(scaled.held.tolist()):
+                mine = self._amount[self.source == index]
+                row([*mine, self._own[index]], 1.0, low=load, high=load)
+        elif scaled.load is not None:
+            row([*self._amount, *self._own], 1.0, low=scaled.load, high=scaled.load)
+        if self.chooses:
+            table = beside(self._amount, self._used)
+            self.programme.rows(table, beside(1.0, -self._cap), high=0.0)
+
+    def _computations(self) -> None:
+        """Each chunk is computed after it has come, in its worker's time, and by the end."""
+        scaled, rows, worker = self.scaled, self.programme.rows, self.worker
+        fixed, per_unit = scaled.compute_fixed[worker], scaled.compute[worker]
+        sent = scaled.send_fixed[self.source, worker], scaled.send[self.source, worker]
+        late = float(self._latest) if self.chooses else 0.0  # of chunks that are not made
+        rows(
+            beside(self._done, self._start, self._amount, self._used),
+            beside(1.0, -1.0, -sent[1] - per_unit, -sent[0] - fixed - late),
+            low=-late,
+        )
+        release = scaled.release[worker]
+        rows(
+            beside(self._done, self._amount, self._used),
+            beside(1.0, -per_unit, -fixed - release),
+            low=0.0,
+        )
+        rows(beside(self._end, self._done), [1.0, -1.0], low=0.0)
+
+    def _sources(self, computes: NDArray[np.bool_]) -> None:
+        """What a source computes itself takes it from its release on."""
+        scaled = self.scaled
+        able = np.flatnonzero(computes)
+        begin, share = scaled.begin[able] + scaled.own_fixed[able], scaled.shares[able]
+        if self.chooses:
+            share = np.minimum(share, over(self._latest - begin, scaled.own[able]))
+        used = self.programme.variables(
+            len(able), lower=0.0 if self.chooses else 1.0, upper=1.0, integer=self.chooses
+        )
+        table = beside(self._own[able], used, self._end)
+        self.programme.rows(table, beside(scaled.own[able], begin, -1.0), high=0.0)
+        if self.chooses:
+            self.programme.rows(table[:, :2], beside(1.0, -share), high=0.0)
+
+    def _in_turn(self) -> None:
+        """Chunks of a port, or of a worker, come one after another, in the order given."""
+        if self.scaled.one_port:
+            self._sent(*_successive(self.source))
+            self._sent(*_successive(self.worker))
+        else:
+            self._sent(*_successive(self.source * self.scaled.linked.shape[1] + self.worker))
+        self._computed(*_successive(self.worker))
+
+    def _either_way(self) -> None:
+        """The same where each two of a port or worker may come in either order.
+
+        Chunks of the same link come in their order.
+        """
+        sent, computed = [], []
+        for first, second in combinations(range(len(self.source)), 2):
+            same = self.worker[first] == self.worker[second]
+            port = self.source[first] == self.source[second]
+            if not same and not (port and self.scaled.one_port):
+                continue
+            choice = -1
+            if not (same and port):
+                choice = int(self.programme.variables(1, upper=1.0, integer=True)[0])
+            pair = (first, second, choice)
+            if self.scaled.one_port or choice < 0:
+                sent.append(pair)
+            if same:
+                computed.append(pair)
+        for pairs, add in ((sent, self._sent), (computed, self._computed)):
+            one, other, choices = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+            add(one, other, choices)
+            either = choices >= 0
+            add(other[either], one[either], choices[either], reverse=True)
+
+    def _sent(
+        self, first: Integers, second: Integers, choice: ArrayLike = -1, *, reverse: bool = False
+    ) -> None:
+        link = self.source[first], self.worker[first]
+        sends = -self.scaled.send[link], -self.scaled.send_fixed[link]
+        table = beside(
+            self._start[second], self._start[first], self._amount[first], self._used[first], choice
+        )
+        self._rows(table, sends, reverse=reverse)
+
+    def _computed(
+        self, first: Integers, second: Integers, choice: ArrayLike = -1, *, reverse: bool = False
+    ) -> None:
+        worker = self.worker[second]
+        works = -self.scaled.compute[worker], -self.scaled.compute_fixed[worker]
+        table = beside(
+            self._done[second], self._done[first], self._amount[second], self._used[second], choice
+        )
+        self._rows(table, works, reverse=reverse)
+
+    def _rows(self, table: Integers, costs: tuple[Floats, Floats], *, reverse: bool) -> None:
+        """Add rows that hold where the choice, the last variable of each, is 1; ``reverse``: 0."""
+        far = self._latest if np.isfinite(self._latest) else 0.0
+        chosen = table[:, -1] >= 0
+        low = np.where(chosen & (not reverse), -far, 0.0)
+        factors = beside(1.0, -1.0, *costs, far if reverse else -far)
+        self.programme.rows(table, factors, low=low)
+
+    def _made(self, answer: Answer) -> NDArray[np.bool_]:
+        values = answer.values
+        return np.asarray((values[self._amount] > TINY) & (values[self._used] > 0.5))
+
+    def order(self, answer: Answer) -> Integers:
+        """Return the chunks that are made, in the order in which they are sent.
+
+        On links of their own, in the order in which they are computed.
+        """
+        made = np.flatnonzero(self._made(answer))
+        begun, done = answer.values[self._start[made]], answer.values[self._done[made]]
+        return made[np.lexsort((done, begun) if self.scaled.one_port else (begun, done))]
+
+    def computing(self, answer: Answer) -> NDArray[np.bool_]:
+        """Return which sources compute something themselves."""
+        return answer.values[self._own] > TINY
+
+    def plan(self, answer: Answer) -> Schedule:
+        """Return the schedule of a solution; its amounts add up to the loads, where there are."""
+        scaled, problem = self.scaled, self.scaled.problem
+        amount, own = answer.values[self._amount], answer.values[self._own]
+        made = self._made(answer)
+        own = np.where(own > TINY, own, 0.0)
+        source, worker, amount = self.source[made], self.worker[made], amount[made]
+        used = np.bincount(source, amount, minlength=len(own)) + own
+        wanted = scaled.held if scaled.held is not None else used
+        if scaled.held is None and scaled.load:
+            wanted = used * (scaled.load / used.sum())
+        factor = np.divide(wanted, used, out=np.zeros(len(own)), where=used > 0) * scaled.unit
+        return timed_sources(problem, source, worker, amount * factor[source], own * factor)
+
+
+def _successive(group: Integers) -> tuple[Integers, Integers]:
+    """Return the pairs of chunks of which the second is the next of its group.
+
+    >>> [each.tolist() for each in _successive(np.array([4, 7, 4, 4]))]
+    [[0, 2], [2, 3]]
+    """
+    order = np.argsort(group, kind="stable")
+    same = group[order[1:]] == group[order[:-1]]
+    return order[:-1][same], order[1:][same]

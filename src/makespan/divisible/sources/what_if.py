@@ -1,0 +1,106 @@
+"""Rates of a plan of several sources: dual values of the programme of its sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+
+from makespan.backends.answer import Verdict
+from makespan.core.control import Control
+from makespan.core.schedule import Schedule
+from makespan.core.sensitivity import Rate, Varied
+from makespan.divisible.model.plan import computed
+from makespan.divisible.model.sources import Sources
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.sources.programme import ChunksProgramme
+from makespan.divisible.sources.scaled import Scaled
+from makespan.divisible.sources.sequences import sequence_of
+
+STEP = 2.0**-20
+"""Relative to what numbers are measured by in the programme."""
+SAME = 1e-6
+
+Number = tuple[str, str, str, tuple[int, ...], float]
+"""The machine, the cost, the array of :class:`Scaled` and the place of it there, its value."""
+
+
+def varied_sources(
+    problem: DivisibleLoad, platform: Sources, schedule: Schedule, machines: Sequence[str]
+) -> Varied:
+    """Return the rates of a plan of several sources.
+
+    Complexity: a linear programme, and O(chunks) for each number.
+    """
+    schedule = schedule.renamed(problem.machines)
+    horizon = schedule.makespan if problem.load is not None else problem.deadline
+    if not horizon:
+        return Varied(rates=(), notes=("costs: nothing is done",))
+    links, computes = sequence_of(schedule, len(platform.source_names))
+    source, worker = np.array(links, dtype=np.int64).reshape(-1, 2).T
+
+    def built(scaled: Scaled) -> ChunksProgramme:
+        return ChunksProgramme(scaled, source, worker, computes)
+
+    scaled = Scaled(problem, horizon)
+    base = built(scaled)
+    answer = base.programme.solve(Control())
+    if answer.verdict is not Verdict.OPTIMAL:
+        return Varied(rates=(), notes=("costs: the programme of the plan has no optimum",))
+    out = horizon if problem.load is not None else -scaled.unit
+    best = answer.value * out
+    value = horizon if problem.load is not None else float(computed(schedule).sum())
+    notes: tuple[str, ...] = ()
+    if abs(best - value) > SAME * value:
+        notes = (f"costs: of the best amounts in the order of the plan, which give {best:.8g}",)
+    rates = []
+    for machine, cost, name, at, number in _numbers(problem, platform, set(machines)):
+        other = copy(scaled)
+        setattr(other, name, _more(getattr(scaled, name), at))
+        measure = scaled.unit if cost == "load" else horizon
+        if cost.startswith(("compute.per_unit", "send.per_unit")):
+            measure = horizon / scaled.unit
+        change = base.programme.change(answer, built(other).programme) * out / (STEP * measure)
+        rates.append(Rate(machine=machine, cost=cost, value=number, change=change + 0.0))
+    return Varied(rates=tuple(rates), notes=notes)
+
+
+def _more(values: object, at: tuple[int, ...]) -> object:
+    """Return numbers of which one is a step more."""
+    if not at:
+        return float(values) + STEP  # type: ignore[arg-type]
+    more = np.array(values)
+    more[at] += STEP
+    return more
+
+
+def _numbers(problem: DivisibleLoad, platform: Sources, asked: set[str]) -> list[Number]:
+    """Return the load or the deadline, and the costs of the machines that are asked for."""
+    found: list[Number] = []
+    if problem.load is None:
+        assert problem.deadline is not None
+        found.append(("", "deadline", "end", (), problem.deadline))
+    elif platform.held is None:
+        found.append(("", "load", "load", (), problem.load))
+    parts = (("fixed", "_fixed"), ("per_unit", ""))
+    for index, name in enumerate(platform.source_names):
+        if name not in asked:
+            continue
+        if platform.held is not None:
+            found.append((name, "load", "held", (index,), float(platform.held[index])))
+        for part, suffix in parts if platform.computes[index] else ():
+            number = float(getattr(platform, f"own_{part}")[index])
+            found.append((name, f"compute.{part}", f"own{suffix}", (index,), number))
+    for index, name in enumerate(platform.names):
+        if name not in asked:
+            continue
+        for part, suffix in parts:
+            number = float(getattr(platform, f"compute_{part}")[index])
+            found.append((name, f"compute.{part}", f"compute{suffix}", (index,), number))
+        for source in np.flatnonzero(np.isfinite(platform.send_per_unit[:, index])).tolist():
+            for part, suffix in parts:
+                number = float(getattr(platform, f"send_{part}")[source, index])
+                cost = f"send.{part} from {platform.source_names[source]}"
+                found.append((name, cost, f"send{suffix}", (source, index), number))
+    return found
