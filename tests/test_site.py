@@ -115,6 +115,8 @@ def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
         f"Do it.\n\nO(1).\n\n{sections}\n\nExamples\n--------\n{example}"
     )
     assert arranged("Alone.") == "Alone."
+    headed = "Do it.\n\nExamples\n--------\nOf one:\n\n>>> 1\n1"
+    assert arranged(headed) == headed
 
 
 def test_several_names_are_told_one_by_one() -> None:

@@ -17,6 +17,7 @@ import griffe
 from makespan._public import PUBLIC
 
 ROLE = re.compile(r":\w+:`~?([\w.]+)`")
+HEADING = "Examples\n--------\n"
 UNDERLINED = re.compile(r"\S.*\n-{3,}(?:\n|$)")
 ITEM = re.compile(r"\S.*\n[ ]+\S|[ ]")
 """A part of a section: a name with indented words, or more such words."""
@@ -39,7 +40,9 @@ def arranged(text: str) -> str:
     blocks = re.split(r"\n[ \t]*\n", text.strip("\n"))
     for block, behind in zip(blocks, [*blocks[1:], ""], strict=True):
         shown = behind.startswith(">>> ") and block.endswith(":")
-        if UNDERLINED.match(block):
+        if block.startswith(HEADING):
+            examples.append(block.removeprefix(HEADING))
+        elif UNDERLINED.match(block):
             within = True
             sections.append(DEFINED.sub(_singly, block).rstrip())
         elif within and ITEM.match(block) and not block.startswith(">>> "):
@@ -66,7 +69,7 @@ def _listed(entry: re.Match[str]) -> str:
 
 def _headed(examples: list[str]) -> Iterator[str]:
     if examples:
-        yield "\n\n".join(["Examples\n--------\n" + examples[0], *examples[1:]])
+        yield "\n\n".join([HEADING + examples[0], *examples[1:]])
 
 
 def _linked(role: re.Match[str]) -> str:
