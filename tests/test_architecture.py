@@ -6,9 +6,9 @@ import re
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 import pytest
-from typing_extensions import is_protocol
 
 from makespan import DivisibleLoad, Star, Worker, solve
 from makespan.core import kind
@@ -20,9 +20,8 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 ROOMS, PATH = PAGE.split("## The path of one plan")
 ROWS = dict(re.findall(r"^\| `(\w+)/` \|(.*)$", ROOMS, re.MULTILINE))
 NAMED = re.compile(r"`([\w/]+(?:/|\.py))`")
-
-
 EXTENDING = (ROOT / "docs" / "extending.md").read_text("utf-8")
+PROTOCOLS = [each for each in vars(kind).values() if Protocol in getattr(each, "__bases__", ())]
 
 
 def folders(place: Path) -> list[str]:
@@ -43,7 +42,7 @@ def test_every_room_is_in_its_row(package: str) -> None:
     assert all((SOURCE / package / name).is_dir() or (SOURCE / name).is_dir() for name in said)
 
 
-@pytest.mark.parametrize("room", [each for each in vars(kind).values() if is_protocol(each)])
+@pytest.mark.parametrize("room", PROTOCOLS)
 def test_every_function_of_a_room_is_told(room: type) -> None:
     """To who adds a kind."""
     functions = [name for name in vars(room) if not name.startswith("_")]
