@@ -79,13 +79,9 @@ def released(reading: Reading) -> Iterator[Violation]:
     rows = np.concatenate(
         [reading.sends, reading.computes[schedule.machine[reading.computes] < reading.holders]]
     )
-    release = _platform(reading).source_release[schedule.machine[rows]]
-    early = release - schedule.start[rows]
-    for index in np.flatnonzero(early > reading.seconds).tolist():
-        row = int(rows[index])
-        message = f"{reading.told(row)} starts at {schedule.start[row]:.12g}, "
-        message += f"before the source's release at {release[index]:.12g}"
-        yield reading.violation("release", message, row, excess=float(early[index]))
+    yield from times.released(
+        reading, rows, _platform(reading).source_release[schedule.machine[rows]]
+    )
 
 
 def ports(reading: Reading) -> Iterator[Violation]:

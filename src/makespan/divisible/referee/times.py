@@ -103,17 +103,24 @@ def windows(reading: Reading) -> Iterator[Violation]:
     rows = reading.computes[reading.worker_of(reading.computes) >= 0]
     worker = reading.worker_of(rows)
     release, deadline = platform.release[worker], platform.deadline[worker]
-    early, late = release - schedule.start[rows], schedule.end[rows] - deadline
-    for index in np.flatnonzero(early > reading.seconds).tolist():
-        row = int(rows[index])
-        message = f"{reading.told(row)} starts at {schedule.start[row]:.12g}, "
-        message += f"before the release at {release[index]:.12g}"
-        yield reading.violation("release", message, row, excess=float(early[index]))
+    late = schedule.end[rows] - deadline
+    yield from released(reading, rows, release)
     for index in np.flatnonzero(late > reading.seconds).tolist():
         row = int(rows[index])
         message = f"{reading.told(row)} ends at {schedule.end[row]:.12g}, "
         message += f"after the worker's deadline at {deadline[index]:.12g}"
         yield reading.violation("worker-deadline", message, row, excess=float(late[index]))
+
+
+def released(reading: Reading, rows: Integers, release: Floats) -> Iterator[Violation]:
+    """Yield the rows that start before their release."""
+    schedule = reading.schedule
+    early = release - schedule.start[rows]
+    for index in np.flatnonzero(early > reading.seconds).tolist():
+        row = int(rows[index])
+        message = f"{reading.told(row)} starts at {schedule.start[row]:.12g}, "
+        message += f"before the release at {release[index]:.12g}"
+        yield reading.violation("release", message, row, excess=float(early[index]))
 
 
 def deadline(reading: Reading) -> Iterator[Violation]:

@@ -16,8 +16,7 @@ The left side is convex and grows in proportion to n and x, so its tangents are 
 programme, added where its solution is beyond them. No plan that ends by a horizon sends more over
 a link than that allows, which makes its n count for more.
 
-Source: the ports of Wong, Yu, Veeravalli and Robertazzi 2003; the inequality of M. Queyranne,
-Structure of a simple scheduling polyhedron, Math. Programming 58 (1993).
+Source: the ports of Wong, Yu, Veeravalli and Robertazzi 2003; the inequality of Queyranne 1993.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ function home(problem) {
 
 export function divisible(problem) {
   const { platform } = problem;
-  if (platform.columns) return [];
+  if (platform.columns || platform.topology === "sources") return []; // as text only
   const place = home(problem);
   const list = platform[place];
   const isTree = place === "nodes";
