@@ -11,7 +11,7 @@ import pytest
 
 import makespan
 from makespan import Interconnect, Reduction
-from makespan.reduction.bounding.late_entries import late_entries
+from makespan.reduction.bounding.late_entries import _starts, late_entries
 from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing
 from makespan.reduction.generate import generate
@@ -58,6 +58,28 @@ def test_what_comes_to_nodes_last_still_spreads(collective: Any, least: float) -
     problem = replace(makespan.read_problem("examples/networks/nodes.toml"), collective=collective)
     assert late_entries(problem) == pytest.approx(least)
     assert makespan.lower_bound(problem).value == least
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_last_begin_no_later_than_one_after_another(seed: int) -> None:
+    """Over links of different speed each next segment goes over the one that is free first."""
+    rng = np.random.default_rng(seed)
+    each = np.concatenate([rng.choice([0.1, 0.4, 1.0, 1.5], 9), [0.1]])
+    free, begun = np.zeros(10), []
+    for _ in range(60):
+        link = int(np.argmin(free))
+        begun.append(free[link])
+        free[link] += each[link]
+    found = _starts(np.arange(10), each, np.ones(60), [1, 4, 40])
+    assert found.tolist() == pytest.approx([begun[-1], begun[-4], begun[-40]])
+
+
+def test_nothing_is_narrow_without_time() -> None:
+    """All is there as soon as latency lets it."""
+    network = Interconnect(4, topology="ring", rate=np.inf, latency=1.0)
+    problem = Reduction(network=network, segments=3, collective="broadcast")
+    result = makespan.solve(problem, method="tree-packing", runs=2)
+    assert result.makespan == result.lower_bound == 2.0
 
 
 def test_boxes_are_what_nothing_enters_twice() -> None:

@@ -29,6 +29,7 @@ from makespan.reduction.problem import Reduction
 MOST_MACHINES = 64
 MOST_GROUPS = 64
 MOST_COPIES = 512  # that are counted one by one
+HALVINGS = 60
 LAST = (1, 2, 3, 4, 6, 8, 12, 16)
 """How many segments may be the last."""
 
@@ -225,19 +226,15 @@ def _starts(numbers: Integers, period: Floats, sizes: Floats, last: list[int]) -
         rate = float((smallest / each).sum())
         ahead = np.array([sizes[: len(sizes) - few].sum() for few in last])
         return np.maximum((ahead - (len(each) - 1) * largest) / rate, 0.0)
-    found = []
-    for few in last:
-        before = len(sizes) - few  # that begin no later
-        turns = before / float((1.0 / each).sum())
-        times = np.concatenate(
-            [np.arange(max(0.0, turns // one - 1), turns // one + 2) * one for one in each]
-        )
-        # the least time by which one more has begun
-        times = np.unique(times[times >= 0])
-        begun = (np.floor(times[:, None] / each * (1 + 1e-12) + 1e-12) + 1).sum(axis=1)
-        enough = times[begun > before]
-        found.append(float(enough[0]) if len(enough) else 0.0)
-    return np.array(found)
+    before = len(sizes) - np.array(last)  # that begin no later
+    rate = float((1.0 / each).sum())
+    low, high = (before - len(each)) / rate, before / rate
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        begun = np.floor(middle[:, None] / each * (1 + ROUNDING) + ROUNDING) + 1
+        enough = np.maximum(begun, 0.0).sum(axis=1) > before
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.maximum(low, 0.0)
 
 
 def _copied(

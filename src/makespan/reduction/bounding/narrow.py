@@ -37,7 +37,8 @@ def narrow(problem: Reduction, packing: Packing, least: float) -> Bools:
     every = np.unique(np.concatenate([packing.groups, pairs]), axis=0)
     over = np.isfinite(ways.seconds)
     parts: list[tuple[float, int]] = []
-    for place in np.flatnonzero(every.sum(axis=1) > 1).tolist():
+    several = every.sum(axis=1) > 1 if packing.seconds > 0 else np.zeros(len(every), dtype=bool)
+    for place in np.flatnonzero(several).tolist():
         group = every[place]
         need = float(problem.sizes[~holds[group].any(axis=0)].sum())
         enters = packing.amount[~group[used.giver] & group[used.taker]].sum()

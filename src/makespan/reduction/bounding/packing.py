@@ -207,7 +207,7 @@ class _Programme:
         They are scaled to what the least flow to a machine leaves of them.
         """
         loads = [-row[1:] @ amount for row in self.factors if row[0]]
-        return float(max(loads, default=0.0)) * self.seconds / self.flow
+        return float(max(loads, default=0.0)) * self.seconds / max(self.flow, VIOLATED)
 
     def solved(self) -> Floats:
         """Solve, and add the cuts that the solution violates, until there is none."""
