@@ -56,22 +56,15 @@ def needs(extra: str, does: Callable[[], Any], brings: str) -> None:
             fails(f"{brings} works without makespan[{extra}]")
 
 
-def ended(*arguments: str) -> tuple[int, str]:
-    """Run the command line in a process of its own: how it ended, and what it said of it."""
+def command(*arguments: str, extra: str = "") -> None:
+    """Run the command line: without the extra that it needs, it names that, and ends with 2."""
     done = subprocess.run(
         [sys.executable, "-m", "makespan", *arguments], capture_output=True, text=True, check=False
     )
-    return done.returncode, done.stderr
-
-
-def command(*arguments: str, extra: str = "") -> None:
-    """Run the command line: without the extra that it needs, it names that, and ends with 2."""
-    code, said = ended(*arguments)
     lacks = extra and extra not in HAS
-    if code != (2 if lacks else 0) or "Traceback" in said:
-        fails(f"makespan {' '.join(arguments)}: {code}: {said}")
-    if lacks and f"makespan[{extra}]" not in said:
-        fails(f"makespan {' '.join(arguments)} does not name makespan[{extra}]: {said}")
+    as_said = not lacks or f"makespan[{extra}]" in done.stderr
+    if done.returncode != (2 if lacks else 0) or "Traceback" in done.stderr or not as_said:
+        fails(f"makespan {' '.join(arguments)}: {done.returncode}: {done.stderr}")
 
 
 def is_there() -> None:
