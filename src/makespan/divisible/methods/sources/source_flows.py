@@ -15,7 +15,7 @@ from makespan.divisible.sources.sequences import Sequences, by_turns
 from makespan.divisible.sources.sums import Sums
 
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-MAX_LINKS = 20_000
+MAX_LINKS = 5_000
 MOST_CHUNKS = 600
 """Chunks of a sequence that is cut into more pieces."""
 
