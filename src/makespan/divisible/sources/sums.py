@@ -200,14 +200,10 @@ class Sums:
         row([works, *chunks, *amount], [first, *fixed, *per_unit], limit)
         if scaled.one_port:
             link = source, np.full(len(mine), worker)
-            begin = float(scaled.begin[source].min())
-            row(
-                [works, *chunks, *amount],
-                [begin + scaled.compute_fixed[worker], *scaled.send_fixed[link], *scaled.send[link]]
-                if first > 0
-                else [0.0, *scaled.send_fixed[link], *scaled.send[link]],
-                limit,
-            )
+            begin = float(scaled.begin[source].min() + scaled.compute_fixed[worker])
+            begin = begin if first > 0 else 0.0  # else whether it takes part is not said
+            costs = [begin, *scaled.send_fixed[link], *scaled.send[link]]
+            row([works, *chunks, *amount], costs, limit)
 
     def _sum(self, index: list[int], value: list[float], limit: float = np.inf) -> None:
         """Add a row: a sum is no more than the end, and than a limit."""

@@ -7,6 +7,7 @@ import numpy as np
 from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
+from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.methods.sources.source_flows import source_flows
 from makespan.divisible.needs import SOURCES
@@ -73,11 +74,10 @@ def _goal(problem: DivisibleLoad) -> float | None:
     return problem.deadline if problem.load is None else problem.load
 
 
-def _horizon(problem: DivisibleLoad, plan: object) -> float:
+def _horizon(problem: DivisibleLoad, plan: Schedule | None) -> float:
     """Return the end of a plan; without one, when all is done if nothing goes on side by side."""
-    end = getattr(plan, "makespan", None)
-    if end:
-        return float(end)
+    if plan is not None and plan.makespan > 0:
+        return plan.makespan
     scaled = Scaled(problem, 1.0)
     linked, rounds = scaled.linked, int(problem.rounds)
     send = np.where(linked, scaled.send_fixed + np.where(linked, scaled.send, 0.0), 0.0)
