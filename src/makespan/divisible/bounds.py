@@ -13,6 +13,7 @@ from makespan.divisible.rates.beyond import beyond_bound, has_beyond_bound
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rates.scale import seconds_scale, units_scale
 from makespan.divisible.rates.waiting import has_waiting_bound, waiting_bound
+from makespan.divisible.rounds.simpler import simpler
 
 RELAXATION = "Benoit 2016, mixed linear program for DL with latencies, choices relaxed"
 
@@ -33,6 +34,7 @@ MAX_WORKERS_TO_START = 20_000
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return lower bounds on the makespan; none where the load is what is maximised."""
+    problem = simpler(problem)
     found = quick_bounds(problem)
     known = max((bound.value for bound in found), default=0.0)
     if 0 < known < np.inf and has_beyond_bound(problem):

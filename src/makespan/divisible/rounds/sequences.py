@@ -217,3 +217,15 @@ def swapped(back: Send) -> Iterator[Send]:
     """Yield an order with two neighbours swapped."""
     for at in range(len(back) - 1):
         yield (*back[:at], back[at + 1], back[at], *back[at + 2 :])
+
+
+def respread(send: Send, worker: int, often: int) -> Send:
+    """Return a sequence in which one worker is served so often, at equal distances.
+
+    >>> respread((0, 1, 0, 0), 1, 2)
+    (0, 1, 0, 1, 0)
+    """
+    others = [each for each in send if each != worker]
+    places = [((at + 0.5) / max(1, len(others)), each) for at, each in enumerate(others)]
+    mine = [((at + 0.5) / often, worker) for at in range(often)]
+    return tuple(each for _, each in sorted(places + mine))

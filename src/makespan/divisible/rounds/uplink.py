@@ -14,8 +14,11 @@ import numpy as np
 
 from makespan.core.inputs.rules import GREATEST
 from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
 from makespan.divisible.model.machines import Master
+from makespan.divisible.model.price import price_of
 from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing import retimed
 from makespan.divisible.timing.dispatch import sends_in_turn
 
@@ -36,20 +39,16 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
     """Yield a problem itself where there is no uplink that could be too narrow, else with lanes:
     one, two, and as many as there can be sends at a time.
     """
-    star = problem.star
-    uplink = getattr(star.master, "uplink", None)
+    problem = simpler(problem)
+    star, master = problem.star, problem.star.master
+    uplink = getattr(master, "uplink", None)
     if uplink is None:
         yield Shape(problem=problem, same=True)
         return
-    assert isinstance(star.master, Master)
-    most = min(len(star), star.master.sends or len(star))
-    freed = replace(star.master, uplink=None)
-    with np.errstate(divide="ignore"):
-        rates = np.sort(1.0 / star.send_per_unit)[::-1]
-    if rates[:most].sum() <= uplink:
-        yield Shape(problem=replace(problem, platform=star.changed(master=freed)), same=True)
-        return
-    apart = star.master.sends is None and (problem.front_end or problem.served_once)
+    assert isinstance(master, Master)
+    most = min(len(star), master.sends or len(star))
+    freed = replace(master, uplink=None)
+    apart = master.sends is None and (problem.front_end or problem.served_once)
     for count in sorted({1, 2, most} - {0} if most > 1 else {1}):
         if count / uplink > GREATEST:
             return
@@ -59,7 +58,20 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
         yield Shape(problem=each, lanes=count if apart and count < len(star) else 0)
 
 
-def in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedule:
+def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
+    """Return what was found for a shape as a solution of the problem itself."""
+    if not shape.same and problem.load != 0:  # other rates may do better
+        found = replace(found, optimal=False, infeasible=None)
+    if not shape.lanes or found.schedule is None:
+        return found
+    schedule = _in_lanes(problem, shape, found.schedule)
+    goal = found.objective
+    if problem.objective == "price" and goal is not None:
+        goal = replace(goal, value=price_of(problem.star, schedule), bound=None)
+    return replace(found, schedule=schedule, objective=goal)
+
+
+def _in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedule:
     """Return the plan of a shape with its sends in lanes, each as early as one is free.
 
     Complexity: O(rows log rows).
@@ -74,8 +86,10 @@ def in_lanes(problem: DivisibleLoad, shape: Shape, schedule: Schedule) -> Schedu
     begin, end = schedule.start.copy(), schedule.end.copy()
     last, in_turn = 0.0, sends_in_turn(problem)
     for row, mine, start_up, seconds in zip(sends, worker, fixed, lasting, strict=True):
-        free = int(np.argmin(lane))
-        last = max(link[mine], lane[free] - start_up, last if in_turn else 0.0)
+        last = max(link[mine], last if in_turn else 0.0)
+        idle = np.where(lane <= last + start_up, lane, -1.0)  # the one that waits least for it
+        free = int(np.argmax(idle) if idle.max() >= 0.0 else np.argmin(lane))
+        last = max(last, lane[free] - start_up)
         lane[free] = link[mine] = end[row] = last + seconds
         begin[row] = last
     behind = schedule.kind != Activity.SEND  # in their order, when all sends have a time

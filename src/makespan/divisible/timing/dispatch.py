@@ -72,6 +72,9 @@ def dispatch(
         place = -1
         if shares[row]:
             place = int(np.argmin(shared))
+            for other in range(len(shared)):  # the place that is free last of those in time
+                if shared[place] < shared[other] <= begin:
+                    place = other
             begin = max(begin, shared[place])
         start[row] = begin
         if line[row] >= 0:
@@ -121,7 +124,7 @@ class Dispatch:
         release = np.concatenate([[0.0], star.release])
         floor = np.where(computes, release[worker], 0.0)
         master = star.master
-        limit = master.sends if isinstance(master, Master) else None
+        limit = at_a_time(problem)
         if isinstance(master, Master) and master.uplink is not None:
             floor[sends] = rows.start[sends]  # their rates are decisions: they stay in place
         line = np.full(len(rows), NOTHING, dtype=np.int64)
@@ -135,8 +138,8 @@ class Dispatch:
             builds_on=builds_on(rows),
             holds=holds,
             things=3 * count,
-            places=min(limit or 1, max(1, count)),
-            shares=sends & (limit is not None),
+            places=max(1, limit),
+            shares=sends & (limit > 0),
             line=line,
         )
 

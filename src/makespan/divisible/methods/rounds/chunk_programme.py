@@ -17,6 +17,7 @@ from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import SLACK
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
+from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing.dispatch import shares_links
 
 SLOTS = (0, 2, 4, 6, 8, 11, 15, 20)
@@ -58,7 +59,7 @@ def chunk_programme(problem: DivisibleLoad, control: Control) -> Solution:
     """
     left = control.remaining
     with control.limited(None if left is None else max(ENOUGH, SHARE * left)):
-        return _Proof(problem, control).solution()
+        return _Proof(simpler(problem), control).solution()
 
 
 class _Proof:

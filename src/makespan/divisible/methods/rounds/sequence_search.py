@@ -24,8 +24,8 @@ from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.returns.transfers import kept
-from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, swapped
-from makespan.divisible.rounds.uplink import Shape, in_lanes, shapes
+from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
+from makespan.divisible.rounds.uplink import placed, shapes
 from makespan.divisible.timing import timed
 from makespan.divisible.timing.dispatch import shares_links
 
@@ -45,6 +45,7 @@ SERVED = (
 )
 """Methods that leave nothing to do: a problem that one of them takes isn't searched again."""
 SCANNED = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # rounds tried
+OFTEN = 7  # of these numbers, tried for one worker alone
 MAX_CHUNKS = 400  # of sequences that are tried but to keep a problem's own
 MAX_MOVED = 40  # chunks up to which single ones are moved
 MAX_WHOLE = 12  # chunks of whole units that are searched with, not rounded at the end
@@ -100,7 +101,7 @@ def _searched(problem: DivisibleLoad, control: Control, *, programmes: int) -> S
     for behind, shape in zip(reversed(range(len(ways))), ways, strict=True):
         with control.reserving(behind / (behind + 1) * (control.remaining or 0.0)):
             search = Search(shape.problem, control, programmes=programmes, lanes=shape.lanes)
-            found = _placed(problem, shape, search.solution())
+            found = placed(problem, shape, search.solution())
         if best is None or (found.schedule is not None and found.rank < best.rank):
             best = found
     assert best is not None
@@ -122,19 +123,6 @@ def _greedily(problem: DivisibleLoad, control: Control, otherwise: Solution) -> 
     if problem.objective == "price":
         goal = Objective(name="price", value=price_of(problem.star, schedule))
     return Solution(schedule=schedule, objective=goal, stopped=True)
-
-
-def _placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
-    """Return what was found for a shape as a solution of the problem itself."""
-    if not shape.same and problem.load != 0:  # other rates may do better
-        found = replace(found, optimal=False, infeasible=None)
-    if not shape.lanes or found.schedule is None:
-        return found
-    schedule = in_lanes(problem, shape, found.schedule)
-    goal = found.objective
-    if problem.objective == "price" and goal is not None:
-        goal = replace(goal, value=price_of(problem.star, schedule), bound=None)
-    return replace(found, schedule=schedule, objective=goal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +261,18 @@ class Search:
                     least = min(least, found.value)
                 if (worse == 2 and not self._late()) or self._over():
                     break
+        self._own_rounds()
+
+    def _own_rounds(self) -> None:
+        """Serve one of a few workers more or less often than the others, while that helps."""
+        before = None
+        while self.best is not None and self.best is not before and len(self.allowed.able) <= FEW:
+            before = self.best
+            for worker in self.allowed.able:
+                for often in (0, 1, *SCANNED[:OFTEN]):
+                    self._try(respread(self.best.case.send, worker, often))
+                    if self._over():
+                        return
 
     def _improve(self) -> bool:
         """Take better neighbours until there is none; return whether that was cut short."""
