@@ -145,6 +145,7 @@ def test_how_many_rotations_plans_may_be_the_same_by() -> None:
 
     assert rotations(12, 8) == [4, 2, 1]
     assert rotations(12, 23) == [12, 6, 4, 3, 2, 1]
+    assert rotations(12, 12) == [6, 4, 3, 2, 1]
     assert rotations(7, 8) == [1]
     assert rotations(4, 8, reduce=[1, 2, 1, 1]) == [1]
 

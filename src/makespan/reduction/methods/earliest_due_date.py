@@ -43,9 +43,10 @@ STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
+SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
-ELSEWHERE = 0.3  # of the runs, not in the search that has the best plan
+BEST = 2  # times as much as in another search is done in that with the best plan
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
 
@@ -67,9 +68,10 @@ class Settings:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Settings:
-        spread = rng.choice([0.0, 0.0, 0.5, 1.0, 3.0])
+        spread = SPREADS[int(rng.integers(len(SPREADS)))]
         first, last, goal = rng.random() / 2, rng.random() * 0.6 + 0.5, rng.random()
-        return cls(first, last, spread, goal, int(rng.integers(MANNERS)), rng.choice(BACKLOGS))
+        manner, backlog = int(rng.integers(MANNERS)), int(rng.integers(len(BACKLOGS)))
+        return cls(first, last, spread, goal, manner, BACKLOGS[backlog])
 
     def moved(self, rng: np.random.Generator) -> Settings:
         """Return the same with one of them changed a little, or none."""
@@ -84,7 +86,7 @@ class Settings:
             case 3:
                 return replace(self, manner=int(rng.integers(MANNERS)))
             case 4:
-                return replace(self, backlog=rng.choice(BACKLOGS))
+                return replace(self, backlog=BACKLOGS[int(rng.integers(len(BACKLOGS)))])
         return self
 
 
@@ -125,7 +127,7 @@ def earliest_due_date(
     for _ in range(runs if restarts is None else restarts):
         if search.best <= search.least or control.expired():
             break
-        chosen = _next(searches, control.rng)
+        chosen = _next(searches)
         if chosen.run():
             for other in searches:
                 other.adopt(chosen)
@@ -136,24 +138,22 @@ def earliest_due_date(
 
 
 def _rotations(problem: Reduction) -> list[int]:
-    """Return by how many rotations plans may be the same, most first; 1 is any plan."""
+    """Return by how many rotations plans may be the same, most first; 1 is any plan.
+
+    Segments that are the same are complete at the same time: not all of them are to be.
+    """
     machines, items = len(problem.machines), problem.items
     if problem.times is None:
         return [1]
-    found = [count for count in range(2, machines + 1) if machines % count == 0]
+    found = [count for count in range(2, min(machines, items - 1) + 1) if machines % count == 0]
     return [*(count for count in reversed(found) if -items % count * SPARE <= items), 1]
 
 
-def _next(searches: list[_Search], rng: np.random.Generator) -> _Search:
-    """Return the search to go on with: each a little, then mostly the best one, or a quick one."""
-    for search in searches:
-        if len(searches) == 1 or search.turn < TRIED_FIRST:
-            return search
-    least = min(search.best for search in searches)
-    if rng.random() >= ELSEWHERE:
-        searches = [search for search in searches if search.best == least]
-    quick = np.cumsum([1 / search.sends for search in searches])
-    return searches[int(np.searchsorted(quick, rng.random() * quick[-1]))]
+def _next(searches: list[_Search]) -> _Search:
+    """Return the search to go on with: all do as much, but for the best one, which does more."""
+    best = min(searches, key=lambda search: search.best)
+    work = [search.turn * search.sends / (BEST if search is best else 1) for search in searches]
+    return searches[int(np.argmin(work))]
 
 
 class _Search:
@@ -192,6 +192,9 @@ class _Search:
             (latency, transfer, reduce, 0 * reduce, size),
             (*turned, 0 * reduce, reduce, size),
         )
+        self.lasts, self.combines = (
+            float(np.max(each)) * float(np.max(size)) for each in (transfer, reduce)
+        )
         self.growths = (there, back), (back, there)
         self.huge = self.dtype.type(2**61)
         self.least = self._units(lower_bound * (1 + 1e-12)) + 0
@@ -202,8 +205,10 @@ class _Search:
         self.open = Trees(nothing - 1, nothing, nothing.astype(self.dtype))
         none = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2), dtype=self.dtype))
         self.plan, self.backward = self._plan_of(known) if whole else none, False
+        self.read: tuple[Plan | None, dict[bool, tuple[Plan, Trees]]] = None, {}
         self.settings = Settings.drawn(control.rng)
         self.turn = 0
+        self.late: float = np.inf  # sends of the plan that arrive within its last transfer
         self.won = [0, 0]  # the last better plans with open and with given trees
         self.part = replace(problem, collective="reduce-scatter")
 
@@ -246,17 +251,16 @@ class _Search:
         if given and draw < GROWN and not backward and self.rotations == 1:
             trees = self._grown(complete, rng)
         elif len(self.plan.rows) and (given or draw < REBUILT):
-            plan = self.plan if backward == self.backward else self.plan.mirrored()
-            trees = plan.trees(self.machines) if given else self.open
+            plan, along = self._read(backward)
+            trees = along if given else self.open
             if draw < REBUILT:
                 script = plan.rows[: int(rng.integers(len(plan.rows) + 1))]
         rows = np.empty((self.sends, 4), dtype=np.int64)
         times = np.empty((self.sends, 2), dtype=self.dtype)
-        lasts = float(np.max(self.costs[0][1])) * float(np.max(self.costs[0][4]))
         equal = self.best + 1 if self.whole else self.best * (1 + 1e-12)
         arguments = (
             *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
-            float(end), settings.spread * lasts, self._waiting(settings), settings.manner,
+            float(end), settings.spread * self.lasts, self._waiting(settings), settings.manner,
             int(rng.integers(2**31)), min(equal, self.huge), self.huge, self.ports,
         )  # fmt: skip
         self.turn += 1
@@ -267,11 +271,13 @@ class _Search:
             reached = loop(*arguments, RUNNING)
         if reached < 0:
             return False
-        better = reached < self.best
+        better, late = reached < self.best, int((times[:, 1] > reached - self.lasts).sum())
+        if not better and late > self.late:
+            return False
         if better:
             self.won[given], self.known = self.turn, None
-        self.best, self.plan, self.backward, self.settings = (
-            min(self.best, reached), Plan(rows, times), backward, settings,
+        self.best, self.plan, self.backward, self.settings, self.late = (
+            min(self.best, reached), Plan(rows, times), backward, settings, late,
         )  # fmt: skip
         return bool(better)
 
@@ -279,16 +285,25 @@ class _Search:
         """Go on from the plan of another search, if that is better, and one of this search, too."""
         if other.best >= self.best or other.rotations % self.rotations:
             return
-        self.known, self.best, self.backward = None, other.best, other.backward
+        self.known, self.best, self.backward, self.late = None, other.best, other.backward, np.inf
         count = self.problem.items if self.rotations == 1 else self.segments
         self.plan = other.plan.rotated(other.ports, self.ports, self.machines, count)
+
+    def _read(self, backward: bool) -> tuple[Plan, Trees]:
+        """Return the best plan in one direction, and its trees."""
+        if self.read[0] is not self.plan:
+            self.read = self.plan, {}
+        _, known = self.read
+        if backward not in known:
+            plan = self.plan if backward == self.backward else self.plan.mirrored()
+            known[backward] = plan, plan.trees(self.machines)
+        return known[backward]
 
     def _waiting(self, settings: Settings) -> Any:
         """Return for how long parts may wait for a unit."""
         if settings.backlog == np.inf:
             return self.huge
-        each = float(np.max(self.costs[0][2])) * float(np.max(self.costs[0][4]))
-        return self.dtype.type(settings.backlog * each)
+        return self.dtype.type(settings.backlog * self.combines)
 
     def _given(self, rng: np.random.Generator) -> bool:
         """Whether to take given trees: mostly, if they led to the best plan."""

@@ -53,6 +53,7 @@ MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
 ANEW = 0.2  # of the plans in rounds
+MOST_HELD, TRIED_ROUNDS = 4, 3
 COPIES_IN_ROUNDS = 100_000  # more are timed once only
 
 
@@ -84,6 +85,8 @@ class Spreader:
         self.takers = self.lacks
         self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
         self.end: Any = self.huge
+        self.late: float = np.inf  # copies of the plan that arrive within its last, longest turn
+        self.longest = max(transfer.max(), prepare.max()) * size.max()
         self.copies = np.empty((0, 3), dtype=np.int64)
         self.times = np.empty((0, 2), dtype=dtype)
         self.loop = spread.at(self.count)
@@ -91,7 +94,10 @@ class Spreader:
         self.least = best_bound(problem) / float(self.unit or 1)
 
     def run(self, seed: int, style: int, script: Integers | None = None) -> bool:
-        """Run once; return whether the plan is as good as all before, or better."""
+        """Run once; return whether the plan is as good as all before, or better.
+
+        Of plans that end together, those are better in which less arrives just before the end.
+        """
         takers = self._takers(seed) if self.forwards and script is None else self.takers
         count = int(takers.sum())
         copies = np.empty((count, 3), dtype=np.int64)
@@ -124,7 +130,10 @@ class Spreader:
             starts = starts if self.unit is None else np.rint(starts)
             times = times + (starts.astype(times.dtype) - times[:, 0])[:, None]
             end = times[:, 1].max()
-        self.end, self.copies, self.times, self.takers = end, copies, times, takers
+        late = int((times[:, 1] > end - self.longest).sum())
+        if end == self.end and late > self.late:
+            return False
+        self.end, self.copies, self.times, self.takers, self.late = end, copies, times, takers, late
         return True
 
     def _takers(self, seed: int) -> Any:
@@ -177,8 +186,8 @@ def rarest_first(
     longer = control.remaining is not None and spreader.count > FEW_COPIES
     patience = PATIENCE if longer else 1
     share = patience * COPIES_IN_ALL // spreader.count
-    rounds = _Rounds.of(problem, control) if spreader.count <= COPIES_IN_ROUNDS else None
-    most = MAX_RESTARTS if rounds is None else MAX_RESTARTS // 4
+    rounds = _Rounds.most_promising(problem, control) if spreader.count <= COPIES_IN_ROUNDS else []
+    most = MAX_RESTARTS // 4 if rounds else MAX_RESTARTS
     restarts = max(1, min(most, share)) if restarts is None else restarts
     rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
@@ -191,9 +200,10 @@ def rarest_first(
     for turn in range(max(0, rebuilds)):
         if spreader.end <= bound or control.expired():
             break
-        if rounds is None or turn % 2 == 0:
+        place = turn % (1 + len(rounds))
+        if place == len(rounds):
             rebuild(spreader, rng)
-        elif rounds.run(rng) <= lower_bound * (1 + 1e-12):
+        elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
             break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
@@ -202,37 +212,47 @@ def rarest_first(
             return pipelined(problem, chain, control)
         return find_method("reduction", "direct").run(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    if rounds is not None and rounds.best is not None and rounds.end < schedule.makespan:
-        schedule = rounds.best
+    plans = [schedule, *(each.best for each in rounds if each.best is not None)]
+    schedule = min(plans, key=lambda plan: plan.makespan)
     met = schedule.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found, backwards=True)
 
 
 class _Rounds:
-    """Plans in which a copy is there a whole number of rounds after the round it is sent in."""
+    """Plans in which all begins with a round, and a copy is there a whole number of them later.
 
-    def __init__(self, problem: Reduction, control: Control, waves: int) -> None:
+    Ports are held for ``held`` rounds, a copy is there after ``waves``. A machine that gets and
+    gives something all the time does so at one place of a round each: with few rounds, what comes
+    can be sent on soon by many.
+    """
+
+    def __init__(self, problem: Reduction, control: Control, held: int, waves: int) -> None:
         self.problem, self.turn = problem, 0
-        turns = replace(problem, network=None, latency=waves - 1.0, transfer=1.0, reduce=0.0)
-        self.spreader = Spreader(turns, control)
+        costs: dict[str, Any] = {"latency": waves - held, "transfer": held, "reduce": 0.0}
+        self.spreader = Spreader(replace(problem, network=None, **costs), control)
         self.best: Schedule | None = None
 
     @classmethod
-    def of(cls, problem: Reduction, control: Control) -> _Rounds | None:
-        """Return those with as many rounds a copy as promise most, None where times are whole."""
+    def most_promising(cls, problem: Reduction, control: Control) -> list[_Rounds]:
+        """Return those with the least bounds, none where times are whole numbers of a round."""
         if problem.times is None or problem.grid is None:
-            return None
+            return []
         latency, transfer, reduce = map(Fraction, map(str, problem.times))
         length, period = latency + transfer + reduce, max(transfer, reduce)
         if not period or length % period == 0:
-            return None
-        found = []
-        for waves in (length // period, length // period + 1):
-            rounds = cls(problem, control, waves)
-            ends = rounds.spreader.least * float(rounds.spreader.unit or 1)
-            found.append((ends * float(max(period, length / waves)), waves, rounds))
-        return min(found, key=lambda each: each[:2])[2]
+            return []
+        found: dict[Fraction, tuple[float, _Rounds]] = {}
+        for held in range(1, MOST_HELD + 1):
+            for waves in (length * held // period, length * held // period + 1):
+                ratio = Fraction(waves, held)
+                if ratio in found or ratio == length / period:
+                    continue
+                rounds = cls(problem, control, held, waves)
+                ends = rounds.spreader.least * float(rounds.spreader.unit or 1)
+                found[ratio] = ends * float(max(period / held, length / waves)), rounds
+        best = sorted(found.values(), key=lambda each: each[0])
+        return [rounds for _, rounds in best[:TRIED_ROUNDS]]
 
     @property
     def end(self) -> float:

@@ -99,7 +99,7 @@ def _merged_parts(
     known, left = control.incumbent, control.remaining
     more = find_method("reduction", "earliest-due-date")
     more_comes = applicability(more, problem).applies and within_reach(more, problem)
-    part = 4 if more_comes else 2
+    part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
     if known is not None and known.schedule and share < SECONDS_AT_LEAST * sends_in(problem):
