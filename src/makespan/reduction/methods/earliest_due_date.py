@@ -43,6 +43,7 @@ STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
 LOOKS_IN_REACH = 20_000_000  # about a fifth of a second a run
 TRIED_FIRST = 8  # runs with open and with given trees, before those with the better plan go on
+DEVIATION = 0.015  # by how much a plan that is gone on from may end later than the best one
 SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
@@ -99,7 +100,7 @@ class Settings:
     ),
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
-    "in turn as in Valls, Ballestín and Quintanilla 2005",
+    "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993",
 )
 def earliest_due_date(
     problem: Reduction, control: Control, *, restarts: int | None = None
@@ -157,10 +158,11 @@ def _next(searches: list[_Search]) -> _Search:
 
 
 class _Search:
-    """The best plan so far, and the settings that led to it; times in units of the rules' tables.
+    """Plans that are gone on from, and the settings that led to them; times in units of the tables.
 
-    ``backward``: whether it is one of reversed time. ``known`` is the plan that it began with, as
-    long as there is no better one.
+    ``plan`` ends at ``end``, not much later than the best one so far, which is in ``record``, each
+    with whether it is one of reversed time; Dueck 1993, record-to-record travel. ``known`` is the
+    plan that was there from the first, as long as there is no better one.
     """
 
     def __init__(
@@ -208,7 +210,8 @@ class _Search:
         self.read: tuple[Plan | None, dict[bool, tuple[Plan, Trees]]] = None, {}
         self.settings = Settings.drawn(control.rng)
         self.turn = 0
-        self.late: float = np.inf  # sends of the plan that arrive within its last transfer
+        self.end, self.record = self.best, (self.plan, self.backward)
+        self.late: float = np.inf  # sends of the plan that arrive within the last transfer
         self.won = [0, 0]  # the last better plans with open and with given trees
         self.part = replace(problem, collective="reduce-scatter")
 
@@ -257,11 +260,12 @@ class _Search:
                 script = plan.rows[: int(rng.integers(len(plan.rows) + 1))]
         rows = np.empty((self.sends, 4), dtype=np.int64)
         times = np.empty((self.sends, 2), dtype=self.dtype)
-        equal = self.best + 1 if self.whole else self.best * (1 + 1e-12)
+        worse = DEVIATION * self.best
+        allowed = self.best + (1 + int(worse) if self.whole else worse)
         arguments = (
             *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
             float(end), settings.spread * self.lasts, self._waiting(settings), settings.manner,
-            int(rng.integers(2**31)), min(equal, self.huge), self.huge, self.ports,
+            int(rng.integers(2**31)), min(allowed, self.huge), self.huge, self.ports,
         )  # fmt: skip
         self.turn += 1
         loop = combine_and_copy.at(self.sends * self.turn)
@@ -272,25 +276,28 @@ class _Search:
         if reached < 0:
             return False
         better, late = reached < self.best, int((times[:, 1] > reached - self.lasts).sum())
-        if not better and late > self.late:
+        if reached == self.end and late > self.late:
             return False
+        self.end, self.plan, self.backward, self.settings, self.late = (
+            reached, Plan(rows, times), backward, settings, late,
+        )  # fmt: skip
         if better:
             self.won[given], self.known = self.turn, None
-        self.best, self.plan, self.backward, self.settings, self.late = (
-            min(self.best, reached), Plan(rows, times), backward, settings, late,
-        )  # fmt: skip
+            self.best, self.record = reached, (self.plan, backward)
         return bool(better)
 
     def adopt(self, other: _Search) -> None:
         """Go on from the plan of another search, if that is better, and one of this search, too."""
         if other.best >= self.best or other.rotations % self.rotations:
             return
-        self.known, self.best, self.backward, self.late = None, other.best, other.backward, np.inf
+        self.known, self.best, self.late = None, other.best, np.inf
         count = self.problem.items if self.rotations == 1 else self.segments
-        self.plan = other.plan.rotated(other.ports, self.ports, self.machines, count)
+        plan, self.backward = other.record
+        self.plan = plan.rotated(other.ports, self.ports, self.machines, count)
+        self.end, self.record = self.best, (self.plan, self.backward)
 
     def _read(self, backward: bool) -> tuple[Plan, Trees]:
-        """Return the best plan in one direction, and its trees."""
+        """Return the plan in one direction, and its trees."""
         if self.read[0] is not self.plan:
             self.read = self.plan, {}
         _, known = self.read
@@ -334,7 +341,8 @@ class _Search:
         """Return the best plan."""
         if self.known is not None:
             return self.known
-        plan = self.plan.mirrored() if self.backward else self.plan
+        plan, backward = self.record
+        plan = plan.mirrored() if backward else plan
         sender, receiver, segment, copied = plan.rows.T
         sends = Sends(sender=sender, receiver=receiver, segment=segment, final=copied > 0)
         schedule = in_order(self.problem, sends)
