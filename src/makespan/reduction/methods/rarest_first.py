@@ -235,7 +235,10 @@ class _Rounds:
 
     @classmethod
     def most_promising(cls, problem: Reduction, control: Control) -> list[_Rounds]:
-        """Return those with the least bounds, none where times are whole numbers of a round."""
+        """Return those with the least bounds, first one whose ports are held for a round.
+
+        None where times are whole numbers of a round.
+        """
         if problem.times is None or problem.grid is None:
             return []
         latency, transfer, reduce = map(Fraction, map(str, problem.times))
@@ -251,8 +254,10 @@ class _Rounds:
                 rounds = cls(problem, control, held, waves)
                 ends = rounds.spreader.least * float(rounds.spreader.unit or 1)
                 found[ratio] = ends * float(max(period / held, length / waves)), rounds
-        best = sorted(found.values(), key=lambda each: each[0])
-        return [rounds for _, rounds in best[:TRIED_ROUNDS]]
+        best = sorted(found, key=lambda ratio: found[ratio][0])
+        whole = min(best, key=lambda ratio: (ratio.denominator > 1, found[ratio][0]))
+        best.remove(whole)
+        return [found[ratio][1] for ratio in (whole, *best[: TRIED_ROUNDS - 1])]
 
     @property
     def end(self) -> float:
