@@ -80,6 +80,10 @@ class ChunkChoices:
         self._has_rest = not slots or bool(not given and self.chunks.sum() > slots)
         self._variables()
         self._tables()
+        self._rows()
+
+    def _rows(self) -> None:
+        """Add the rows of a programme with these choices; there are none yet."""
 
     @property
     def most(self) -> float:

@@ -30,7 +30,6 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.numeric.arrays import Floats
-from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_choices import ChunkChoices
 from makespan.divisible.returns.chunk_prices import add_prices
 
@@ -38,16 +37,7 @@ from makespan.divisible.returns.chunk_prices import add_prices
 class ChunkProgramme(ChunkChoices):
     """The programme: its choices and the rows that all plans keep."""
 
-    def __init__(
-        self,
-        problem: DivisibleLoad,
-        *,
-        horizon: float,
-        slots: int = 0,
-        relaxed: bool = False,
-        by_end: bool = False,
-    ) -> None:
-        super().__init__(problem, horizon=horizon, slots=slots, relaxed=relaxed, by_end=by_end)
+    def _rows(self) -> None:
         self._amounts_fit()
         self._choices_fit()
         self._machines()
