@@ -38,7 +38,11 @@ DGX1 = "01 01 02 03 04 04 12 13 13 15 23 23 26 26 37 45 45 46 47 56 57 57 67 67"
 MACHINES = 8
 NODES = Path(__file__).parent.parent / "examples" / "networks" / "nodes.toml"
 SECONDS = {"sccl": 120.0, "forestcoll": 420.0}  # for a synthesis, and a packing
-NEEDS = {"sccl": ("msccl", "z3"), "forestcoll": ("pipeline_allgather", "topologies"), "nodes": ()}
+NEEDS = {
+    "sccl": ("msccl", "z3", "humanfriendly"),
+    "forestcoll": ("pipeline_allgather", "topologies"),
+    "nodes": (),
+}
 LIMIT = 20.0  # for a plan of ours
 LATENCIES = (0.0, 1.0)  # of a step, in transfers of a segment
 INSTANCES = (
@@ -121,9 +125,14 @@ def in_time(limit: float, work: Callable[..., None], *given: Any) -> Any:
     answer = spawn.Queue()
     child = spawn.Process(target=work, args=(*given, answer))
     child.start()
+    until = time.monotonic() + limit
     try:
-        return answer.get(timeout=limit)
-    except queue.Empty:
+        while time.monotonic() < until:
+            try:
+                return answer.get(timeout=1.0)
+            except queue.Empty:
+                if child.exitcode:
+                    raise RuntimeError(f"{work.__name__} failed: {given}") from None
         return None
     finally:
         child.kill()
