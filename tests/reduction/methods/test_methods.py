@@ -306,6 +306,19 @@ def test_large_instance_is_close_to_the_bound() -> None:
     assert result.gap < 0.08
 
 
+@pytest.mark.parametrize("times", [(10, 1, 0.5), (100, 1, 0.5)])
+def test_few_segments_of_many_machines_are_spread_first(times: tuple[float, float, float]) -> None:
+    """Also where there is no time for more, what is combined and what is copied is near a tree."""
+    latency, transfer, reduce = times
+    problem = Reduction(
+        machines=1024, segments=5, collective="all-reduce",
+        latency=latency, transfer=transfer, reduce=reduce,
+    )  # fmt: skip
+    result = makespan.solve(problem, method="reduce-scatter-all-gather", time_limit=1e-9)
+    assert result.gap is not None
+    assert result.gap <= 0.1
+
+
 def test_copies_of_no_whole_number_of_turns_are_planned_in_rounds() -> None:
     """At 2.1 turns a copy, 7,000 plans that start sends at any time end at 15.1 or later."""
     problem = Reduction(machines=16, segments=8, collective="broadcast", latency=1.1, transfer=1)

@@ -44,6 +44,8 @@ QUICK = ("single-segment", "star", "two-tree", "circulant")
 QUICK_DEALT = ("ring", "recursive-doubling", "bruck")
 Parts = tuple[Collective, Collective]
 FEW_RUNS = {"restarts": 40, "rebuilds": 40}
+ONE_RUN = {"restarts": 1, "rebuilds": 0}
+MANY = 5_000  # sends of a part, from which no closed form that leaves most machines idle is tried
 EXACT = ("branch-and-bound", "cp-sat")
 EXACT_UP_TO = 24  # sends
 SECONDS = 2.0  # for a part, by one method, where runs are not counted
@@ -174,9 +176,8 @@ def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list
     for part in parts:
         late = bool(best) and control.expired() and not _is_small(part)
         best.append(Solution(schedule=None) if late else _quickest(part, control))
-    stages: list[tuple[str, dict[str, int]]] = [
-        (name, {}) for name in (QUICK if on_root else QUICK_DEALT)
-    ]
+    closed = QUICK if on_root else () if any(map(_is_thin, parts)) else QUICK_DEALT
+    stages: list[tuple[str, dict[str, int]]] = [(name, {}) for name in closed]
     if exact and all(map(_is_small, parts)):
         stages += [("rarest-first", FEW_RUNS), *((name, {}) for name in EXACT)]
     stages += [("tree-packing", {}), ("rarest-first", {})]
@@ -203,7 +204,9 @@ def _seconds(control: Control, *, exact: bool) -> float | None:
 
 
 def _quickest(part: Reduction, control: Control) -> Solution:
-    """Return the plan of a part that is there soonest."""
+    """Return a plan of a part that is there soon."""
+    if _is_thin(part):
+        return find_method("reduction", "rarest-first").run(part, control, **ONE_RUN)
     name = "chain" if part.collective in ("reduce", "broadcast") else "direct"
     name = name if part.links is None else "shortest-paths"
     return find_method("reduction", name).run(part, control)
@@ -217,6 +220,16 @@ def _better(one: Solution, other: Solution) -> Solution:
 
 def _is_small(part: Reduction) -> bool:
     return (len(part.machines) - 1) * len(part.sizes) <= EXACT_UP_TO
+
+
+def _is_thin(part: Reduction) -> bool:
+    """Whether a large part has fewer segments than equal machines: closed forms leave most idle."""
+    return (
+        part.collective in ("reduce-scatter", "all-gather")
+        and part.times is not None
+        and part.items < len(part.machines)
+        and sends_in(part) >= MANY
+    )
 
 
 def _proved(solution: Solution) -> float:
