@@ -53,7 +53,7 @@ MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
 ANEW = 0.2  # of the plans in rounds
-MOST_HELD, TRIED_ROUNDS = 4, 3
+MOST_HELD, TRIED_ROUNDS = 4, 3  # rounds that a port is held for, and how many such plans
 COPIES_IN_ROUNDS = 100_000  # more are timed once only
 
 
