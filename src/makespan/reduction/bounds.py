@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from makespan.core.solution import Bound
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.distances import distances
 from makespan.reduction.bounding.late_entries import late_entries
+from makespan.reduction.bounding.open_count import least_between, open_count
 from makespan.reduction.bounding.packing import packing, spans
 from makespan.reduction.model.growth import (
     ROUNDING,
@@ -34,18 +34,17 @@ from makespan.reduction.model.growth import (
     capacity,
     copied_by,
     in_order,
-    last_arrival,
 )
-from makespan.reduction.model.validation import most_segments
 from makespan.reduction.problem import ROOT, Collective, Reduction
 from makespan.reduction.search.completions import least_seconds
 
-MAX_SPLITS = 48
 FEW_MACHINES = 200
 FEW_PATHS = 50_000
 """Machines, and machines times segments, up to which all ways between machines are looked at."""
 SOURCES = {
     "growth": "N(t) = N(t - period) + N(t - length); Canon and Antoniu 2013, one segment",
+    "growth over all segment counts": "growth of one segment, and what the root's port needs for "
+    "the others; Canon and Antoniu 2013",
     "capacity": "counting copies: each by the root leads to n - 1 at most, and no faster than one "
     "segment grows; Karp, Sahay, Santos and Schauser 1993, sending items more than once",
     "holders": "counting copies: by machines that hold something, who grow from those that do at "
@@ -70,10 +69,14 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
 
     Complexity: O(n log n) beyond reading the tables; O(n²) where they are tables.
     """
-    if problem.segments == "auto":
-        return _open_count(problem)
     if len(problem.machines) == 1:
         return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
+    values = open_count(problem) if problem.segments == "auto" else _counted(problem)
+    return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
+
+
+def _counted(problem: Reduction) -> dict[str, float]:
+    """Return the bounds for a given number of segments by name, seconds."""
     if problem.collective == "all-reduce":
         values = _both_ways(problem)
     elif problem.collective in ("reduce", "broadcast"):
@@ -93,7 +96,7 @@ def bounds(problem: Reduction) -> tuple[Bound, ...]:
     if problem.times is None and spans(problem):
         packed = packing(problem)
         values["packing"] = 0.0 if packed is None else packed.least
-    return tuple(Bound(value=values[name], name=name, source=SOURCES[name]) for name in values)
+    return values
 
 
 def best_bound(problem: Reduction) -> float:
@@ -136,7 +139,7 @@ def _both_ways(problem: Reduction) -> dict[str, float]:
     least, machines = np.array([problem.sizes.min()]), len(problem.machines)
     grown = [_from_any(problem, least, part) for part in ("reduce", "broadcast")]
     values = {"growth": sum(grown), "ports": 0.0, "path": 0.0}
-    latency, transfer = (_least_between(table) for table in (problem.latency, problem.transfer))
+    latency, transfer = (least_between(table) for table in (problem.latency, problem.transfer))
     once = float(problem.sizes.sum()) * transfer * (machines - 1)
     each, ways = float(problem.sizes.min()), 1 / machines
     if problem.segment_sizes is None:  # the busiest port sends whole segments
@@ -250,8 +253,8 @@ class _Least:
     @classmethod
     def of(cls, problem: Reduction, sizes: Floats, part: Collective) -> _Least:
         times = [
-            _least_between(problem.latency),
-            _least_between(problem.transfer),
+            least_between(problem.latency),
+            least_between(problem.transfer),
             0.0 if part == "broadcast" else float(np.min(problem.reduce)),  # type: ignore[arg-type]
             _least_at_root(problem.latency, part),
         ]
@@ -289,14 +292,6 @@ class _Least:
             int(max(rest, Fraction(0)) * parts),
             Fraction(1, parts),
         )
-
-
-def _least_between(table: Any) -> float:
-    """Return the least entry off the diagonal of a table, or of a column, or the number itself."""
-    if np.ndim(table) < 2:
-        return 0.0 if table is None else float(np.min(table))
-    apart = ~np.eye(len(table), dtype=bool)
-    return float(np.min(table, where=apart, initial=np.inf))
 
 
 def _least_at_root(table: Any, part: Collective) -> float:
@@ -350,97 +345,3 @@ def _tables(problem: Reduction, part: Collective) -> tuple[Floats, Floats, Float
     if part == "broadcast":
         return problem.latencies.T, problem.transfers.T, np.zeros(len(problem.machines))
     return problem.latencies, problem.transfers, problem.reduces
-
-
-def _open_count(problem: Reduction) -> tuple[Bound, ...]:
-    """Return bounds for all numbers of segments: the least growth, and all bytes over a port.
-
-    From a to b segments, the first term of the bound is least at a and the second at b. The range
-    with the least such sum is split until it is a single number, or often enough.
-    """
-    machines = len(problem.machines)
-    if machines == 1:
-        return (Bound(value=0.0, name="one machine", source="nothing is sent"),)
-    found = []
-    if problem.links is not None or problem.shared is not None or problem.ports is not None:
-        value = cuts(problem.undivided, divisible=True)
-        found.append(Bound(value=value, name="cuts", source=SOURCES["cuts"]))
-    if problem.ports is not None:  # others count what one port a machine can do
-        return tuple(found)
-
-    def least(low: int, high: int) -> tuple[float, int, int]:
-        passing, (there, back) = _passing(problem, low), _growing(problem, high)
-        first = max(passing, there) if problem.collective == "all-reduce" else passing + there
-        return first + back, low, high
-
-    ranges = [least(1, most_segments(machines))]
-    for _ in range(MAX_SPLITS):
-        value, low, high = heappop(ranges)
-        if low == high:
-            heappush(ranges, (value, low, high))
-            break
-        middle = math.isqrt(low * high)
-        heappush(ranges, least(low, middle))
-        heappush(ranges, least(middle + 1, high))
-    value = ranges[0][0] * (1 - ROUNDING)
-    name = "growth over all segment counts"
-    found.append(Bound(value=value, name=name, source=SOURCES["growth"]))
-    if isinstance(problem.transfer_per_byte, np.ndarray):
-        value = _all_bytes(problem) * (1 - ROUNDING)
-        found.append(Bound(value=value, name="ports", source=SOURCES["ports"]))
-    return tuple(found)
-
-
-def _all_bytes(problem: Reduction) -> float:
-    """Return the time of all bytes at the slowest port that they must pass, seconds.
-
-    All machines but the root send all bytes in a reduction, and the root receives them; in a
-    broadcast it is the other way round. In an all-reduce every machine does both.
-    """
-    table = np.asarray(problem.transfer_per_byte)
-    apart = ~np.eye(len(table), dtype=bool)
-    if problem.collective == "broadcast":
-        table = table.T
-    sent, taken = (table.min(axis=axis, where=apart, initial=np.inf) for axis in (1, 0))
-    if problem.collective != "all-reduce":
-        sent, taken = sent[1:], taken[:1]
-    return max(float(sent.max()), float(taken.max())) * float(problem.bytes or 0.0)
-
-
-def _shares(problem: Reduction, segments: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Return least latency, transfer and reduce time for a number of segments."""
-    share = Fraction(problem.bytes or 0) / segments
-    transfer, reduce = (
-        Fraction(_least_between(fixed)) + Fraction(_least_between(per_byte)) * share
-        for fixed, per_byte in (
-            (problem.message_overhead, problem.transfer_per_byte),
-            (problem.reduce_overhead, problem.reduce_per_byte),
-        )
-    )
-    return Fraction(_least_between(problem.latency)), transfer, reduce
-
-
-def _passing(problem: Reduction, segments: int) -> float:
-    """Return what the root's bottleneck needs for all segments but one, seconds.
-
-    In an all-reduce, what a port needs at least for all segments one way.
-    """
-    _, transfer, reduce = _shares(problem, segments)
-    if problem.collective == "all-reduce":
-        machines = len(problem.machines)
-        return float(segments * transfer * (machines - 1) / machines)
-    one_way = transfer if problem.collective == "broadcast" else max(transfer, reduce)
-    return float((segments - 1) * one_way)
-
-
-def _growing(problem: Reduction, segments: int) -> tuple[float, float]:
-    """Return how long one segment takes to one machine, and from one to all, seconds."""
-    latency, transfer, reduce = _shares(problem, segments)
-    found = {"reduce": 0.0, "broadcast": 0.0}
-    for part, combine in (("reduce", reduce), ("broadcast", Fraction(0))):
-        if problem.collective in (part, "all-reduce"):
-            length, period = latency + transfer + combine, max(transfer, combine)
-            parts = math.lcm(length.denominator, period.denominator)
-            last = last_arrival(len(problem.machines), int(length * parts), int(period * parts))
-            found[part] = float(Fraction(last, parts))
-    return found["reduce"], found["broadcast"]
