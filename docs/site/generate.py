@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -27,8 +28,13 @@ UPWARDS = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)\)")
 FIGURE = re.compile(r"\]\(benchmarks/(\w+)\.md\)")
 """Links to a table of measurements."""
 DOI = re.compile(r"\bdoi:(10\.\d+/[^\s<]+)")
-UNITS = re.compile(r"(?<=\d) (?=(?:[mµ]?s|[kMG]B|%|of \d+) \||of \d)|(?<=\d of) (?=\d)")
+UNITS = re.compile(
+    r"(?<=\d) (?=(?:[mµ]?s|[kMG]B|%)[ ,)]|of \d)|(?<=\d of) (?=\d)|"
+    r"(?<=[\d%×s]) (?=to \d)|(?<=[\d%×s] to) (?=\d)"
+)
 """Spaces of figures in a table, where no line is to break."""
+NAMES = re.compile(r"(?<=^\| )[^|`[]{15,}(?= \|)", re.MULTILINE)
+"""Long names of rows, which break into lines of some words, not of one."""
 TYPED = re.compile(r"<p>((?:[A-Z_]+=\S+ )?makespan [^<]*|[^<]*\S {2,}\S[^<]*)</p>")
 """Examples and columns of a command's help, which are lines of their own."""
 
@@ -267,11 +273,22 @@ def figures() -> Iterator[str]:
     yield "at, reckoned from the tables:\n\n| what | found |\n|---|---|\n"
     sys.path.append(str(ROOT))
     for one in import_module("benchmarks.headlines").headlines():
-        yield f"| [{one.what}](#{one.page}) | {one.found} |\n"
+        yield UNITS.sub("\N{NO-BREAK SPACE}", f"| [{one.what}](#{one.page}) | {one.found} |\n")
     yield '\n<div class="figures" markdown>\n\n'
     for path in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
         text = path.read_text("utf-8")
         title, _, rest = text.partition("\n")
         rest = UNITS.sub("\N{NO-BREAK SPACE}", re.sub("^#", "##", rest, flags=re.MULTILINE))
+        rest = NAMES.sub(lambda name: " ".join(_lines(name[0])), rest)
         yield f"#{title} {{#{path.stem}}}\n" + rest + "\n"
     yield "</div>\n"
+
+
+def _lines(name: str) -> list[str]:
+    r"""Return the lines of a name, in none of which it breaks.
+
+    >>> _lines("first call, 8 workers")
+    ['first\xa0call,\xa08', 'workers']
+    """
+    lines = textwrap.wrap(name, 18, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines]

@@ -39,8 +39,10 @@ class Result(Shown, Framed):
         The method that found the plan.
     options
         The options it was given.
-    seed, runtime
-        The seed of random choices (None if a generator was given), and the seconds taken.
+    seed
+        The seed of random choices; None if a generator was given.
+    runtime
+        The seconds taken.
     notes
         Sentences for the reader.
     objective

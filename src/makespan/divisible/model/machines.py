@@ -32,8 +32,10 @@ class Worker:
         :class:`Convex`: slower beyond the sizes of chunks that fit into a cache or a memory.
     memory
         The largest chunk, units of load.
-    release, deadline
-        The computations here happen in this window, seconds.
+    release
+        From when on it computes, seconds.
+    deadline
+        By when its computations end, seconds.
     price
         What using this worker costs: ``fixed`` once, ``per_unit`` for its load, ``per_second`` of
         the whole plan.

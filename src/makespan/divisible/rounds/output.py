@@ -57,8 +57,10 @@ def output_rounds(
 
     Parameters
     ----------
-    workers, rounds
-        N and M.
+    workers
+        N.
+    rounds
+        M.
     total
         Seconds in which one worker computes everything, without start-ups.
     sends, returns
@@ -134,8 +136,10 @@ def threshold(workers: int, rounds: int) -> Threshold:
 
     Parameters
     ----------
-    workers, rounds
-        N and M.
+    workers
+        N.
+    rounds
+        M.
 
     Both come down from 2N, where the solution is a schedule, to where it stops being one.
     Complexity: some hundred dense systems of MN + 1 equations.

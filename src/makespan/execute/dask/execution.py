@@ -76,9 +76,10 @@ class Execution(Shown, Framed, Writable):
         Until every worker had returned something, seconds.
     planning
         Spent on sizes of chunks, seconds.
-    client_map, tasks
-        About how long ``client.map`` would have taken by the costs that were learnt, seconds, and
-        of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
+    client_map
+        About how long ``client.map`` would have taken by the costs that were learnt, seconds.
+    tasks
+        Of how many tasks: the items, or, for a batched function, the best of 16, 64 and 256 chunks.
     pays_from
         From about how many items on that would take longer; None where it never does.
     platform

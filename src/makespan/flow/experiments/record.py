@@ -16,11 +16,18 @@ class Record(NamedTuple):
 
     Attributes
     ----------
-    instance, kind, size
-        The problem: its name, its kind, and how many tasks it has (workers, nodes or machines
-        where its kind has no tasks).
-    method, options, seed, time_limit
-        What it was solved by; options as JSON, empty for none; seconds.
+    instance
+        The name of the problem.
+    kind
+        Its kind.
+    size
+        How many tasks it has (workers, nodes or machines where its kind has no tasks).
+    method, seed
+        What it was solved by.
+    options
+        Those of the method, as JSON; empty for none.
+    time_limit
+        The one it was solved with, seconds.
     status
         That of the result: ``optimal``, ``feasible``, ``infeasible``, ``limit``. Without one:
         ``unreadable`` (the instance), ``refused`` (the method does not apply), ``too large``,
@@ -33,8 +40,10 @@ class Record(NamedTuple):
     peak_memory
         The most that the process held during the solve, bytes, the interpreter and its libraries
         included; in all until then where the system does not tell it apart.
-    version, machine
-        The version of makespan, and the name of the machine.
+    version
+        That of makespan.
+    machine
+        The name of the computer.
     note
         Why there is no result, or the first thing that the result says.
     """

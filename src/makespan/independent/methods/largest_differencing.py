@@ -39,9 +39,7 @@ def _many_pairs(problem: IndependentTasks) -> str | None:
     "for m = 2 (Fischetti and Martello 1987; Michiels, Korst, Aarts and van Leeuwen 2003)",
 )
 def largest_differencing(problem: IndependentTasks, control: Control) -> Solution:
-    """Join the two partial plans whose loads differ most, long machines with short ones, until one
-    is left.
-    """
+    """Join the two partial plans whose loads differ most, long machines with short, to the last."""
     machines, numbers = problem.useful_machines, count()
     tasks, seconds = longest_first(problem)
     some = int(np.count_nonzero(seconds))

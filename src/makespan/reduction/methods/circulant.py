@@ -41,8 +41,7 @@ from makespan.reduction.sends import claim_sends
     source="Träff 2024, receive schedules on circulant graphs; waves that take turns",
 )
 def circulant(problem: Reduction, control: Control) -> Solution:
-    """In round k, machine r gives to machine r + skip[k]; every machine gets a new segment in
-    every round once it has one.
+    """In round k, machine r gives to machine r + skip[k]: from its first on, each gets one a round.
 
     Where a copy is under way for longer than it holds a port, other rounds fit between: segments
     are dealt to so many waves, whose rounds take turns.

@@ -172,9 +172,10 @@ def rarest_first(
     restarts: int | None = None,
     rebuilds: int | None = None,
 ) -> Solution:
-    """Spread the rarest segment first, in reversed time; restart, then rebuild the end of the
-    best plan. Stops at the lower bound. Where copies take no whole number of turns of a port, every
-    other plan is one in rounds, timed as it is then: ports wait for each other less.
+    """Spread the rarest segment first, in reversed time; restart, then rebuild the best plan's end.
+
+    Stops at the lower bound. Where copies take no whole number of turns of a port, every other plan
+    is one in rounds, timed as it is then: ports wait for each other less.
     """
     spreader = Spreader(problem, control)
     if not spreader.count:

@@ -40,9 +40,10 @@ class Dag:
     edges
         ``(from, to, size)`` or ``(from, to)``: ``to`` starts after ``from`` has ended and its
         ``size`` units of data (0 if omitted) have arrived.
-    release, deadline
-        Seconds by name: no machine takes the task before its release, 0 if omitted, and it ends by
-        its deadline, infinity if omitted.
+    release
+        Seconds by name: no machine takes the task before; 0 if omitted.
+    deadline
+        Seconds by name: the task ends by then; infinity if omitted.
     cores
         By name: how many cores of one machine the task holds, all at once; 1 if omitted.
     notes
@@ -60,8 +61,10 @@ class Dag:
         Seconds, one entry per task.
     cores
         Cores, one entry per task.
-    own, durations
-        The tasks with durations of their own, and their durations, shape (len(own), machines).
+    own
+        The tasks with durations of their own.
+    durations
+        Their durations, shape (len(own), machines).
 
     Notes
     -----

@@ -59,8 +59,10 @@ def map(  # noqa: A001
 
     Parameters
     ----------
-    function, data, client, batched, keep_going, progress
-        As everywhere in :mod:`makespan.execute.dask`. The client may be given by name, too.
+    function, data, batched, keep_going, progress
+        As everywhere in :mod:`makespan.execute.dask`.
+    client
+        The same; it may be given by name, too.
     more
         More sequences, before the client: the function gets an item (``batched``: a list) of each.
         The shortest ends them all.
@@ -127,8 +129,10 @@ def imap(
 
     Parameters
     ----------
-    function, data, more, client, keep_going, progress, options
-        As for :func:`map`. An iterator is read only some seconds of work ahead of what is taken.
+    function, more, client, keep_going, progress, options
+        As for :func:`map`.
+    data
+        The same; an iterator is read only some seconds of work ahead of what is taken.
 
     Raises
     ------
