@@ -51,8 +51,7 @@ def sensitivity(
     InputError
         If there is no plan, a name is not a machine's, or the kind answers neither.
 
-    Source: the envelope theorem of P. Milgrom and I. Segal, Envelope theorems for arbitrary choice
-    sets, Econometrica 70 (2002), theorem 5.
+    Source: the envelope theorem of Milgrom and Segal 2002, theorem 5.
 
     >>> from makespan import DivisibleLoad, Star, Worker, solve
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])

@@ -75,7 +75,7 @@ def command(
     makespan solve star.toml --what-if
     makespan solve gpus.csv --tasks 100000 --interpolation linear
     makespan solve gpus.csv --tasks 512 --objective pareto
-    makespan solve star.toml --method fifo --time-limit 60 -O w1=1
+    makespan solve graph.toml --method list-scheduling --time-limit 60 -O w1=1
     """
     from makespan.cli.progress import working
     from makespan.core.control import Control

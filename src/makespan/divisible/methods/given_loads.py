@@ -51,8 +51,7 @@ def _front_end_or_one_each(problem: DivisibleLoad) -> str | None:
     ),
     proves="Lawler's rule: the last place goes to the worker that would end first in it",
     complexity="O(n log n), O(n^2) with release times",
-    source="E. L. Lawler, Optimal sequencing of a single machine, Management Science 19 (1973); "
-    "J. R. Jackson (1955) without release times",
+    source="Lawler 1973; Jackson 1955 without release times",
 )
 def given_loads(problem: DivisibleLoad, control: Control) -> Solution:
     """Time the given loads; where the order of service is open, the best order is found.

@@ -28,9 +28,8 @@ from makespan.divisible.problem import DivisibleLoad
     reach=(at_most(3_000),),
     proves="exchange of neighbours orders the workers; every subset is tried or beaten",
     complexity="exponential in the worst case, polynomial in the unbeaten subsets",
-    source="exchange argument on Benoit 2016, latencies; lists of unbeaten pairs "
-    "after G. Nemhauser and Z. Ullmann, Discrete dynamic programming and capital allocation, "
-    "Management Science 15 (1969)",
+    source="exchange argument on Benoit 2016, latencies; lists of unbeaten pairs after Nemhauser "
+    "and Ullmann 1969",
 )
 def bus_exchange(problem: DivisibleLoad, control: Control) -> Solution:
     """Serve by non-decreasing C w - c W, the best subset of the workers, with the best master.

@@ -72,8 +72,7 @@ def _is_free(problem: DivisibleLoad) -> bool:
     reach=(Need(f"more than {MANY_FREE} workers, or {MANY_LIMITED} and limits", _few),),
     complexity="O(n G) a step for G parts of the port's time, some hundreds of steps",
     source="Lagrange relaxation of the port, as of the machine in time-indexed scheduling "
-    "(M. van den Akker, C. Hurkens and M. Savelsbergh, Time-indexed formulations for machine "
-    "scheduling problems: column generation, INFORMS Journal on Computing 12, 2000)",
+    "(Van den Akker, Hurkens and Savelsbergh 2000)",
 )  # fmt: skip
 def port_prices(problem: DivisibleLoad, control: Control) -> Solution:
     """Prices of the port's time: a bound on any plan, and plans of the workers that pay for it.

@@ -29,9 +29,7 @@ def _too_many(problem: DivisibleLoad) -> str | None:
     proves="every ordered subset is tried or beaten, by its own kind or by a linear star's bound",
     complexity="exponential in the workers",
     source="Benoit 2016, latencies, corrected (all that take part end together in "
-    "some optimum); lists of unbeaten pairs after G. Nemhauser and Z. Ullmann, Discrete dynamic "
-    "programming and capital allocation, Management Science 15 (1969); W. Dinkelbach, On "
-    "nonlinear fractional programming, Management Science 13 (1967)",
+    "some optimum); lists of unbeaten pairs after Nemhauser and Ullmann 1969; Dinkelbach 1967",
 )
 def subset_dp(problem: DivisibleLoad, control: Control) -> Solution:
     """Exact search over the subsets of workers and their orders, with fixed costs.

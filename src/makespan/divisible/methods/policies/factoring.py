@@ -17,7 +17,7 @@ from makespan.divisible.timing import timed
     needs=POLICY,
     published=True,
     complexity="O(workers) a chunk",
-    source="S. Flynn Hummel, E. Schonberg and L. E. Flynn, Factoring, Comm. ACM 35(8), 1992",
+    source="Flynn Hummel, Schonberg and Flynn 1992",
 )
 def factoring(
     problem: DivisibleLoad, control: Control, *, unit: float | None = None, ahead: int = 1

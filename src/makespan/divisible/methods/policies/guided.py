@@ -17,8 +17,7 @@ from makespan.divisible.timing import timed
     needs=POLICY,
     published=True,
     complexity="O(workers) a chunk",
-    source="C. D. Polychronopoulos and D. J. Kuck, Guided self-scheduling, IEEE "
-    "Trans. Computers 36(12), 1987",
+    source="Polychronopoulos and Kuck 1987",
 )
 def guided(
     problem: DivisibleLoad, control: Control, *, unit: float | None = None, ahead: int = 1

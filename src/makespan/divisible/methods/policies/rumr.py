@@ -21,7 +21,7 @@ from makespan.divisible.timing import timed
     needs=(*UNIFORM, OPEN_ROUNDS),
     published=True,
     complexity="O(rounds tried^2), then O(workers) a chunk",
-    source="Y. Yang and H. Casanova, RUMR: robust scheduling for divisible workloads, HPDC 2003",
+    source="Yang and Casanova 2003 (RUMR)",
 )
 def rumr(
     problem: DivisibleLoad,

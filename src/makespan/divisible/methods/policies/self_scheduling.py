@@ -17,8 +17,7 @@ from makespan.divisible.timing import timed
     needs=POLICY,
     published=True,
     complexity="O(workers) a chunk",
-    source="P. Tang and P.-C. Yew, Processor self-scheduling for multiple nested "
-    "parallel loops, ICPP 1986",
+    source="Tang and Yew 1986",
 )
 def self_scheduling(
     problem: DivisibleLoad, control: Control, *, chunk: float | None = None, ahead: int = 1

@@ -17,8 +17,7 @@ from makespan.divisible.timing import timed
     needs=POLICY,
     published=True,
     complexity="O(workers) a chunk",
-    source="S. Flynn Hummel, J. Schmidt, R. N. Uma and J. Wein, Load-sharing in heterogeneous "
-    "systems via weighted factoring, SPAA 1996",
+    source="Flynn Hummel, Schmidt, Uma and Wein 1996",
 )
 def weighted_factoring(
     problem: DivisibleLoad, control: Control, *, unit: float | None = None, ahead: int = 1

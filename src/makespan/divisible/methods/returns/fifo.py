@@ -48,8 +48,7 @@ def another_order(discipline: str) -> Need:
     "and bound over orders",
     complexity="a linear programme where d = z c; exponential else; above 8 workers the proof is "
     "given up early",
-    source="O. Beaumont, L. Marchal, V. Rehn, Y. Robert, FIFO scheduling of divisible loads with "
-    "return messages under the one-port model, HCW 2006",
+    source="Beaumont, Marchal, Rehn and Robert 2006",
 )
 @tries_masters
 def fifo(problem: DivisibleLoad, control: Control) -> Solution:

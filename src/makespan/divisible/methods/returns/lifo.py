@@ -45,8 +45,7 @@ def _many(problem: DivisibleLoad) -> str | None:
     reach=(Need("a plain star, or at most 2,000 workers", _many),),
     proves="where lifo is asked for: a plain star with send costs c + d (theorem)",
     complexity="O(n log n) without fixed costs; exponential with them",
-    source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "
-    "heterogeneous master-worker platforms, HiPC 2005",
+    source="Beaumont, Marchal and Robert 2005",
 )
 @tries_masters
 def lifo(problem: DivisibleLoad, control: Control) -> Solution:

@@ -26,9 +26,8 @@ def _given(problem: DivisibleLoad) -> str | None:
     reach=(at_most(2_000),),
     proves="branch and bound over pairs of orders, with the programme of those placed so far",
     complexity="exponential in the workers; above 6 the proof is given up early",
-    source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "
-    "heterogeneous master-worker platforms, HiPC 2005 (the programme for given orders); "
-    "Benoit 2016, return messages: neither FIFO nor LIFO is optimal",
+    source="Beaumont, Marchal and Robert 2005 (the programme for given orders); Benoit 2016, "
+    "return messages: neither FIFO nor LIFO is optimal",
 )
 @tries_masters
 def return_orders(problem: DivisibleLoad, control: Control) -> Solution:

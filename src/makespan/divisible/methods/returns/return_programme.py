@@ -38,8 +38,7 @@ def _many(problem: DivisibleLoad) -> str | None:
     reach=(Need("given transfers, or at most 2,000 workers", _many),),
     proves="duality; branch and bound over who takes part, where that makes a difference",
     complexity="one linear programme; exponential where workers may be left out",
-    source="O. Beaumont, L. Marchal, Y. Robert, Scheduling divisible loads with return messages on "
-    "heterogeneous master-worker platforms, HiPC 2005",
+    source="Beaumont, Marchal and Robert 2005",
 )
 @tries_masters
 def return_programme(problem: DivisibleLoad, control: Control) -> Solution:

@@ -59,9 +59,8 @@ def _no_limit(problem: DivisibleLoad) -> str | None:
     ),
     reach=(at_most(10_000_000),),
     complexity="a sparse linear programme for each number of chunks tried",
-    source="bandwidth-centric rates (O. Beaumont, L. Carter, J. Ferrante, A. Legrand, Y. Robert, "
-    "Bandwidth-centric allocation of independent tasks, IPDPS 2002); amounts as in Benoit 2016, "
-    "multi-round scheduling for a given order",
+    source="bandwidth-centric rates (Beaumont et al. 2002); amounts as in Benoit 2016, multi-round "
+    "scheduling for a given order",
 )
 def best_rate(problem: DivisibleLoad, control: Control) -> Solution:
     """Chunks within memory, interleaved at each worker's best rate; amounts by linear programme.

@@ -39,8 +39,7 @@ UNIFORM = (
     needs=UNIFORM,
     published=True,
     complexity="O(rounds tried^2), and the chunks of the best",
-    source="Y. Yang and H. Casanova, UMR: a multi-round algorithm for scheduling divisible "
-    "workloads, IPDPS 2003, and its extension to heterogeneous platforms",
+    source="Yang and Casanova 2003 (UMR), and its extension to heterogeneous platforms",
 )
 def umr(problem: DivisibleLoad, control: Control) -> Solution:
     """Uniform multi-round (UMR): rounds of equal computing time, as many as the model says.

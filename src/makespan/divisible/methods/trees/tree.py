@@ -21,8 +21,7 @@ from makespan.divisible.trees.equivalent import equivalent_tree
     needs=(A_TREE, Need("no fixed costs", nonzero("send_fixed", "compute_fixed"))),
     proves="a subtree acts as one processor; children by non-decreasing link cost finish together",
     complexity="O(n log n)",
-    source="Y. C. Cheng, T. G. Robertazzi, Distributed computation for a tree network with "
-    "communication delays, IEEE Trans. Aerosp. Electron. Syst. 26 (1990); Benoit 2016, theorem",
+    source="Cheng and Robertazzi 1990; Benoit 2016, theorem",
 )
 def tree(problem: DivisibleLoad, control: Control) -> Solution:
     """Equivalent processors bottom up; children by non-decreasing link cost, all end together."""

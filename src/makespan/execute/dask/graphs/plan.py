@@ -65,8 +65,7 @@ def plan_graph(
         A plan of the problem as it is run: with assignment and sequences, and without the edges
         whose data are brought to their machine by another edge.
 
-    Source: G. Dueck and T. Scheuer, Threshold accepting, Journal of Computational Physics 90,
-    1990, for the search.
+    Source: Dueck and Scheuer 1990, for the search.
     """
     if problem.is_blocking:
         raise InputError("problem: communication is blocking; Dask's overlaps with computing")

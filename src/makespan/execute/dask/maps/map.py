@@ -90,10 +90,8 @@ def map(  # noqa: A001
     ItemsFailed, ExecutionError, InputError
         As for :func:`run`.
 
-    Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems via
-    weighted factoring, SPAA 1996, for the sizes; with speeds that are measured as it goes on, as in
-    I. Banicescu, V. Velusamy, Load balancing highly irregular computations with the adaptive
-    factoring, IPDPS 2002.
+    Source: Flynn Hummel, Schmidt, Uma and Wein 1996, for the sizes; with speeds that are measured
+    as it goes on, as in Banicescu and Velusamy 2002.
 
     >>> from makespan.execute import dask
     >>> dask.map(pow, [2, 3], [5, 2], client).results     # doctest: +SKIP
