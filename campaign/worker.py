@@ -71,13 +71,13 @@ def work(pipe: Connection, now: Any, folder: Path) -> None:
             if asked.part not in parts:
                 parts[asked.part] = part_named(asked.part)
                 parts[asked.part].prepare()
+            limit_memory(parts[asked.part].memory)
             pipe.send(_serve(parts[asked.part], asked, folder, now))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         shutil.rmtree(folder, ignore_errors=True)  # who asked may have been killed
 
 
 def _serve(part: Part, asked: Slice, folder: Path, now: Any) -> Report:
-    limit_memory(part.memory)
     counts: Counter[str] = Counter()
     failures: list[Failure] = []
     skipped, tries, begun = None, 0, time.monotonic()
