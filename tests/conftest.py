@@ -18,12 +18,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.kernels)
 
 
-FORMS = {"plain": False, "compiled": True}
-if not jit.compiles():  # plain loops are what they are with the compiler
-    del FORMS["plain"]
+if jit.compiles():  # which takes seconds
+    thorough = pytest.mark.thorough
+    FORMS = [pytest.param(False, id="plain"), pytest.param(True, id="compiled", marks=thorough)]
+else:  # the same in both forms
+    FORMS = [pytest.param(True, id="compiled")]
 
 
-@pytest.fixture(params=FORMS.values(), ids=FORMS.keys())
+@pytest.fixture(params=FORMS)
 def form(request, monkeypatch):
     """Whether all loops are compiled: a test that asks for it runs with both forms of each."""
     monkeypatch.setattr(jit, "forced", request.param)
