@@ -29,7 +29,8 @@ def test_the_optimum_is_the_same(seed: int) -> None:
         master = replace(problem.star.master, sends=rng.choice((1, 4)), uplink=None)
         problem = replace(problem, platform=problem.star.changed(master=master))
         if simpler(problem) is not problem:
-            assert best(simpler(problem)) == pytest.approx(best(problem), rel=1e-7, abs=1e-9)
+            found, wanted = best(simpler(problem)), best(problem)
+            assert found == wanted or found == pytest.approx(wanted, rel=1e-7, abs=1e-9)
             tried += 1
 
 

@@ -174,7 +174,7 @@ def rows_in(path: Path) -> int:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-@pytest.mark.parametrize("jobs", [[], ["--jobs", "2"]])
+@pytest.mark.parametrize("jobs", [["--jobs", "2"], pytest.param([], marks=pytest.mark.slow)])
 def test_killed_twice_and_continued(jobs: list[str], tmp_path: Path) -> None:
     """The table is that of an uninterrupted run, and no process is left."""
     toml, path = tmp_path / "e.toml", tmp_path / "t.jsonl"

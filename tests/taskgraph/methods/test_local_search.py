@@ -124,7 +124,7 @@ def test_cp_sat_says_what_it_lacks(more: dict[str, str], message: str) -> None:
         solve(TaskGraph(problem.dag, problem.network), method="cp-sat-transfers")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_local_search_is_never_worse_and_mostly_better() -> None:
     """It starts from HEFT and improves most graphs with much communication."""
     better = 0
@@ -210,7 +210,7 @@ class Looked(Control):
         return self.looks == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_auto_is_never_worse_than_a_quick_method() -> None:
     """On 100 random graphs ``auto`` is at least as good as each quick method."""
     for seed in range(100):

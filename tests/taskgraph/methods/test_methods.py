@@ -126,7 +126,7 @@ def test_names_do_not_matter(name: str) -> None:
     assert np.array_equal(plans[0].machine, plans[1].machine)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_hash_seeds_do_not_matter() -> None:
     """All methods that are not ended by a clock give the same plans to the bit under any hash
     seed."""

@@ -222,7 +222,7 @@ def test_refusals():
         solve(problem_of(inputs, ports=2), method="multi-installment-output")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_figures(tmp_path):
     """The example redraws the paper's figures from plans."""
     path = ROOT.parent / "examples" / "yang_casanova_2003.py"
