@@ -29,6 +29,8 @@ def _made(part: dict[str, Any], known: dict[str, Any], rng: random.Random, depth
     kind = part.get("type")
     if kind == "object":
         return _table(part, known, rng, depth)
+    if "prefixItems" in part:
+        return [_made(each, known, rng, depth + 1) for each in part["prefixItems"]]
     if kind == "array":
         count = 0 if depth > DEEP else rng.choice((0, 1, 2, 2, 3, 3, 4))
         return [_made(part["items"], known, rng, depth + 1) for _ in range(count)]

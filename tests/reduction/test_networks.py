@@ -293,6 +293,10 @@ def test_refusals() -> None:
             {"network": ring, "segments": "auto", "message_overhead": np.ones((4, 4))},
             "message_overhead: is one number beside a network",
         ),
+        (
+            {"network": ring, "segments": "auto", "message_overhead": [[0.1, 1.0], [5.0]]},
+            "message_overhead: is one number beside a network",
+        ),
         ({"network": "ring"}, "'ring' is not a makespan.Interconnect"),
         ({"network": bus, "order": "greedy"}, "a rule for links that are not shared"),
         ({"network": Interconnect(4, topology="mesh")}, "network.shape: is missing"),

@@ -93,7 +93,9 @@ class Validation:
             mistakes.add("network", f"connects other machines: {shown(tuple(network.names))}")
         network.collect_mistakes(mistakes)
         of_data = "transfer_per_byte" if fields["segments"] == "auto" else "transfer"
-        if of_data == "transfer_per_byte" and np.ndim(fields["message_overhead"]):
+        overhead = fields["message_overhead"]
+        table = isinstance(overhead, list | tuple) or np.ndim(overhead)
+        if of_data == "transfer_per_byte" and table:
             mistakes.add("message_overhead", "is one number beside a network, for all its links")
         mistakes.raise_if_any()
         fields["machines"], ways = names, network.ways
