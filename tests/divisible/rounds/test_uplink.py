@@ -30,3 +30,22 @@ def test_start_ups_go_on_beside_data(fields: dict[str, object]) -> None:
     apart = solve(problem(Master(uplink=0.7), send, **fields), time_limit=60)
     assert alone.makespan > 8.9 + 4.0 / 0.7
     assert apart.makespan <= 3.0 + 4.0 / 0.7 + 2.0
+
+
+@pytest.mark.parametrize("discipline", ["fifo", "lifo"])
+def test_returns_are_in_the_order_of_sends_in_lanes(discipline: str) -> None:
+    """What is sent last comes back first on its own link, but not before its turn."""
+    star = Star(
+        [
+            Worker(send=5.0, compute=2.0, return_=1.0),
+            Worker(send=3.0, compute=2.0),
+            Worker(send=2.0, compute=3.0, return_=0.5),
+        ],
+        master=Master(uplink=0.7),
+    )
+    given = DivisibleLoad(
+        deadline=3.0, platform=star, ports="many", use="all", discipline=discipline
+    )
+    found = solve(given, method="sequence-search", time_limit=60)
+    assert found.objective.value > 1.2
+    assert found.objective.bound is None  # links at other rates may do better

@@ -1,8 +1,8 @@
 """Sends that share an uplink: it is cut into lanes that are alike, and each send has one of them.
 
 A send holds its lane while its data flow; what it takes to start goes on beside other sends. Where
-the master can have only so many sends at a time, or workers don't compute while they receive, a
-send holds its lane from its start on.
+the master can have only so many sends at a time, workers don't compute while they receive, or
+results return in the order of the sends, a send holds its lane from its start on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from makespan.divisible.model.price import price_of
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing import retimed
-from makespan.divisible.timing.dispatch import sends_in_turn
+from makespan.divisible.timing.dispatch import returns_in_turn, sends_in_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,7 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
     most = min(len(star), master.sends or len(star))
     freed = replace(master, uplink=None)
     apart = master.sends is None and (problem.front_end or problem.served_once)
+    apart = apart and not returns_in_turn(problem)  # which a limit of sends tells all rooms
     for count in sorted({1, 2, most} - {0} if most > 1 else {1}):
         if count / uplink > GREATEST:
             return
@@ -60,14 +61,15 @@ def shapes(problem: DivisibleLoad) -> Iterator[Shape]:
 
 def placed(problem: DivisibleLoad, shape: Shape, found: Solution) -> Solution:
     """Return what was found for a shape as a solution of the problem itself."""
+    goal = found.objective
     if not shape.same and problem.load != 0:  # other rates may do better
-        found = replace(found, optimal=False, infeasible=None)
+        goal = None if goal is None else replace(goal, bound=None)
+        found = replace(found, optimal=False, infeasible=None, objective=goal)
     if not shape.lanes or found.schedule is None:
         return found
     schedule = _in_lanes(problem, shape, found.schedule)
-    goal = found.objective
     if problem.objective == "price" and goal is not None:
-        goal = replace(goal, value=price_of(problem.star, schedule), bound=None)
+        goal = replace(goal, value=price_of(problem.star, schedule))
     return replace(found, schedule=schedule, objective=goal)
 
 
