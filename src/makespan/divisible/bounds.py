@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.solution import Bound
 from makespan.divisible.model.sources import Sources
@@ -109,36 +110,33 @@ def _has_sums(problem: DivisibleLoad) -> bool:
 
 def _sums(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bound of the programme without slots, whose choices may be fractions."""
-    from makespan.backends.answer import Verdict
     from makespan.divisible.returns.chunk_programme import ChunkProgramme
 
     built = ChunkProgramme(problem, horizon=np.inf, relaxed=True)
     answer = built.programme.solve(Control())
-    if answer.verdict is not Verdict.OPTIMAL:
-        return ()
-    return (Bound(value=answer.bound * built.terms.second, name="sums of chunks", source=CHUNKS),)
+    return _of_programme("sums of chunks", CHUNKS, answer, built.terms.second)
 
 
 def _sums_of_sources(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bound of the programme of sums over the links of several sources."""
-    from makespan.backends.answer import Verdict
     from makespan.divisible.sources.sums import Sums
 
     built = Sums(problem)
     answer = built.solve(Control())
-    if answer.verdict is not Verdict.OPTIMAL:
-        return ()
-    return (Bound(value=answer.bound * built.scaled.second, name="sums of links", source=SOURCES),)
+    return _of_programme("sums of links", SOURCES, answer, built.scaled.second)
 
 
 def _relaxation(problem: DivisibleLoad) -> tuple[Bound, ...]:
     """Return the bound of the programme whose choices may be fractions."""
-    from makespan.backends.answer import Verdict
     from makespan.divisible.one_round.slots import build
 
     second, unit = seconds_scale(problem), units_scale(problem)
     built = build(problem, second=second, unit=unit, relaxed=True)
-    answer = built.programme.solve(Control())
+    return _of_programme("relaxation", RELAXATION, built.programme.solve(Control()), second)
+
+
+def _of_programme(name: str, source: str, answer: Answer, second: float) -> tuple[Bound, ...]:
+    """Return the optimum of a programme that measures in so many seconds, where there is one."""
     if answer.verdict is not Verdict.OPTIMAL:
         return ()
-    return (Bound(value=answer.bound * second, name="relaxation", source=RELAXATION),)
+    return (Bound(value=answer.bound * second, name=name, source=source),)

@@ -86,7 +86,10 @@ class ChunksProgramme:
         lower = scaled.end if is_open else 0.0
         cost = 0.0 if is_open else 1.0
         self._end = int(programme.variables(1, cost=cost, lower=lower, upper=self._latest)[0])
-        self._loads()
+        scaled.place_all(programme, source, self._amount, self._own)
+        if chooses:
+            table = beside(self._amount, self._used)
+            programme.rows(table, beside(1.0, -self._cap), high=0.0)
         self._computations()
         self._sources(computes)
         if chooses:
@@ -105,19 +108,6 @@ class ChunksProgramme:
         end = np.minimum(self._latest, scaled.deadline[worker])
         fixed = scaled.send_fixed[self.source, worker] + scaled.compute_fixed[worker]
         return np.asarray(end - scaled.begin[self.source] - fixed)
-
-    def _loads(self) -> None:
-        """All that is held is sent or computed, in chunks that are made."""
-        scaled, row = self.scaled, self.programme.row
-        if scaled.held is not None:
-            for index, load in enumerate(scaled.held.tolist()):
-                mine = self._amount[self.source == index]
-                row([*mine, self._own[index]], 1.0, low=load, high=load)
-        elif scaled.load is not None:
-            row([*self._amount, *self._own], 1.0, low=scaled.load, high=scaled.load)
-        if self.chooses:
-            table = beside(self._amount, self._used)
-            self.programme.rows(table, beside(1.0, -self._cap), high=0.0)
 
     def _computations(self) -> None:
         """Each chunk is computed after it has come, in its worker's time, and by the end."""

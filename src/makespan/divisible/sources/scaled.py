@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.machines import machines_bound
+
+if TYPE_CHECKING:
+    from makespan.backends.highs import Programme
 
 
 class Scaled:
@@ -52,6 +56,19 @@ class Scaled:
         if self.held is not None:
             return self.held
         return np.full(len(self.begin), np.inf if self.load is None else self.load)
+
+    def place_all(
+        self, programme: Programme, source: Integers, amount: Integers, own: Integers
+    ) -> None:
+        """Add rows: all that is held is sent or computed.
+
+        ``amount`` are the variables of what each ``source`` sends, ``own`` of what it computes.
+        """
+        if self.held is not None:
+            for index, load in enumerate(self.held.tolist()):
+                programme.row([*amount[source == index], own[index]], 1.0, low=load, high=load)
+        elif self.load is not None:
+            programme.row([*amount, *own], 1.0, low=self.load, high=self.load)
 
 
 def scale_of(problem: DivisibleLoad) -> float:

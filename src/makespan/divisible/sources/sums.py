@@ -90,7 +90,7 @@ class Sums:
                 upper=scaled.end if is_open else np.inf,
             )[0]
         )
-        self._loads()
+        scaled.place_all(programme, source, self._amount, self._own)
         self._choices(upper)
         self._links()
         for index in range(sources):
@@ -101,18 +101,6 @@ class Sums:
             self._at_worker(index, order[edges[index] : edges[index + 1]])
         for tangent in relaxed._tangents if relaxed is not None else ():
             programme.row(*tangent, high=0.0)
-
-    def _loads(self) -> None:
-        """All that is held is sent or computed."""
-        scaled, row = self.scaled, self.programme.row
-        if scaled.held is None:
-            if scaled.load is not None:
-                everything = np.concatenate([self._amount, self._own])
-                row(everything, 1.0, low=scaled.load, high=scaled.load)
-            return
-        for index, load in enumerate(scaled.held.tolist()):
-            mine = self._amount[self._source == index]
-            row([*mine, self._own[index]], 1.0, low=load, high=load)
 
     def _choices(self, upper: Floats) -> None:
         """Nothing is sent or computed by whom does not take part."""
