@@ -44,6 +44,15 @@ def test_plans_are_valid_and_no_worse_than_their_parts(seed: int) -> None:
     held(problem_of(seed))
 
 
+def equal_machines(times: Any, n: int, m: int) -> Reduction:
+    """Return an all-reduce of equal machines; times of a latency, a transfer and a reduction."""
+    latency, transfer, reduce = times
+    return Reduction(
+        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
+        reduce=reduce,
+    )  # fmt: skip
+
+
 def held(problem: Reduction) -> None:
     """Assert it of one problem."""
     parts = makespan.solve(problem, method="reduce-then-broadcast", restarts=1)
@@ -68,11 +77,7 @@ def test_both_forms_of_the_loop(seed: int) -> None:
 )
 def test_plans_are_near_their_bounds(times: Any, n: int, m: int, within: float) -> None:
     """A hundred runs reach what a reduction and a broadcast do not."""
-    latency, transfer, reduce = times
-    problem = Reduction(
-        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
-        reduce=reduce,
-    )  # fmt: skip
+    problem = equal_machines(times, n, m)
     found = makespan.solve(problem, method="earliest-due-date", restarts=100)
     parts = makespan.solve(problem, method="reduce-then-broadcast", restarts=3)
     assert found.makespan is not None
@@ -109,11 +114,7 @@ def test_a_mirrored_plan_is_the_plan_backwards() -> None:
 )  # fmt: skip
 def test_plans_that_stand_for_their_rotations(n: int, m: int, rotations: int, times: Any) -> None:
     """The referee accepts them, also where more segments were planned, and where half are added."""
-    latency, transfer, reduce = times
-    problem = Reduction(
-        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
-        reduce=reduce,
-    )  # fmt: skip
+    problem = equal_machines(times, n, m)
     control = Control()
     known = makespan.solve(problem, method="hierarchical").schedule
     assert known is not None

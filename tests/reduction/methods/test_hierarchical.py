@@ -10,6 +10,7 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import bounds
+from tests.reduction.methods.test_earliest_due_date import equal_machines
 from tests.thorough import few
 
 
@@ -66,12 +67,7 @@ def test_both_forms_of_the_loop(n: int, m: int) -> None:
 )
 def test_plans_are_near_their_bounds(times: Any, n: int, m: int, most: float) -> None:
     """Where machines can be dealt to groups, waves leave no port idle."""
-    latency, transfer, reduce = times
-    problem = Reduction(
-        machines=n, segments=m, collective="all-reduce", latency=latency, transfer=transfer,
-        reduce=reduce,
-    )  # fmt: skip
-    assert held(problem) <= most + 1e-9
+    assert held(equal_machines(times, n, m)) <= most + 1e-9
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])

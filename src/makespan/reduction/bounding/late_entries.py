@@ -123,12 +123,22 @@ class _Search:
         inside = self._members(group[:, None] & group)
         wanted = np.sort(lacking.sum(axis=0))
         copies = [int(wanted[:each].sum()) for each in last]
-        for resources in self._resources(over):
-            entries = _sources(self.enters[over], *resources)
-            times = _copied(entries, inside, int(group.sum()), copies)
+        for times in self._copies(over, self.enters[over], inside, int(group.sum()), copies):
             found += (starts[: len(times)] + times).tolist()
         found += self._by_parts(group, over, needed, last, starts)
         return begin + max(found)
+
+    def _copies(
+        self,
+        over: Bools,
+        length: Floats,
+        inside: Sequence[Source],
+        members: int,
+        copies: Sequence[int],
+    ) -> Iterator[Floats]:
+        """Yield when so many copies can be there, by each kind of what passes over a cut."""
+        for resources in self._resources(over):
+            yield _copied(_sources(length, *resources), inside, members, copies)
 
     def _members(self, inside: Bools) -> list[Source]:
         """Return what each member can do at most within a group: the best of each port."""
@@ -169,9 +179,7 @@ class _Search:
         )
         copies = [int(wanted[:each].sum()) for each in last]
         found: list[float] = []
-        for resources in self._resources(over):
-            entries = _sources(self.enters[over], *resources)
-            times = _copied(entries, best, len(parts), copies)
+        for times in self._copies(over, self.enters[over], best, len(parts), copies):
             found += (starts[: len(times)] + times + spread).tolist()
         return found
 
@@ -179,12 +187,9 @@ class _Search:
         """Return how long a segment takes at least in a part from when it gets there first."""
         fewest = int(self.lacks[part][:, needed].sum(axis=0).min())
         inside = self._members(part[:, None] & part)
-        found = 0.0
-        for resources in self._resources(into):
-            entries = _sources(np.zeros(int(into.sum())), *resources)
-            times = _copied(entries, inside, int(part.sum()), [fewest])
-            found = max([found, *times.tolist()])
-        return found
+        at_once = np.zeros(int(into.sum()))
+        every = self._copies(into, at_once, inside, int(part.sum()), [fewest])
+        return max((time for times in every for time in times.tolist()), default=0.0)
 
 
 def _rate(numbers: Integers, period: Floats) -> float:
