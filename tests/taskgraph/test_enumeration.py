@@ -61,7 +61,7 @@ def claims_hold(seed: int, names: tuple[str, ...] | None) -> bool:
 def test_what_proves_is_right() -> None:
     """Methods that prove, and every bound, on a hundred problems."""
     names = ("given-plan", "hu", "coffman-graham", "branch-and-bound", "cp-sat", "cp-sat-transfers")
-    assert sum(claims_hold(seed, names) for seed in range(100)) > 80
+    assert sum(claims_hold(seed, names) for seed in range(100)) > 83
 
 
 def test_no_method_is_better_than_all_plans() -> None:

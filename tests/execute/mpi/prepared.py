@@ -127,7 +127,8 @@ def own_operations() -> None:
 def sums(length: int) -> None:
     """Sums of floats have the documented order, in every call, and integers are those of NumPy."""
     for seed in range(3):
-        plan = random_plan(np.random.default_rng(seed), comm.size, "all-reduce")
+        rng = np.random.default_rng(seed)
+        plan = comm.bcast(random_plan(rng, comm.size, "all-reduce") if comm.rank == 0 else None)
         combined = mpi.prepare(plan, comm, op=MPI.SUM)
         whole = np.random.default_rng([seed, comm.rank]).integers(-(2**60), 2**60, length)
         result = np.empty_like(whole)
