@@ -15,6 +15,7 @@ from makespan.core.inputs.rules import Rule, whole
 from makespan.core.names import Numbered
 from makespan.core.network.interconnect import Interconnect
 from makespan.core.numeric.arrays import Floats, frozen
+from makespan.reduction.model import given_plans
 from makespan.reduction.model.links import links_of, unreachable
 from makespan.reduction.model.statement import Collective, statement_of
 
@@ -65,10 +66,13 @@ class Validation:
         self._costs("latency", 2)
         self._order_of_other_collectives()
         mistakes.raise_if_any()
+        shape = len(fields["machines"]), fields["segments"]
         if fields["destinations"] is not None:
-            fields["destinations"] = self._destinations(fields["destinations"])
+            fields["destinations"] = given_plans.destinations(
+                fields["destinations"], *shape, mistakes
+            )
         if fields["sequences"] is not None:
-            fields["sequences"] = self._sequences(fields["sequences"])
+            fields["sequences"] = given_plans.sequences(fields["sequences"], *shape, mistakes)
         if fields["destinations"] is not None and fields["sequences"] is not None:
             mistakes.add("sequences", "is given beside destinations; a plan is given once")
         mistakes.raise_if_any()
@@ -316,107 +320,10 @@ class Validation:
             if fields[name] is not None:
                 self.mistakes.add(name, "can be given for collective = 'reduce' only")
 
-    def _destinations(self, given: Any) -> tuple[tuple[int, ...], ...]:
-        machines, segments = len(self.fields["machines"]), self.fields["segments"]
-        try:
-            table = np.array(given)
-        except ValueError:
-            table = np.empty(0)
-        if table.shape != (machines, segments) or table.dtype.kind not in "iu":
-            self.mistakes.add(
-                "destinations",
-                f"is not {machines} rows of {segments} machines, counted from 1",
-            )
-            return ()
-        self._check_range("destinations", table, machines)
-        for segment in np.flatnonzero(table[0] != 1)[:20].tolist():
-            self.mistakes.add(
-                f"destinations[0][{segment}]", f"{table[0, segment]} is not 1; the root keeps all"
-            )
-        if not self.mistakes:
-            self._check_trees("destinations", table - 1)
-        return tuple(map(tuple, table.tolist()))
-
-    def _check_range(self, place: str, table: Any, machines: int) -> None:
-        wrong = (table < 1) | (table > machines)
-        for row, column in np.argwhere(wrong)[:20].tolist():
-            self.mistakes.add(
-                f"{place}[{row}][{column}]",
-                f"{table[row, column]} is not a machine; they are counted from 1 to {machines}",
-            )
-
-    def _check_trees(self, place: str, parents: Any) -> None:
-        """Every machine must reach the root: no self-sends, no cycles."""
-        machines, _segments = parents.shape
-        own = parents[1:] == np.arange(1, machines)[:, None]
-        for row, column in np.argwhere(own)[:20].tolist():
-            self.mistakes.add(f"{place}[{row + 1}][{column}]", f"machine {row + 2} sends to itself")
-        if own.any():
-            return
-        reached = parents
-        for _ in range(machines.bit_length()):
-            reached = np.take_along_axis(reached, reached, axis=0)
-        for segment in np.flatnonzero(reached.any(axis=0))[:20].tolist():
-            cycle = cycle_of(parents[:, segment].tolist())
-            path = " → ".join(str(machine + 1) for machine in (*cycle, cycle[0]))
-            self.mistakes.add(
-                f"{place}[{cycle[0]}][{segment}]",
-                f"machines {path} send segment {segment + 1} in a cycle",
-            )
-
-    def _sequences(self, given: Any) -> tuple[tuple[tuple[int, int], ...], ...]:
-        machines, segments = len(self.fields["machines"]), self.fields["segments"]
-        expected = f"{machines} lists of (segment, destination), counted from 1"
-        try:
-            rows = tuple(
-                tuple((operator.index(a), operator.index(b)) for a, b in row) for row in given
-            )
-        except (TypeError, ValueError):
-            self.mistakes.add("sequences", f"is not {expected}")
-            return ()
-        if len(rows) != machines:
-            self.mistakes.add("sequences", f"has {len(rows)} rows; {expected} are needed")
-            return rows
-        if rows[0]:
-            self.mistakes.add("sequences[0]", "is not empty; the root sends nothing")
-        table = np.ones((machines, segments), dtype=np.int64)
-        for machine, row in enumerate(rows[1:], start=1):
-            if sorted(segment for segment, _ in row) != list(range(1, segments + 1)):
-                self.mistakes.add(
-                    f"sequences[{machine}]", f"does not send each segment 1 to {segments} once"
-                )
-                continue
-            for segment, destination in row:
-                table[machine, segment - 1] = min(max(destination, 0), machines + 1)
-        if not self.mistakes:
-            self._check_range("sequences", table, machines)
-        if not self.mistakes:
-            self._check_trees("sequences", table - 1)
-        return rows
-
 
 def most_segments(machines: int) -> int:
     """Return the most segments that are planned for so many machines."""
     return max(1, min(MAX_SEGMENTS, MAX_SENDS // machines))
-
-
-def cycle_of(parents: Sequence[int]) -> tuple[int, ...]:
-    """Return a cycle of a map from machines to machines in which the root maps to itself.
-
-    >>> cycle_of([0, 2, 1])
-    (1, 2)
-    """
-    seen = {0}
-    for start in range(1, len(parents)):
-        path: list[int] = []
-        machine = start
-        while machine not in seen:
-            seen.add(machine)
-            path.append(machine)
-            machine = parents[machine]
-        if machine in path:
-            return tuple(path[path.index(machine) :])
-    return ()
 
 
 def _same(given: Any, table: Any) -> bool:
