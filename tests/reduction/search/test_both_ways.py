@@ -11,7 +11,6 @@ import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import bounds
 from makespan.reduction.methods.exact import cp_sat
-from makespan.reduction.search import both_ways
 from tests.oracles import reduction_brute as oracle
 from tests.thorough import few
 
@@ -23,7 +22,7 @@ def small(seed: int) -> Reduction:
         problem = oracle.random_problem(rng)
         if problem.collective == "all-reduce" and problem.segments != "auto":
             fits = oracle.covers(problem) and len(problem.machines) > 1
-            if fits and both_ways.MODELLED.unmet(problem) is None:
+            if fits and cp_sat.MODELLED.unmet(problem) is None:
                 return problem
 
 

@@ -9,42 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.registry import Need
 from makespan.core.schedule import Schedule
 from makespan.reduction.problem import Reduction
+from makespan.reduction.search.model import MAX_PAIRS, Model, Unbuilt
 from makespan.reduction.sends import Sends, costs_of, sends_of, shared_links, tables_of
 from makespan.reduction.timing import in_order
-
-MAX_PAIRS = 300_000
-ASKED_EVERY = 200  # arcs or pairs between looks at the clock
-
-
-def sends_of_a_segment(problem: Reduction) -> int:
-    """Return how many sends of a segment are possible."""
-    machines = len(problem.machines)
-    if problem.collective == "all-reduce":
-        return 2 * machines * (machines - 1)
-    return (machines - 1) ** 2
-
-
-def _unmodelled(problem: Reduction) -> str | None:
-    if problem.segments == "auto" or problem.statement.one_way:
-        return None
-    if problem.collective != "all-reduce":
-        return f"collective is {problem.collective!r}"
-    apart = ~np.eye(len(problem.machines), dtype=bool)
-    at_once = (problem.latencies + problem.transfers * problem.sizes.min())[apart] <= 0
-    return "a send takes no time" if at_once.any() else None
-
-
-MODELLED = Need(
-    "segments that are only copied, or only combined, or an all-reduce whose sends take time",
-    _unmodelled,
-)
-
-
-class Unbuilt(Exception):
-    """The model was not built to its end."""
 
 
 class _Part(NamedTuple):
@@ -55,7 +24,7 @@ class _Part(NamedTuple):
     combined: Any
 
 
-class BothWays:
+class BothWays(Model):
     """Every machine but one, the home, gives its part of a segment away; all but it get a copy.
 
     ``given[way, i, k, j]`` says that i sends its part of segment k to j (way 0), or gets its copy
@@ -71,17 +40,11 @@ class BothWays:
         least: float,
         in_order_of_arrival: bool,
     ) -> None:
-        from makespan.backends.cp_sat import library
-
-        self.problem, self.incumbent, self.control = problem, incumbent, control
-        self.built = 0
-        self.machines, segments = len(problem.machines), problem.items
+        super().__init__(problem, control, incumbent)
+        model = self.model
         self.tables = tables_of(problem).over(self.machines)
         self.transfer, self.latency, self.reduce, self.size, _ = self.tables
-        self.unit = float(problem.unit or 1)
-        self.most = round(incumbent.makespan / self.unit)
-        self.model = model = library().CpModel()
-        self.keys = [(i, k) for k in range(segments) for i in range(self.machines)]
+        self.keys = [(i, k) for k in range(self.segments) for i in range(self.machines)]
         times = {
             name: {key: model.new_int_var(0, self.most, f"{name}{key}") for key in self.keys}
             for name in ("sent", "gets", "combined", "ready", "held")
@@ -99,7 +62,7 @@ class BothWays:
             if i != j and self.transfer[pair] >= 0
         }
         end = model.new_int_var(round(least / self.unit), self.most, "end")
-        for k in range(segments):
+        for k in range(self.segments):
             model.add_exactly_one(self.home[i, k] for i in range(self.machines))
         for i, k in self.keys:
             for way in (0, 1):
@@ -143,12 +106,6 @@ class BothWays:
         entering = (start[:, None] + costs.ahead)[order]
         schedule = in_order(self.problem, sends.take(order), place[takes], entering)
         return self.incumbent if schedule is None else schedule
-
-    def _look(self) -> None:
-        """Give up where the time is up."""
-        self.built += 1
-        if self.built % ASKED_EVERY == 0 and self.control.expired():
-            raise Unbuilt
 
     def _ports(self) -> list[list[_Part]]:
         """Ports and units take one at a time; return the parts that may arrive at each machine."""
