@@ -107,12 +107,15 @@ class Spreader:
             style &= ~IN_TIME
         if self.links[2] and seed % 4:
             style |= NOT_TWICE | (PATIENT if seed % 4 > 1 else 0)
+        offered = np.arange(self.holds.shape[1])
         if self.forwards and seed % 2:
             style |= FARTHEST
+            offered = np.argsort(-(takers & ~self.holds).sum(axis=0), kind="stable")
         goal = self.end - type(self.end)((float(self.end) - self.least) * (seed % 8) / 8)
         given = (
-            self.holds, takers, *self.costs, *self.links, *self.ports, seed, style, script, copies,
-            times, self.end + (self.unit is not None and self.end < self.huge), goal, self.growing,
+            self.holds, takers, *self.costs, *self.links, *self.ports, offered, seed, style, script,
+            copies, times, self.end + (self.unit is not None and self.end < self.huge), goal,
+            self.growing,
         )  # fmt: skip
         if self.count >= WATCHED_FROM:
             end = stoppable(self.control, self.loop, *given)

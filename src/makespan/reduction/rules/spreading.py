@@ -23,7 +23,7 @@ FARTHEST = 32  # not what is rarest, but what has most machines to get to, on it
 @loop(pays_from=400)
 def spread(  # type: ignore[no-untyped-def]
     holds, lacks, latency, transfer, prepare, size, release, shared, ahead, links, exits, entries,
-    owner, first, seed, style, script, copies, times, allowed, goal, growing, stop,
+    owner, first, offered, seed, style, script, copies, times, allowed, goal, growing, stop,
 ):  # fmt: skip
     """Send all segments to all machines that lack them; return the time of the last arrival.
 
@@ -39,10 +39,11 @@ def spread(  # type: ignore[no-untyped-def]
     before them, None where none is shared; ``links`` is how many there are. ``exits`` and
     ``entries`` are the ports of each pair, None where every machine has one of each; ``owner`` is
     whose each sending port is, and ``first`` the first one of each machine. ``holds`` and
-    ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets it. ``script``
-    rows (sender, receiver, segment) are sent first, in order. ``copies`` gets all rows, ``times``
-    their starts and arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as
-    soon as ``stop`` says so.
+    ``lacks`` (machine, segment) say who has what from ``release`` on, and who gets it; ``offered``
+    is the order in which each sends what it has from the start. ``script`` rows (sender, receiver,
+    segment) are sent first, in order. ``copies`` gets all rows, ``times`` their starts and
+    arrivals. Stops early, with -1, when the end can't be below ``allowed``, or as soon as ``stop``
+    says so.
     """
     machines, segments = holds.shape
     spread_pairs = 1 if latency.shape[0] > 1 else 0
@@ -78,7 +79,7 @@ def spread(  # type: ignore[no-untyped-def]
     count = 0
     for machine in range(machines):
         released[first[machine] : first[machine + 1]] = count
-        for segment in range(segments):
+        for segment in offered:
             if holds[machine, segment]:
                 hold[machine, segment] = release[segment]
                 holders[segment] += 1
@@ -89,10 +90,6 @@ def spread(  # type: ignore[no-untyped-def]
                 place[segment, machine] = left[segment]
                 left[segment] += 1
         until[machine] = count
-    if style & 32:
-        for machine in range(machines):
-            mine = own[until[machine - 1] if machine > 0 else 0 : until[machine]]
-            mine[:] = mine[np.argsort(-left[mine], kind="mergesort")]
     queued = left == 0
     heap = [(latency[0, 0] * 0, 0)]
     heap.pop()
