@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.errors import MethodError
-from makespan.core.inputs.mistakes import shown
+from makespan.core.inputs.mistakes import refusal, shown
 from makespan.core.inputs.rules import Rule
 from makespan.core.numeric.arrays import Floats
 from makespan.core.simulation.noise import Noise
@@ -31,6 +31,7 @@ from makespan.divisible.rounds.uniform import uniform_rounds
 
 UNITS = 1000
 MAX_CHUNKS = 1_000_000
+EXPECTED = Rule("an expected error is 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -155,7 +156,12 @@ def _errors(problem: DivisibleLoad, noise: Noise) -> Floats:
 def self_scheduling(
     problem: DivisibleLoad, *, chunk: float | None = None, ahead: int = 1
 ) -> Policy:
-    """Chunks of one size (a 64th of the load by default) to whoever asks."""
+    """Self-scheduling: equal chunks to whoever asks first.
+
+    ``chunk`` is their size (default: a 64th of the load); with ``ahead = 2`` workers ask one chunk
+    ahead. The plan is the chunks of a run without errors; ``simulate(problem,
+    policy="self-scheduling", ...)`` decides anew in every run, as it does for all policies.
+    """
     assert problem.load is not None
     size = chunk if chunk is not None else problem.load / 64
     if problem.integral:
@@ -165,29 +171,37 @@ def self_scheduling(
 
 
 def guided(problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1) -> Policy:
-    """A share 1/n of what is left."""
+    """Guided self-scheduling: who asks gets a share 1/n of what is left.
+
+    Chunks are multiples of ``unit`` (default: 1 for whole units, else a thousandth of the load).
+    """
     return Policy(problem=problem, rule=GUIDED, unit=unit, ahead=ahead)
 
 
 def factoring(problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1) -> Policy:
-    """Half of what is left in a batch of n equal chunks."""
+    """Factoring: batches of n equal chunks, half of what is left each, in multiples of ``unit``."""
     return Policy(problem=problem, rule=FACTORING, unit=unit, ahead=ahead)
 
 
 def weighted_factoring(
     problem: DivisibleLoad, *, unit: float | None = None, ahead: int = 1
 ) -> Policy:
-    """Half of what is left in a batch, divided by the workers' speeds."""
+    """Weighted factoring: batches of half of what is left, shared by the speeds of the workers."""
     return Policy(problem=problem, rule=WEIGHTED, unit=unit, ahead=ahead)
 
 
 def rumr(
     problem: DivisibleLoad, *, error: float = 0.0, unit: float | None = None, ahead: int = 1
 ) -> Policy:
-    """Uniform rounds that grow for a share 1 - error of the load, then weighted factoring.
+    """Robust uniform multi-round (RUMR): growing rounds, then decreasing chunks by factoring.
 
-    Where the second phase would be too small to pay its start-ups, there is none.
+    ``error`` is the relative error that is expected of predictions: that share of the load is
+    kept for the second phase; where that would be too small to pay its start-ups, there is none.
+    ``simulate(problem, policy="rumr", ...)`` expects the error that it simulates.
     """
+    text = refusal(error, EXPECTED)
+    if text is not None:
+        raise MethodError(f"error: {text}")
     assert problem.load is not None
     star = problem.star
     share = min(1.0, max(0.0, error))

@@ -1,4 +1,4 @@
-"""Methods for divisible loads, one a file, named as in the literature."""
+"""Methods for divisible loads, named as in the literature: a file each, but for ``SHARED``."""
 
 AUTO = (
     "pareto",
@@ -36,3 +36,8 @@ AUTO = (
     "source-search",
 )
 """What ``auto`` tries in turn."""
+
+SHARED = {
+    "policies": ("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),
+}
+"""The files that hold several methods, which are alike."""

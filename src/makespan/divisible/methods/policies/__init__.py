@@ -1,1 +1,0 @@
-"""Policies that decide while they run."""
