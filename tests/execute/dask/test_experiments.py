@@ -38,7 +38,7 @@ TASKS = "kind = 'independent'\nmachines = 3\ndurations = [4, 4, 4, 4, 3, 2]\n"
 DYING = """
 import os
 from makespan.core.registry import register
-from makespan.independent.methods.lpt import lpt
+from makespan.independent.methods.list_scheduling import lpt
 
 @register("independent", name="ends-itself", complexity="", source="a test")
 def ends_itself(problem, control):

@@ -28,7 +28,7 @@ DYING = """
 import os, signal, time
 import numpy as np
 from makespan.core.registry import register
-from makespan.independent.methods.lpt import lpt
+from makespan.independent.methods.list_scheduling import lpt
 
 def added(name):
     return register("independent", name=name, complexity="", source="a test")

@@ -38,6 +38,11 @@ AUTO = (
 """What ``auto`` tries in turn."""
 
 SHARED = {
+    "closed-forms": ("bus", "star", "fixed-order"),
+    "ordered-subsets": ("subset-dp", "bus-exchange"),
+    "orders": ("return-orders", "return-programme"),
     "policies": ("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),
+    "round-robin": ("sends-first", "two-channels"),
+    "splits": ("equal-split", "proportional-split"),
 }
 """The files that hold several methods, which are alike."""

@@ -16,7 +16,7 @@ from makespan.core.inputs.rules import whole
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.methods.returns.return_programme import return_programme
+from makespan.divisible.methods.returns.orders import return_programme
 from makespan.divisible.methods.rounds.sequence_search import sequence_search
 from makespan.divisible.model.points import entry_of
 from makespan.divisible.model.price import price_of

@@ -23,5 +23,9 @@ AUTO = (
 )
 """What ``auto`` tries in turn."""
 
-SHARED = {"completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage")}
+SHARED = {
+    "capacities": ("bin-completion", "arc-flow"),
+    "completion-times": ("mct", "uniform-lpt", "min-min", "max-min", "sufferage"),
+    "list-scheduling": ("list-scheduling", "lpt"),
+}
 """Files of methods that are alike."""

@@ -10,7 +10,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
-from makespan.divisible.methods.returns.sends_first import ROUNDS_WITH_RETURNS
+from makespan.divisible.methods.returns.round_robin import ROUNDS_WITH_RETURNS
 from makespan.divisible.methods.rounds.multi_round import multi_round
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.needs import at_most, nonzero, says

@@ -1,4 +1,4 @@
-"""The optimum without preemption, by deciding one capacity after another."""
+"""The optimum without preemption: one capacity after another, decided by search or as a flow."""
 
 from __future__ import annotations
 
@@ -55,3 +55,23 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
         return Completion(capacity, budget, control).packed(tasks, machines)
 
     return least_capacity(problem, control, decide)
+
+
+@register(
+    "independent",
+    name="arc-flow",
+    needs=(IDENTICAL, NO_PREEMPTION, NO_RELEASES),
+    proves="every shorter capacity is refuted by a bound of HiGHS on the tasks that don't fit",
+    complexity="exponential; a capacity C has at most C arcs for each distinct duration",
+    source="Valério de Carvalho 1999, for capacities from the bound upward: Mrad and Souayah 2018",
+)
+def arc_flow(problem: IndependentTasks, control: Control) -> Solution:
+    """Pack the tasks within the least capacity, from the bound up, each decided by HiGHS as a flow.
+
+    Of many loads a flow is too large: then a few machines at a time are packed anew.
+    """
+    return least_capacity(
+        problem,
+        control,
+        lambda tasks, machines, capacity, _: flow_packed(tasks, machines, capacity, control),
+    )

@@ -1,0 +1,131 @@
+"""Many rounds with returns: round-robin sends, and all results in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
+from makespan.core.registry import Need, register
+from makespan.core.schedule import Activity, Schedule
+from makespan.core.solution import Solution
+from makespan.divisible.methods.rounds.multi_installment_output import MANY_WITH_RETURNS
+from makespan.divisible.model.plan import sends_then_returns
+from makespan.divisible.needs import ONE_PORT, SEVERAL_ROUNDS, SOME_LOAD, at_most, says
+from makespan.divisible.one_round.split import service_order
+from makespan.divisible.problem import DivisibleLoad
+from makespan.divisible.returns.transfer_programme import sized_transfers
+from makespan.divisible.rounds.sizing import Sized
+from makespan.divisible.timing import timed
+
+MAX_CHUNKS = 400
+WORSE_ROUNDS = 2
+
+
+def _partial_returns(problem: DivisibleLoad) -> str | None:
+    without = np.flatnonzero(~problem.star.returns)
+    return f"platform.workers[{without[0]}].return is 0" if len(without) else None
+
+
+ROUNDS_WITH_RETURNS = (
+    *MANY_WITH_RETURNS,
+    SOME_LOAD,
+    SEVERAL_ROUNDS,
+    Need("returns from every worker", _partial_returns),
+)
+
+
+@register(
+    "divisible",
+    name="sends-first",
+    needs=(*ROUNDS_WITH_RETURNS, ONE_PORT),
+    reach=(at_most(2_000),),
+    complexity="a sparse linear programme for each number of rounds and workers tried",
+    source="linear programme for the order of Yang and Casanova 2003, section 5, that loses "
+    "nothing on one port with room for all chunks: sends first, results last",
+)
+def sends_first(problem: DivisibleLoad, control: Control) -> Solution:
+    """Round-robin sends, then all results in the same order; amounts by linear programme.
+
+    On one port and with room for all chunks it loses nothing to send everything first: a result
+    that comes between two sends can change places with the next send. The workers tried are the
+    first few by send cost; the number of rounds is given or scanned.
+    """
+    return _best_rounds(problem, control)
+
+
+@register(
+    "divisible",
+    name="two-channels",
+    needs=(*ROUNDS_WITH_RETURNS, Need("two ports", says("ports", 2))),
+    reach=(at_most(2_000),),
+    complexity="a sparse linear programme for each number of rounds and workers tried",
+    source="Yang and Casanova 2003, section 5.4, an open question there: linear programme for "
+    "given orders",
+)
+def two_channels(problem: DivisibleLoad, control: Control) -> Solution:
+    """Round-robin sends on one channel, results in the same order on the other.
+
+    ``details["bottleneck"]`` says what limits the plan: ``input``, ``output`` or
+    ``computation``, whichever is busy for the largest part of it; ``details["busy"]`` has the
+    parts. On equal workers in many rounds the input is the limit where c > d and N c > w, the
+    output where d > c and N d > w, and the computation where neither channel fills up.
+    """
+    found = _best_rounds(problem, control)
+    if found.schedule is None:
+        return found
+    busy = _busy_parts(found.schedule)
+    bottleneck = max(busy, key=lambda name: busy[name])
+    note = f"the {bottleneck} is the bottleneck: busy {100 * busy[bottleneck]:.1f} % of the time"
+    return replace(found, notes=(note,), details={"bottleneck": bottleneck, "busy": busy})
+
+
+def _busy_parts(schedule: Schedule) -> dict[str, float]:
+    """Return the part of the makespan in which sends, results and the workers used are busy."""
+    lasting = schedule.end - schedule.start
+
+    def total(kind: Activity) -> float:
+        return float(lasting[schedule.kind == kind].sum()) / (schedule.makespan or 1.0)
+
+    used = len(np.unique(schedule.machine[schedule.kind == Activity.COMPUTE])) or 1
+    return {
+        "input": total(Activity.SEND),
+        "output": total(Activity.RETURN),
+        "computation": total(Activity.COMPUTE) / used,
+    }
+
+
+def _best_rounds(problem: DivisibleLoad, control: Control) -> Solution:
+    """Return the best plan over a few subsets of the workers and numbers of rounds."""
+    plans = (
+        sized
+        for workers in _subsets(service_order(problem))
+        for sized in _scanned(problem, workers, control)
+    )
+    best = min(plans, key=lambda sized: sized.makespan, default=None)
+    return Solution(schedule=None if best is None else timed(problem, best.plan.without_empty()))
+
+
+def _subsets(order: Integers) -> list[Integers]:
+    counts = {len(order), *(max(1, len(order) - drop) for drop in (1, 2, len(order) // 2))}
+    return [order[:count] for count in sorted(counts, reverse=True)]
+
+
+def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Iterator[Sized]:
+    """Yield the plans for more and more rounds, until more are worse a few times."""
+    most = MAX_CHUNKS // len(workers) if problem.rounds == "auto" else int(problem.rounds)
+    least, worse = np.inf, 0
+    for rounds in range(1, most + 1):
+        if worse >= WORSE_ROUNDS or control.expired():
+            return
+        sequence = np.tile(workers, rounds)
+        transfers = sends_then_returns(len(sequence), np.arange(len(sequence)))
+        sized = sized_transfers(problem, sequence, transfers, control)
+        if sized is None:
+            return
+        worse = 0 if sized.makespan < least * (1 - 1e-5) else worse + 1
+        least = min(least, sized.makespan)
+        yield sized
