@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from makespan import Affine, DivisibleLoad, Master, Star, Worker, solve
 from makespan.core.control import Control
 from makespan.core.numeric import jit
+from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.rounds import sizing
 from makespan.divisible.rounds.chain import ChainCosts, chain, coefficients, is_optimal
 from tests.oracles.divisible_generating import denominator, expanded, numerators, times
@@ -267,7 +268,7 @@ def test_long_sequences_compile(monkeypatch):
     assert compiled.makespan == pytest.approx(plain.makespan, rel=1e-12)
     assert compiled.optimal == plain.optimal
     assert compiled.plan.amount == pytest.approx(plain.plan.amount, rel=1e-9)
-    programme = sizing.programmed(problem, sequence, Control())[0]
+    programme = programmed(problem, sequence, Control())[0]
     assert programme.makespan <= plain.makespan * (1 + 1e-9)
 
 

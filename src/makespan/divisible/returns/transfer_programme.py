@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.backends.answer import Answer, Verdict
+from makespan.backends.answer import WITHIN, Answer, Verdict
 from makespan.backends.highs import Programme, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
@@ -26,7 +26,7 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Sequence
-from makespan.divisible.rounds.sizing import Sized, next_of_worker
+from makespan.divisible.rounds.sizing import Sized, chained, only_costs
 from makespan.divisible.timing import timed
 
 
@@ -77,6 +77,11 @@ class TransferProgramme:
             row = [self.own[0], self._end]
             programme.row(row, [terms.own.per_unit, -1.0], high=-terms.own.fixed)
 
+    @property
+    def _sends_at_once(self) -> bool:
+        """Whether it is never better to let a send wait behind another on its port."""
+        return self.terms.ports != 0 and not self.behind
+
     def _transfers(self) -> None:
         """Each transfer is followed by the next, the last by the end; returns have to wait."""
         terms, rows, start = self.terms, self.programme.rows, self._start
@@ -89,7 +94,9 @@ class TransferProgramme:
             followers = np.append(start[lane], self._end)[1:]
             table = beside(followers, start[lane], self.amount[chunk[lane]])
             low = fixed[lane] - np.append(head[lane], 0.0)[1:]
-            rows(table, beside(1.0, -1.0, -per_unit[lane]), low=low)
+            at_once = np.append(sends[lane][:-1] & sends[lane][1:] & self._sends_at_once, False)
+            high = np.where(at_once, low, np.inf)
+            rows(table, beside(1.0, -1.0, -per_unit[lane]), low=low, high=high)
         for line, kept in ((sends, terms.sends_in_turn), (~sends, terms.returns_in_turn)):
             if kept:
                 rows(beside(start[line][1:], start[line][:-1]), [1.0, -1.0], low=0.0)
@@ -166,7 +173,7 @@ class TransferProgramme:
         for some, fixed, per_unit in self._works(np.flatnonzero(before >= 0)):
             table = beside(computed[some], computed[before[some]], self.amount[some])
             rows(table, beside(1.0, -1.0, -per_unit), low=fixed)
-        rows(beside(self._end, computed[self._waits]), [1.0, -1.0], low=0.0)
+        rows(beside(self._end, computed[self._waits & (later < 0)]), [1.0, -1.0], low=0.0)
 
     def _receptions(self, begin: Integers, later: Integers) -> None:
         """Without a front end a chunk is computed between two receptions of its worker."""
@@ -195,26 +202,66 @@ class TransferProgramme:
         return plan if load is None else plan.fitted(load)
 
 
-def sized_transfers(
-    problem: DivisibleLoad, sequence: ArrayLike, transfers: ArrayLike, control: Control
-) -> Sized | None:
-    """Return the best amounts for chunks in a given order of transfers, or None without any.
+def programmed(
+    problem: DivisibleLoad, sequence: Integers, control: Control, transfers: ArrayLike | None = None
+) -> tuple[Sized | None, Verdict]:
+    """Return the best amounts for a sequence of chunks, and how their programme ended.
 
     Parameters
     ----------
     problem
-        A star with a load, ``ports`` 1 or 2, and a master that does not compute.
+        A star with a load and ``ports`` 1 or 2; its deadline is a limit.
     sequence
         The worker of each chunk.
     transfers
-        The order of transfers: ``k`` sends chunk k, ``-1 - k`` returns it.
+        The order of transfers: ``k`` sends chunk k, ``-1 - k`` returns it. None: all sends.
+
+    A master with a start-up is tried at work and idle, unless the plan ends so late that an idle
+    one would gain from its help.
     """
     terms = Terms.of(problem)
-    given = Sequence(worker=tuple(np.asarray(sequence)), transfers=tuple(np.asarray(transfers)))
-    built = TransferProgramme(terms, given, own=False)
-    answer = built.programme.solve(control)
-    if answer.verdict is not Verdict.OPTIMAL:
-        return None
-    plan = built.plan(answer, problem.load)
-    makespan = timed(problem, plan).makespan
-    return Sized(plan=plan, makespan=makespan, optimal=answer.proves(makespan / terms.second))
+    if problem.deadline is not None:
+        terms = replace(terms, end=problem.deadline / terms.second)
+    code = np.arange(len(sequence)) if transfers is None else np.asarray(transfers)
+    given = Sequence(worker=tuple(sequence.tolist()), transfers=tuple(code.tolist()))
+    best: Sized | None = None
+    verdict, proved = Verdict.INFEASIBLE, True
+    for own in terms.own_choices():
+        if best is not None and best.makespan > problem.star.master_cost.fixed * (1 + WITHIN):
+            break
+        built = TransferProgramme(terms, given, own=own)
+        answer = built.programme.solve(control)
+        if answer.verdict is not Verdict.OPTIMAL:
+            infeasible = answer.verdict is Verdict.INFEASIBLE
+            proved, verdict = proved and infeasible, verdict if infeasible else answer.verdict
+            continue
+        plan = built.plan(answer, problem.load)
+        plan = plan if transfers is not None else replace(plan, transfers=None)
+        makespan = timed(problem, plan).makespan
+        proved = proved and answer.proves(makespan / terms.second)
+        if best is None or makespan < best.makespan:
+            best = Sized(plan=plan, makespan=makespan, optimal=False)
+    if best is None:
+        return None, verdict
+    return replace(best, optimal=proved), Verdict.OPTIMAL
+
+
+def best_amounts(problem: DivisibleLoad, sequence: Integers, control: Control) -> Sized | None:
+    """Return the best amounts of a sequence: the chain where it is proved, else the programme."""
+    sized = chained(problem, sequence) if only_costs(problem) else None
+    if sized is not None and sized.optimal:
+        return sized
+    return programmed(problem, sequence, control)[0]
+
+
+def next_of_worker(sequence: Integers) -> Integers:
+    """Return for each chunk the next one of its worker, -1 where there is none.
+
+    >>> next_of_worker(np.array([0, 1, 0, 0])).tolist()
+    [2, -1, 3, -1]
+    """
+    by_worker = np.argsort(sequence, kind="stable")
+    same = sequence[by_worker[1:]] == sequence[by_worker[:-1]]
+    later = np.full(len(sequence), -1, dtype=np.int64)
+    later[by_worker[:-1][same]] = by_worker[1:][same]
+    return later

@@ -17,7 +17,7 @@ from makespan.divisible.model.plan import sends_then_returns
 from makespan.divisible.needs import ONE_PORT, SEVERAL_ROUNDS, SOME_LOAD, at_most, says
 from makespan.divisible.one_round.split import service_order
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.transfer_programme import sized_transfers
+from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.rounds.sizing import Sized
 from makespan.divisible.timing import timed
 
@@ -123,7 +123,7 @@ def _scanned(problem: DivisibleLoad, workers: Integers, control: Control) -> Ite
             return
         sequence = np.tile(workers, rounds)
         transfers = sends_then_returns(len(sequence), np.arange(len(sequence)))
-        sized = sized_transfers(problem, sequence, transfers, control)
+        sized, _ = programmed(problem, sequence, control, transfers)
         if sized is None:
             return
         worse = 0 if sized.makespan < least * (1 - 1e-5) else worse + 1

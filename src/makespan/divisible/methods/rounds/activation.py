@@ -13,7 +13,8 @@ from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES, SEQUENCE_OF_CHUNKS
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rounds.sizing import Sized, chained, only_costs, programmed
+from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.rounds.sizing import Sized, chained, only_costs
 from makespan.divisible.timing import timed
 
 MAX_PROGRAMMED = 30_000

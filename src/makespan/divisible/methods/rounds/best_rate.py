@@ -26,7 +26,8 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
-from makespan.divisible.rounds.sizing import Sized, programmed
+from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.rounds.sizing import Sized
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS = 3_000_000

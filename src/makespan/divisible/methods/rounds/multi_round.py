@@ -25,14 +25,9 @@ from makespan.divisible.needs import (
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.returns.transfer_programme import best_amounts
 from makespan.divisible.rounds.search import Task, search
-from makespan.divisible.rounds.sizing import (
-    Sized,
-    best_amounts,
-    chained,
-    costs_of,
-    with_idle_master,
-)
+from makespan.divisible.rounds.sizing import Sized, chained, costs_of, with_idle_master
 from makespan.divisible.timing import timed
 
 MAX_CHUNKS_TO_PROGRAMME = 1_500
