@@ -13,7 +13,7 @@ so that the programme has O(n^2) entries, and the plan ends no earlier, for ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike
 
 from makespan.backends.answer import Answer
 from makespan.backends.highs import Programme, beside, memory_of
-from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
@@ -58,26 +57,6 @@ class SlotProgramme:
         own = float(values[self.own_amount].sum()) * self.unit
         return Plan.of(self.worker[chosen], amounts, master=max(own, 0.0))
 
-    def with_choices(self, plan: Plan, control: Control) -> Plan | None:
-        """Return the plan that serves the same workers with amounts to the accuracy of an LP.
-
-        Their order is given to it, so that it has a slot for each worker, not one for each pair.
-        """
-        count = len(self.problem.star)
-        others = np.setdiff1d(np.arange(count), plan.worker)
-        names = self.problem.platform.names
-        order = tuple(names[worker] for worker in [*plan.worker.tolist(), *others.tolist()])
-        computes = int(self.problem.master_computes)
-        fixed = build(
-            replace(self.problem, order=order),
-            second=self.second,
-            unit=self.unit,
-            used=(np.arange(count) < len(plan.worker)).astype(np.float64),
-            own_used=np.full(computes, float(plan.master > 0)),
-        )
-        answer = fixed.programme.solve(control)
-        return fixed.plan(answer) if answer.found else None
-
 
 def build(
     problem: DivisibleLoad,
@@ -85,8 +64,6 @@ def build(
     second: float,
     unit: float,
     relaxed: bool = False,
-    used: Floats | None = None,
-    own_used: Floats | None = None,
 ) -> SlotProgramme:
     """Build the programme of a one-round, one-port problem without returns.
 
@@ -99,8 +76,6 @@ def build(
         Seconds and units of load that count as 1 in the programme.
     relaxed
         Whether the choices may be fractions.
-    used, own_used
-        Values to fix the choices at.
     """
     star = problem.star
     count = len(star)
@@ -112,11 +87,9 @@ def build(
         slot, worker = np.arange(count), problem.workers_in(problem.order)
     cap = _caps(problem)
     programme = Programme()
-    integer = not relaxed and used is None
 
-    def choices(count: int, fixed: Floats | None) -> Integers:
-        low, high = (0.0, 1.0) if fixed is None else (fixed, fixed)
-        return programme.variables(count, lower=low, upper=high, integer=integer)
+    def choices(count: int) -> Integers:
+        return programme.variables(count, upper=1.0, integer=not relaxed)
 
     def amounts(most: ArrayLike, count: int) -> Integers:
         cost = -1.0 if problem.load is None else 0.0
@@ -124,8 +97,8 @@ def build(
         return programme.variables(count, cost=cost, upper=np.divide(most, unit), integer=whole)
 
     computes = int(problem.master_computes)
-    x, a = choices(len(slot), used), amounts(cap[worker], len(slot))
-    y, b = choices(computes, own_used), amounts(_own_cap(problem), computes)
+    x, a = choices(len(slot)), amounts(cap[worker], len(slot))
+    y, b = choices(computes), amounts(_own_cap(problem), computes)
     sent = programme.variables(count)
     limit = np.inf if problem.deadline is None else problem.deadline / second
     end = programme.variables(1, cost=0.0 if problem.load is None else 1.0, upper=limit)

@@ -22,10 +22,6 @@ from makespan import (
     solve,
 )
 from makespan.backends.highs import Programme
-from makespan.core.control import Control
-from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.slots import build
-from makespan.divisible.timing import timed
 from tests.oracles.divisible_any import best
 from tests.oracles.divisible_lp import one_round
 
@@ -235,32 +231,6 @@ def test_what_was_claimed_falsely(name, value):
     assert result.status == "optimal"
     assert reached == pytest.approx(value, rel=1e-9)
     assert best(problem) == pytest.approx(value, rel=1e-7)
-
-
-def test_amounts_are_polished_for_the_order_alone():
-    """The second programme has a slot for each worker, not one for each pair; nothing is worse."""
-    count = 12
-    star = Star.from_arrays(
-        send_per_unit=np.linspace(0.1, 0.3, count), compute_per_unit=2.0, send_fixed=1.0
-    )
-    problem = DivisibleLoad(load=20.0, platform=star, budget=1e9)
-    built = build(problem, second=1.0, unit=1.0)
-    plan = Plan.of(np.array([7, 2]), np.array([12.0, 8.0]))
-    asked = []
-    original = Programme.solve
-
-    def solve_and_keep(programme, control, **options):
-        asked.append(programme)
-        return original(programme, control, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Programme, "solve", solve_and_keep)
-        polished = built.with_choices(plan, Control())
-    (programme,) = asked
-    assert programme._count < 4 * count < count**2
-    assert polished.worker.tolist() == [7, 2]
-    assert polished.total == pytest.approx(20.0)
-    assert timed(problem, polished).makespan <= timed(problem, plan).makespan
 
 
 @pytest.mark.parametrize("integral", [False, True])

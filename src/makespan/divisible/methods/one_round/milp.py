@@ -19,6 +19,9 @@ from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounde
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.scale import seconds_scale, units_scale
 from makespan.divisible.referee import violations
+from makespan.divisible.returns.decisions import Terms
+from makespan.divisible.returns.receptions import Sequence
+from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.timing import timed
 
 MAX_PAIRS = 20_000
@@ -76,7 +79,7 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
     if problem.integral:
         return Plan.of(plan.worker, np.rint(plan.amount), master=np.rint(plan.master))
     plans = [plan]
-    again = built.with_choices(plan, Control())
+    again = _sized(problem, plan)
     if again is not None:
         plans.append(again)
     if problem.load is not None and not problem.has_limits:
@@ -88,6 +91,14 @@ def _polished(built: SlotProgramme, answer: Answer) -> Plan:
             plans.append(Plan.of(plan.worker, amount, master=costs.own_load(end)))
         return min(plans[1:] or plans, key=lambda each: timed(problem, each).makespan)
     return plans[-1]
+
+
+def _sized(problem: DivisibleLoad, plan: Plan) -> Plan | None:
+    """Return the plan that serves the same workers with amounts to the accuracy of an LP."""
+    sequence = Sequence(worker=tuple(plan.worker.tolist()), transfers=tuple(range(len(plan))))
+    fixed = TransferProgramme(Terms.of(problem), sequence, own=plan.master > 0)
+    answer = fixed.programme.solve(Control())
+    return replace(fixed.plan(answer, problem.load), transfers=None) if answer.found else None
 
 
 def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:

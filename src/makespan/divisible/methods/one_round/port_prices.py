@@ -13,7 +13,6 @@ from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.platform import NUMBERS, Star
 from makespan.divisible.needs import (
     A_MASTER,
     FINITE_RATES,
@@ -27,12 +26,12 @@ from makespan.divisible.one_round.ending_together import Costs, without_late
 from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.one_round.lagrange import Prices, Relaxation
 from makespan.divisible.one_round.linear import with_deadline
-from makespan.divisible.one_round.slots import build
 from makespan.divisible.one_round.split import service_order
 from makespan.divisible.one_round.subgradient import descent
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.referee import violations
+from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.timing import timed
 
 A_WORKER = 400.0  # bytes: the columns of the relaxation and of the plans that are tried
@@ -287,28 +286,13 @@ class _Search:
 
     def _size(self, sequence: Integers) -> None:
         """Give these workers, in this order, what the linear programme of their chunks says."""
-        problem, star = self.problem, self.problem.star
+        problem = self.problem
         if problem.integral or problem.use == "all" or not 0 < len(sequence) <= MANY:
             return
-        names = tuple(star.names[worker] for worker in sequence.tolist())
-        columns = {name: getattr(star, name)[sequence] for name in NUMBERS}
-        some = replace(
-            problem,
-            platform=Star.from_arrays(names=names, master=star.master, **columns),
-            order=names,
-        )
-        built = build(
-            some,
-            second=self.end if np.isfinite(self.end) else self.low,
-            unit=self.load,
-            used=np.ones(len(sequence)),
-            own_used=np.ones(int(problem.master_computes)),
-        )
-        answer = built.programme.solve(self.control)
-        if not answer.found:
+        sized, _ = programmed(problem, sequence, self.control)
+        if sized is None or sized.makespan >= self.end:
             return
-        plan = built.plan(answer)
-        plan = replace(plan, worker=sequence[plan.worker]).without_empty().fitted(self.load)
+        plan = sized.plan.without_empty()
         schedule = timed(problem, plan)
         if schedule.makespan < self.end and next(iter(violations(problem, schedule)), None) is None:
             self.end, self.plan = schedule.makespan, plan
