@@ -9,10 +9,11 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.jit import loop
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.core.steps import Step
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.platform import NUMBERS, Star
+from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.one_round.split import with_returns
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import timed
@@ -231,8 +232,7 @@ def most_load(filling: Filling, end: float) -> Solution:
     schedule = timed(problem, plan)
     if schedule.makespan > end * (1 + 1e-12):
         return Solution(schedule=None)
-    objective = Objective(name="load", value=plan.total, bound=None, maximise=True)
-    return Solution(schedule=schedule, objective=objective)
+    return of_open_load(schedule, plan.total)
 
 
 def plan_of(problem: DivisibleLoad, order: Integers, amount: Floats, own: float) -> Plan:

@@ -86,12 +86,27 @@ def as_optimal(problem: DivisibleLoad, plan: Plan) -> Solution:
     """Return the solution of a plan that is known to be optimal."""
     schedule = timed(problem, plan)
     if problem.load is None:
-        return Solution(
-            schedule=schedule,
-            optimal=True,
-            objective=Objective(name="load", value=plan.total, bound=plan.total, maximise=True),
-        )
+        return of_open_load(schedule, plan.total, proved=True)
     return with_deadline(problem, Solution(schedule=schedule, optimal=True))
+
+
+def of_open_load(
+    schedule: Schedule,
+    load: float,
+    most: float = np.inf,
+    *,
+    proved: bool = False,
+    stopped: bool = False,
+) -> Solution:
+    """Return the solution of a plan that does as much as it can; no plan does more than ``most``.
+
+    Where it is ``proved``, none does more than this one.
+    """
+    bound = load if proved else max(load, most)
+    goal = Objective(
+        name="load", value=load, bound=bound if np.isfinite(bound) else None, maximise=True
+    )
+    return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
 
 
 def with_deadline(problem: DivisibleLoad, solution: Solution) -> Solution:

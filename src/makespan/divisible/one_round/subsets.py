@@ -10,13 +10,13 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
 from makespan.divisible.one_round.everyone import with_everyone
 from makespan.divisible.one_round.layers import Layers
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.linear import of_open_load, with_deadline
 from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time, most_load
 from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.problem import DivisibleLoad
@@ -220,15 +220,6 @@ def _most_solution(planned: _Planned) -> Solution:
     if not np.isfinite(best.value):
         note = "a machine without a cost per unit does any load by the deadline: no maximum"
         return Solution(schedule=None, notes=(note,))
-    value = planned.plan.total
-    return Solution(
-        schedule=timed(planned.problem, planned.plan),
-        optimal=best.proved,
-        objective=Objective(
-            name="load",
-            value=value,
-            bound=value if best.proved else best.bound,
-            maximise=True,
-        ),
-        details={"states": best.states},
-    )
+    schedule, load = timed(planned.problem, planned.plan), planned.plan.total
+    solution = of_open_load(schedule, load, best.bound, proved=best.proved)
+    return replace(solution, details={"states": best.states})

@@ -11,9 +11,9 @@ from makespan.backends.answer import WITHIN, Verdict
 from makespan.backends.repeated import Unsolved
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
-from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
+from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Orders, Terms, orders_of, plan_of
 from makespan.divisible.returns.order_bound import OrderBound
@@ -177,11 +177,7 @@ def _most(problem: DivisibleLoad, plan: Plan, bound: float, *, proved: bool) -> 
     """Return the plan as the one with the most load; ``bound`` is what the search says of it."""
     plan, schedule = by_the_deadline(problem, plan)
     optimal = proved and plan.total >= bound * (1 - WITHIN)
-    known = plan.total if optimal else max(bound, plan.total)
-    objective = Objective(
-        name="load", value=plan.total, bound=known if np.isfinite(known) else None, maximise=True
-    )
-    return Solution(schedule=schedule, optimal=optimal, objective=objective)
+    return of_open_load(schedule, plan.total, bound, proved=optimal)
 
 
 def _fitting(problem: DivisibleLoad, terms: Terms, best: BestOrders) -> tuple[Floats, float]:

@@ -12,11 +12,11 @@ from makespan.core.control import Control
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.price import price_of
-from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
+from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.decisions import Terms
-from makespan.divisible.returns.receptions import Receptions, Sequence, at_once
+from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
 from makespan.divisible.timing import timed
 
@@ -60,7 +60,18 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     if search.unbounded:
         return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     if search.best is not None:
-        return _solution(problem, search, *search.best)
+        answer, built = search.best
+        found = outcome(
+            problem,
+            built.plan(answer, problem.load),
+            built.behind,
+            answer,
+            search.terms,
+            complete=not search.stopped,
+            stopped=search.stopped,
+            bound=search.bound,
+        )
+        return kept(problem, found)
     if search.stopped:
         return _equal_chunks(problem, sequence)
     return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
@@ -132,39 +143,42 @@ def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
     return kept(problem, Solution(schedule=schedule, notes=(note,), stopped=True))
 
 
-def _solution(
-    problem: DivisibleLoad, search: _Search, answer: Answer, built: TransferProgramme
+def outcome(
+    problem: DivisibleLoad,
+    plan: Plan,
+    behind: Behind,
+    answer: Answer,
+    terms: Terms,
+    *,
+    complete: bool,
+    stopped: bool,
+    bound: float = -np.inf,
 ) -> Solution:
-    terms = search.terms
-    plan = built.plan(answer, problem.load)
+    """Return the solution of a plan that a programme was solved for, by its ``answer``.
+
+    Parameters
+    ----------
+    complete
+        Whether no other programme has a better optimum: then the answer may prove the plan.
+    bound
+        Else no programme has less, in the numbers of ``terms``.
+    """
+    if problem.load is None:
+        plan, schedule = by_the_deadline(problem, plan, behind or None)
+        proved = complete and answer.proves(-plan.total / terms.unit)
+        most = -bound * terms.unit
+        return of_open_load(schedule, plan.total, most, proved=proved, stopped=stopped)
+    schedule = timed(problem, plan, behind=behind or None)
     if terms.by_price:
-        schedule = timed(problem, plan, behind=built.behind or None)
         price = price_of(problem.star, schedule)
-        optimal = not search.stopped and answer.proves(price / terms.paid)
-        least = price if optimal else min(price, search.bound * terms.paid)
+        proved = complete and answer.proves(price / terms.paid)
+        least = price if proved else min(price, bound * terms.paid)
         goal = Objective(name="price", value=price, bound=least if np.isfinite(least) else None)
-        stopped = search.stopped
-        solution = Solution(schedule=schedule, optimal=optimal, objective=goal, stopped=stopped)
-        return kept(problem, solution)
-    if problem.load is not None:
-        schedule = timed(problem, plan, behind=built.behind or None)
-        optimal = not search.stopped and answer.proves(schedule.makespan / terms.second)
-        bound = search.bound * terms.second if np.isfinite(search.bound) else None
-        bound = bound if search.stopped else None
-        solution = Solution(
-            schedule=schedule, optimal=optimal, lower_bound=bound, stopped=search.stopped
-        )
-        return kept(problem, with_deadline(problem, solution))
-    plan, schedule = by_the_deadline(problem, plan, built.behind or None)
-    optimal = not search.stopped and answer.proves(-plan.total / terms.unit)
-    bound = plan.total if optimal else max(plan.total, -search.bound * terms.unit)
-    objective = Objective(
-        name="load", value=plan.total, bound=bound if np.isfinite(bound) else None, maximise=True
-    )
-    return kept(
-        problem,
-        Solution(schedule=schedule, optimal=optimal, objective=objective, stopped=search.stopped),
-    )
+        return Solution(schedule=schedule, objective=goal, optimal=proved, stopped=stopped)
+    proved = complete and answer.proves(schedule.makespan / terms.second)
+    known = None if complete or np.isinf(bound) else bound * terms.second
+    solution = Solution(schedule=schedule, optimal=proved, lower_bound=known, stopped=stopped)
+    return with_deadline(problem, solution)
 
 
 def kept(problem: DivisibleLoad, solution: Solution) -> Solution:

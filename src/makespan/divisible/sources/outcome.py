@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from makespan.backends.answer import Answer
 from makespan.core.schedule import Schedule
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.model.plan import computed
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.linear import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations
 from makespan.divisible.sources.scaled import Scaled
@@ -32,12 +32,8 @@ def solution_of(
     if problem.load is None:
         value = float(computed(plan).sum())
         proved = answer is not None and answer.proves(-value / scaled.unit)
-        most = value if proved else math.inf
-        if answer is not None and not proved:
-            most = max(value, -answer.bound * scaled.unit)
-        bound = most if math.isfinite(most) else None
-        objective = Objective(name="load", value=value, bound=bound, maximise=True)
-        return Solution(schedule=plan, objective=objective, optimal=proved)
+        most = math.inf if answer is None else -answer.bound * scaled.unit
+        return of_open_load(plan, value, most, proved=proved)
     if answer is None:
         return with_deadline(problem, Solution(schedule=plan))
     proved = answer.proves(plan.makespan / scaled.second)

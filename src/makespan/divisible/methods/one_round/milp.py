@@ -10,10 +10,11 @@ import numpy as np
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.needs import NO_RETURNS, OPEN_ONE_ROUND
 from makespan.divisible.one_round.ending_together import Costs, equal_finish
+from makespan.divisible.one_round.linear import as_optimal, of_open_load
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.one_round.slots import SlotProgramme, build, is_unbounded
 from makespan.divisible.problem import DivisibleLoad
@@ -66,10 +67,7 @@ def milp(problem: DivisibleLoad, control: Control) -> Solution:
 def _empty(problem: DivisibleLoad) -> Solution:
     if problem.load:
         return Solution(schedule=None, infeasible="there is no machine to compute the load")
-    nothing = Objective(name="load", value=0.0, bound=0.0, maximise=True)
-    schedule = timed(problem, Plan.of([], []))
-    objective = nothing if problem.load is None else None
-    return Solution(schedule=schedule, optimal=True, objective=objective)
+    return as_optimal(problem, Plan.of([], []))
 
 
 def _polished(built: SlotProgramme, answer: Answer) -> Plan:
@@ -118,10 +116,7 @@ def _solution(built: SlotProgramme, answer: Answer, plan: Plan) -> Solution:
         optimal = (
             most <= plan.total if problem.integral else answer.proves(-plan.total / built.unit)
         )
-        most = plan.total if optimal else max(plan.total, most)
-        bound = most if isfinite(most) else None
-        objective = Objective(name="load", value=plan.total, bound=bound, maximise=True)
-        return Solution(schedule=schedule, optimal=optimal, objective=objective)
+        return of_open_load(schedule, plan.total, most, proved=optimal)
     bound = min(answer.bound * built.second, schedule.makespan)
     optimal = answer.proves(schedule.makespan / built.second)
     return Solution(schedule=schedule, optimal=optimal, lower_bound=bound)

@@ -10,9 +10,10 @@ from math import floor, inf, isfinite
 from makespan.backends.answer import Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.methods.rounds.sequence_search import Search
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
+from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import SLACK
@@ -161,11 +162,7 @@ class _Proof:
             return replace(best, objective=goal, stopped=stopped)
         if self.problem.load is not None:
             return replace(best, lower_bound=min(bound, self.reach), stopped=stopped)
-        if best.objective is None:
+        if best.objective is None or best.schedule is None:
             return replace(best, stopped=stopped)
-        value = best.objective.value
-        most = value if best.optimal else max(value, bound)
-        known = Objective(
-            name="load", value=value, bound=most if isfinite(most) else None, maximise=True
-        )
-        return replace(best, objective=known, stopped=stopped)
+        load = best.objective.value
+        return of_open_load(best.schedule, load, bound, proved=best.optimal, stopped=stopped)

@@ -17,16 +17,14 @@ from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan, sends_then_returns
 from makespan.divisible.model.price import price_of
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
-from makespan.divisible.one_round.linear import by_the_deadline, with_deadline
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.receptions import Behind, Receptions, Sequence, at_once
 from makespan.divisible.returns.transfer_programme import TransferProgramme
-from makespan.divisible.returns.transfers import kept
+from makespan.divisible.returns.transfers import kept, outcome
 from makespan.divisible.rounds.sequences import FEW, Allowed, Send, dealt_out, respread, swapped
 from makespan.divisible.rounds.uplink import placed, shapes
-from makespan.divisible.timing import timed
 from makespan.divisible.timing.dispatch import shares_links
 
 SERVED = (
@@ -352,7 +350,7 @@ class Search:
         return every if len(every) <= MAX_WAYS else [at_once(sequence)]
 
     def _solution(self, found: _Found, stopped: bool, proved: bool) -> Solution:
-        problem, terms = self.problem, self.terms
+        problem = self.problem
         if problem.integral and len(found.case.send) > MAX_WHOLE:
             self.left = max(self.left, 1)
             again = self._size(found.case, whole=True)
@@ -361,22 +359,9 @@ class Search:
             found, proved = again, False
         kept = self._kept(found.plan)
         plan, behind = found.plan.keeping(kept), found.behind if kept.all() else ()
-        if problem.objective == "price":
-            schedule = timed(problem, plan, behind=behind or None)
-            price = price_of(problem.star, schedule)
-            optimal = proved and found.answer.proves(price / terms.paid)
-            goal = Objective(name="price", value=price, bound=price if optimal else None)
-            return Solution(schedule=schedule, objective=goal, optimal=optimal, stopped=stopped)
-        if problem.load is not None:
-            schedule = timed(problem, plan, behind=behind or None)
-            optimal = proved and found.answer.proves(schedule.makespan / terms.second)
-            solution = Solution(schedule=schedule, optimal=optimal, stopped=stopped)
-            return with_deadline(problem, solution)
-        plan, schedule = by_the_deadline(problem, plan, behind or None)
-        optimal = proved and found.answer.proves(-plan.total / terms.unit)
-        bound = plan.total if optimal else None
-        objective = Objective(name="load", value=plan.total, bound=bound, maximise=True)
-        return Solution(schedule=schedule, objective=objective, optimal=optimal, stopped=stopped)
+        return outcome(
+            problem, plan, behind, found.answer, self.terms, complete=proved, stopped=stopped
+        )
 
     def _kept(self, plan: Plan) -> NDArray[np.bool_]:
         """Return which chunks have to be sent: those of something, and of workers that need one."""

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.needs import A_TREE, FINITE_SPEED
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.linear import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.equivalent import EqualFinish, equal_finish, equivalent_tree
@@ -112,12 +112,8 @@ def _by_the_deadline(problem: DivisibleLoad, tree: Tree, control: Control) -> So
 
 def _most(problem: DivisibleLoad, amount: Floats, bound: float) -> Solution:
     value = float(amount.sum())
-    bound = max(value, bound * (1 + 1e-9))
-    known = bound if np.isfinite(bound) else None
-    objective = Objective(name="load", value=value, bound=known, maximise=True)
-    return Solution(
-        schedule=timed_tree(problem, amount), objective=objective, optimal=value == bound
-    )
+    most = bound * (1 + 1e-9)
+    return of_open_load(timed_tree(problem, amount), value, most, proved=value >= most)
 
 
 def _without_negative(tree: Tree, used: np.ndarray, load: float, control: Control) -> EqualFinish:

@@ -6,10 +6,10 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.needs import A_TREE, nonzero
-from makespan.divisible.one_round.linear import with_deadline
+from makespan.divisible.one_round.linear import of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.equivalent import equivalent_tree
@@ -37,12 +37,7 @@ def tree(problem: DivisibleLoad, control: Control) -> Solution:
             return Solution(schedule=None, notes=("the load by the deadline has no maximum",))
     else:
         load = problem.load
-    amount = share * load
-    solution = Solution(schedule=timed_tree(problem, amount), optimal=True)
-    if problem.load is not None:
-        return with_deadline(problem, solution)
-    return Solution(
-        schedule=solution.schedule,
-        optimal=True,
-        objective=Objective(name="load", value=load, bound=load, maximise=True),
-    )
+    schedule = timed_tree(problem, share * load)
+    if problem.load is None:
+        return of_open_load(schedule, load, proved=True)
+    return with_deadline(problem, Solution(schedule=schedule, optimal=True))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, isfinite
+from math import inf
 
 from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
-from makespan.core.solution import Objective, Solution
+from makespan.core.solution import Solution
 from makespan.divisible.methods.trees.affine_tree import affine_tree
 from makespan.divisible.model.tree import Levels
 from makespan.divisible.needs import A_TREE
+from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
 from makespan.divisible.trees.programme import TreeProgramme
@@ -71,11 +72,9 @@ def tree_programme(problem: DivisibleLoad, control: Control) -> Solution:
         return replace(best, lower_bound=bound, optimal=proved, stopped=stopped)
     value = 0.0 if best.objective is None else best.objective.value
     proved = answer.proves(-value / built.unit)
-    most = value if proved else max(value, -answer.bound * built.unit)
-    objective = Objective(
-        name="load", value=value, bound=most if isfinite(most) else None, maximise=True
-    )
-    return replace(best, objective=objective, optimal=proved, stopped=stopped)
+    assert best.schedule is not None
+    most = -answer.bound * built.unit
+    return of_open_load(best.schedule, value, most, proved=proved, stopped=stopped)
 
 
 def _planned(problem: DivisibleLoad, amount: Floats, levels: Levels) -> Solution | None:
@@ -90,5 +89,4 @@ def _planned(problem: DivisibleLoad, amount: Floats, levels: Levels) -> Solution
     schedule: Schedule = timed_tree(problem, amount, levels)
     if schedule.makespan > problem.deadline * (1 + WITHIN):
         return None
-    objective = Objective(name="load", value=total, bound=None, maximise=True)
-    return Solution(schedule=schedule, objective=objective)
+    return of_open_load(schedule, total)
