@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Activity, Schedule
-from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.rates.quick import quick_bounds
 from makespan.divisible.rounds.sizing import chained
@@ -61,7 +61,7 @@ def _affine(problem: DivisibleLoad) -> DivisibleLoad:
 
 def _parts(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, float]]:
     """Yield numbers of rounds and the ends of plans of equal parts of a plan's chunks."""
-    sends = _in_turn(schedule)
+    sends = sends_by_start(schedule)
     worker, amount = schedule.peer[sends] - 1, schedule.amount[sends]
     mine = (schedule.kind == Activity.COMPUTE) & (schedule.machine == MASTER)
     own = float(schedule.amount[mine].sum())
@@ -77,7 +77,7 @@ def _parts(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, fl
 
 def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, float]]:
     """Yield numbers of rounds and ends of plans that serve the first workers of a plan in turn."""
-    order: Integers = schedule.peer[_in_turn(schedule)] - 1
+    order: Integers = schedule.peer[sends_by_start(schedule)] - 1
     while len(order):
         end = np.inf
         for rounds in ROUNDS:
@@ -88,9 +88,3 @@ def _plans(several: DivisibleLoad, schedule: Schedule) -> Iterator[tuple[int, fl
             end = sized.makespan
             yield rounds, end
         order = order[: int(FEWER * len(order))]
-
-
-def _in_turn(schedule: Schedule) -> Integers:
-    """Return the rows of the sends in their order."""
-    sends = schedule.rows_of(Activity.SEND)
-    return sends[np.argsort(schedule.start[sends], kind="stable")]

@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.plan import computed
+from makespan.divisible.model.plan import computed, sends_by_start
 from makespan.divisible.model.price import is_priced, price_of
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
@@ -55,8 +55,7 @@ def answer(problem: DivisibleLoad, schedule: Schedule) -> dict[str, Any]:
 
 def _of_sources(problem: DivisibleLoad, platform: Sources, schedule: Schedule) -> dict[str, Any]:
     """Return loads, order, rounds and chunks; of each chunk its source, and what sources send."""
-    names, sends = schedule.machines, schedule.rows_of(Activity.SEND)
-    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
+    names, sends = schedule.machines, sends_by_start(schedule)
     source, peer, amount = (
         column[sends].tolist() for column in (schedule.machine, schedule.peer, schedule.amount)
     )

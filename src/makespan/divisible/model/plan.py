@@ -133,6 +133,12 @@ def computed(schedule: Schedule) -> Floats:
     return np.asarray(loads, dtype=np.float64)
 
 
+def sends_by_start(schedule: Schedule) -> Integers:
+    """Return the rows of the sends in the order in which they start."""
+    sends = schedule.rows_of(Activity.SEND)
+    return sends[np.argsort(schedule.start[sends], kind="stable")]
+
+
 def sends_then_returns(count: int, returned: ArrayLike) -> Integers:
     """Return the transfers that send ``count`` chunks in order, then return some of them.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.core.steps import MAX_ROWS, Slot, Step, Table, listed, number
+from makespan.divisible.model.plan import sends_by_start
 from makespan.divisible.problem import DivisibleLoad
 
 MOST = 6
@@ -27,8 +26,7 @@ def logged(
     if not control.log_steps or schedule is None:
         return solution
     names, keys = schedule.machines, dict(zip(problem.star.names, key.tolist(), strict=True))
-    sends = schedule.rows_of(Activity.SEND)
-    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
+    sends = sends_by_start(schedule)
     served = [names[machine] for machine in schedule.peer[sends].tolist()]
     computes = schedule.rows_of(Activity.COMPUTE)
     computing = {names[schedule.machine[row]]: row for row in computes.tolist()}

@@ -9,10 +9,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.schedule import Activity
 from makespan.core.solution import Solution
 from makespan.core.system.memory import claim
-from makespan.divisible.model.plan import Plan
+from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.one_round.ending_together import Costs, least_end, plan_of
 from makespan.divisible.one_round.everyone import with_everyone
 from makespan.divisible.one_round.layers import Layers
@@ -184,9 +183,8 @@ class _Case:
         incumbent = self.control.incumbent
         if incumbent is not None and incumbent.schedule is not None:
             schedule = incumbent.schedule
-            rows = schedule.rows_of(Activity.SEND)
             if list(schedule.machines) == list(self.problem.machines):
-                by_start = rows[np.argsort(schedule.start[rows], kind="stable")]
+                by_start = sends_by_start(schedule)
                 found.append(self._own_indices(schedule.peer[by_start] - 1).tolist())
         return found
 

@@ -15,12 +15,13 @@ from makespan.core.picture import Mark, OnDemand, Picture, Role
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.points import plan_of
+from makespan.divisible.pictures.machines import share
 from makespan.divisible.pictures.platform import platform
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing import matched, timed
 from makespan.drawing.diagram.front import front_curves
 from makespan.drawing.gantt.assemble import Lane, assembled, busy_first
-from makespan.drawing.text import percent, short
+from makespan.drawing.text import short
 
 NO_DETAILS: Mapping[str, Any] = {}
 
@@ -77,12 +78,11 @@ def picture(problem: DivisibleLoad, schedule: Schedule) -> Picture:
     order = busy_first(schedule, by_start=True)
     order = np.concatenate([holders, order[~np.isin(order, holders)]])
     loads = computed(schedule)
-    total = float(loads.sum())
     drawn = assembled(
         schedule,
         lanes,
         order,
-        note=lambda machine: _share(float(loads[machine]), total),
+        note=lambda machine: share(loads, machine),
         labels=OnDemand(len(schedule), lambda row: _label(schedule, row)),
     )
     if problem.deadline is not None and math.isfinite(problem.deadline):
@@ -100,7 +100,3 @@ def _label(schedule: Schedule, row: int) -> str:
         return short(float(schedule.amount[row]))
     machine = schedule.peer if schedule.kind[row] == Activity.SEND else schedule.machine
     return schedule.machines[int(machine[row])] if machine[row] >= 0 else ""
-
-
-def _share(load: float, total: float) -> str:
-    return f"{short(load)} ({percent(load / total)})" if load else ""

@@ -12,6 +12,7 @@ from makespan.backends.answer import Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.plan import sends_by_start
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.sources.programme import ChunksProgramme
 from makespan.divisible.sources.scaled import Scaled
@@ -121,8 +122,7 @@ class Sequences:
 
 def sequence_of(schedule: Schedule, sources: int) -> tuple[list[Link], NDArray[np.bool_]]:
     """Return the links of a plan's sends in their order, and which sources compute."""
-    sends = schedule.rows_of(Activity.SEND)
-    sends = sends[np.argsort(schedule.start[sends], kind="stable")]
+    sends = sends_by_start(schedule)
     ends = schedule.machine[sends].tolist(), (schedule.peer[sends] - sources).tolist()
     own = schedule.machine[schedule.rows_of(Activity.COMPUTE)]
     return list(zip(*ends, strict=True)), np.isin(np.arange(sources), own)

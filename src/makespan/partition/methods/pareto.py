@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from makespan.core.control import Control
+from makespan.core.front import in_words
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.partition.answer import counts_of
@@ -19,9 +19,6 @@ from makespan.partition.problem import Partition
 from makespan.partition.threshold.aim import Aim, cap_of
 from makespan.partition.threshold.search import value_of
 from makespan.partition.threshold.sums import Expired, Sums
-
-SHOWN = 6
-"""Points of the front in a note."""
 
 
 @register(
@@ -48,13 +45,14 @@ def pareto(problem: Partition, control: Control) -> Solution:
         if found is None:
             return None
         entries = found.steps[0].entries
+        points = [(value_of(step.first), step.energy) for step in found.steps]
         proved = not found.unknown
         return plan(
             problem,
             entries,
             optimal=proved,
             objective=None if proved else objective_of(problem, entries),
-            notes=(*aim.notes, _shown(found.steps), *_cut(found)),
+            notes=(*aim.notes, in_words(points, "energy"), *_cut(found)),
             details={
                 "front": [_point(problem, step) for step in found.steps],
                 "unknown": [list(times) for times in found.unknown],
@@ -80,18 +78,6 @@ def _one_point(problem: Partition, late: Solution) -> Solution:
     slowest = value_of(int(bits[bits <= cap_of(problem)].max()))
     details = {**late.details, "front": [point], "unknown": [[0.0, slowest]]}
     return replace(late, details=details)
-
-
-def _shown(steps: Sequence[Step]) -> str:
-    """Return a few points of the front in a line, both ends among them."""
-    count = len(steps)
-    places = sorted({round(place * (count - 1) / (SHOWN - 1)) for place in range(SHOWN)})
-    points = [f"{value_of(steps[at].first):.4g} s {steps[at].energy:.4g}" for at in places]
-    left = f", {len(points)} of them" if len(points) < count else ""
-    return (
-        f"{count} point{'s' if count > 1 else ''} on the front (time and energy{left}): "
-        + "; ".join(points)
-    )
 
 
 def _cut(found: Front) -> tuple[str, ...]:
