@@ -38,7 +38,7 @@ def test_one_method_loads_no_other() -> None:
     found = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
     )
-    assert found.stdout.split() == ["makespan.independent.methods.lpt"]
+    assert found.stdout.split() == ["makespan.independent.methods.list_scheduling"]
 
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:

@@ -24,7 +24,7 @@ def planned(make: Callable[..., policies.Policy]) -> Callable[..., Solution]:
     Its options, and what is said of it, are the policy's.
     """
 
-    @wraps(make)
+    @wraps(make, assigned=("__name__", "__doc__"))
     def method(problem: DivisibleLoad, control: Control, **options: Any) -> Solution:
         return Solution(schedule=timed(problem, make(problem, **options).plan()))
 
