@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from makespan.core.diagram import Groups
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 
 Item = TypeVar("Item")
@@ -179,7 +180,6 @@ class Picture:
         place = {row.label: index for index, row in enumerate(other.rows)}
         labels = [row.label for row in self.rows]
         order = sorted(range(len(labels)), key=lambda old: place.get(labels[old], len(place)))
-        new = np.empty(len(order), dtype=np.int64)
-        new[order] = np.arange(len(order))
+        new = inverse(np.array(order, dtype=np.int64))
         bars = replace(self.bars, row=new[self.bars.row])
         return replace(self, rows=[self.rows[old] for old in order], bars=bars)

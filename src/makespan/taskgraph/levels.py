@@ -11,7 +11,7 @@ from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.network.routing import is_uniform
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
@@ -137,30 +137,27 @@ def ranks(problem: TaskGraph, w1: float | None = None, w2: float | None = None) 
     return levels(problem.dag, *weights(problem, w1, w2), tails(problem))
 
 
-def by_level(dag: Dag, level: Floats) -> Integers:
+def by_level(dag: Dag, level: Floats | Integers) -> Integers:
     """Return the tasks by falling level, ties by lowest task, predecessors always first.
 
     Complexity: O(n log n), and O(tasks + edges) more where tasks of no weight tie.
     """
     order = sorted_by(-level)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = inverse(order)
     if (place[dag.source] < place[dag.target]).all():
         return order
     return ready_by_level(dag, level)
 
 
-def ready_by_level(dag: Dag, level: Floats) -> Integers:
+def ready_by_level(dag: Dag, level: Floats | Integers) -> Integers:
     """Return the tasks in the order in which the ready one of highest level is taken.
 
     Ties go to the lowest task. Complexity: O(n log n + e), compiled for large graphs.
     """
     order, ranked = np.zeros(len(dag), dtype=np.int64), sorted_by(-level)
-    rank = np.empty(len(dag), dtype=np.int64)
-    rank[ranked] = np.arange(len(dag))
     highest_ready.run(
         8 * len(dag) + len(dag.source),
-        (dag.first_out, dag.successors, ranked, rank),
+        (dag.first_out, dag.successors, ranked, inverse(ranked)),
         (np.diff(dag.first_in), order),
     )
     return order

@@ -125,6 +125,17 @@ def _bits(values: NDArray[Any]) -> tuple[NDArray[np.uint64], int]:
     return raised, used.bit_length() - empty
 
 
+def inverse(order: Integers) -> Integers:
+    """Return the place of each index in an order of all.
+
+    >>> inverse(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place
+
+
 def grouped(group: Integers, value: NDArray[Any]) -> Integers:
     """Return the indices by rising ``group`` (0 or more), ties by ``value``, then by index.
 

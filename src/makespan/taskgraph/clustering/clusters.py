@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from makespan.core.errors import MethodError
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.levels import by_level, levels
 from makespan.taskgraph.model.dag import Dag
 from makespan.taskgraph.model.loops import graph_loop
@@ -196,10 +197,8 @@ def numbered(cluster: ArrayLike) -> Integers:
     >>> numbered([7, 3, 7]).tolist()
     [0, 1, 0]
     """
-    _, first, inverse = np.unique(np.asarray(cluster), return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(rank[inverse])
+    _, first, number = np.unique(np.asarray(cluster), return_index=True, return_inverse=True)
+    return np.asarray(inverse(np.argsort(first, kind="stable"))[number])
 
 
 def _tie(dag: Dag, task: Floats, level: Floats) -> Integers:

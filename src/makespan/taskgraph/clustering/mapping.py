@@ -24,9 +24,8 @@ from makespan.taskgraph.clustering.clusters import (
     numbered,
 )
 from makespan.taskgraph.levels import by_level
-from makespan.taskgraph.placing.board import on_board
+from makespan.taskgraph.placing.given import one_by_one
 from makespan.taskgraph.placing.in_time import cannot_end, in_time
-from makespan.taskgraph.placing.insertion import in_order
 from makespan.taskgraph.placing.steps import Steps, braced
 from makespan.taskgraph.problem import TaskGraph
 
@@ -238,11 +237,7 @@ def _rounded(value: float) -> float:
 def ordered(problem: TaskGraph, control: Control, machine_of: Integers, level: Floats) -> Schedule:
     """Place the tasks on their machines by level; transfers start as soon as the source ends."""
     order = by_level(problem.dag, level)
-    if not problem.transfers_wait:
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return in_order(problem, machine_of, place)
-    schedule = on_board(problem, machine_of, order, control.expired)
+    schedule = one_by_one(problem, machine_of, order, expired=control.expired)
     return in_time(problem, control) if schedule is None else schedule
 
 

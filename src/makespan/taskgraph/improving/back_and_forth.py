@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.limits import worth
 from makespan.taskgraph.model.dag import Dag
@@ -53,9 +53,8 @@ def replanned(problem: TaskGraph, control: Control, schedule: Schedule) -> Sched
             back = _again(turned, control, problem, best, share)
             if control.expired() or back is known:
                 return best
-            place = np.empty(len(dag), dtype=np.int64)
-            place[_from_the_end(turned, back)] = np.arange(len(dag))
-            again = in_order(problem, machine_of_tasks(turned, back), place)
+            order = _from_the_end(turned, back)
+            again = in_order(problem, machine_of_tasks(turned, back), inverse(order))
             forth = _again(problem, control, turned, back, share)
             for plan in (again, forth):
                 if worth(problem, plan) < least:

@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.improving.moves import NEVER
@@ -55,8 +56,7 @@ def improved_waiting(
     cores = int(problem.cores.sum())
     machine = machine_of_tasks(problem, schedule)
     order, fetch = _orders(problem, schedule)
-    place = np.empty(count, dtype=np.int64)
-    place[order] = np.arange(count)
+    place = inverse(order)
     nodes = routes.things + 2 * edges * routes.most
     most = max(1, routes.most)
     seed = 1 + int(control.rng.integers(2**31 - 3))

@@ -39,7 +39,8 @@ comes once more before the methods that take longer still.
 """
 
 SHARED = {
-    "completion-times": ("mct", "min-min", "max-min", "duplex", "sufferage"),
+    "completion-times": ("dls", "etf", "mct", "min-min", "max-min", "duplex", "sufferage"),
+    "equal-tasks": ("hu", "coffman-graham"),
     "loss-gain": ("loss", "gain"),
 }
 """Files of methods that are alike."""

@@ -11,6 +11,7 @@ from makespan.core.control import Control
 from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
+from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
@@ -163,8 +164,7 @@ def improved(
     computes = schedule.kind == Activity.COMPUTE
     start[schedule.item[computes]] = schedule.start[computes]
     order = np.lexsort((dag.position, start))
-    place = np.empty(count, dtype=np.int64)
-    place[order] = np.arange(count)
+    place = inverse(order)
     machine = machine_of_tasks(problem, schedule)
     best_order, best_machine = order.copy(), machine.copy()
     cores = int(problem.cores.sum())
@@ -202,8 +202,7 @@ def improved(
         if control.expired():
             break
     order, machine = map(np.asarray, inputs[-6:-4])
-    place[order] = np.arange(count)
-    return in_order(problem, machine, place)
+    return in_order(problem, machine, inverse(order))
 
 
 def _reach(moves: int, count: int) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.sorting import inverse
 from makespan.taskgraph.model.columns import (
     CORES,
     DURATION,
@@ -275,9 +276,7 @@ class Dag:
     @cached_property
     def position(self) -> Integers:
         """The place of each task in ``order``."""
-        position = np.empty(len(self), dtype=np.int64)
-        position[self.order] = np.arange(len(self))
-        return frozen(position)
+        return frozen(inverse(self.order))
 
     def reversed(self) -> Dag:
         """Return the graph with its edges turned round."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.taskgraph.levels import by_level, levels, weights
 from makespan.taskgraph.placing.first_free import appended, is_compiled
@@ -53,6 +54,5 @@ def on_one_machine(problem: TaskGraph) -> Schedule:
     machine = int(np.argmin(total / problem.cores))
     place = dag.position
     if problem.cores[machine] > 1:
-        place = np.empty(len(dag), dtype=np.int64)
-        place[by_level(dag, levels(dag, *weights(problem, w2=0.0)))] = np.arange(len(dag))
+        place = inverse(by_level(dag, levels(dag, *weights(problem, w2=0.0))))
     return in_order(problem, np.full(len(dag), machine), place)

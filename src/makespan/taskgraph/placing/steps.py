@@ -9,6 +9,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.steps import MAX_COLUMNS, MAX_ROWS, Slot, Step, Table, listed, number
 from makespan.taskgraph.placing.board import Placement
@@ -163,8 +164,7 @@ def log_insertion(
     if not control.log_steps or control.expired():
         return
     dag, plan, machines = problem.dag, Insertion(problem), range(len(problem.network))
-    place = np.empty(len(dag), dtype=np.int64)
-    place[order] = np.arange(len(dag))
+    place = inverse(order)
     waiting = np.diff(dag.first_in)
     ready = set(np.flatnonzero(waiting == 0).tolist())
     where = schedule.machine[: len(dag)].tolist()

@@ -11,6 +11,7 @@ import numpy as np
 
 from makespan.core.errors import InputError, MethodError
 from makespan.core.inputs.suggest import suggesting
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.execute.dask.graphs.forecast import Forecast, tasks_of
@@ -153,9 +154,7 @@ def _as_ready(forecast: Forecast, order: list[int]) -> list[int]:
 
 def topological(problem: TaskGraph, order: list[int]) -> list[int]:
     """Return the order with predecessors first, also where tasks take no time."""
-    rank = np.empty(len(order))
-    rank[order] = np.arange(len(order))
-    found: list[int] = by_level(problem.dag, -rank).tolist()
+    found: list[int] = by_level(problem.dag, -inverse(np.array(order, dtype=np.int64))).tolist()
     return found
 
 

@@ -15,7 +15,7 @@ from makespan.core.registry import CP_SAT, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.taskgraph.bounding.heads import heads
-from makespan.taskgraph.methods.exact.coffman_graham import transitive_reduction
+from makespan.taskgraph.methods.exact.equal_tasks import transitive_reduction
 from makespan.taskgraph.methods.lists.heft import heft
 from makespan.taskgraph.needs import (
     FEW_CORES,

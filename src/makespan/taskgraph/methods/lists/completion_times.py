@@ -1,10 +1,11 @@
-"""Rules that look at when each machine would end a task: MCT, MinMin and its kin."""
+"""Rules that look at when each machine would start or end ready tasks: MCT, MinMin, ETF and kin."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
@@ -32,8 +33,7 @@ def mct(problem: TaskGraph, control: Control) -> Solution:
     They are inserted into the first gap that is long enough.
     """
     order = problem.dag.order
-    place = np.empty(len(order))
-    place[order] = np.arange(1, len(order) + 1)
+    place = (1 + inverse(order)).astype(float)
     return Solution(schedule=inserted(problem, control, order, logged=(place, "place", "")))
 
 
@@ -72,6 +72,39 @@ def duplex(problem: TaskGraph, control: Control) -> Solution:
 def sufferage(problem: TaskGraph, control: Control) -> Solution:
     """Next the ready task that would lose most by its second-best machine, on its best."""
     return Solution(schedule=_by_ends(problem, control, SUFFERS))
+
+
+@register(
+    "taskgraph", name="dls", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source="Sih and Lee 1993",
+)  # fmt: skip
+def dls(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks on all machines, the pair of greatest dynamic level is next.
+
+    The dynamic level is the static level (the longest path to an exit task in mean durations,
+    without communication), less the time at which data and machine are there, plus what the
+    machine is faster than the mean. Ties go to the greater static level.
+    """
+    mean, edge = weights(problem)
+    level = levels(problem.dag, mean, np.zeros(len(edge)))
+    rule = Rule(bias=-(level + mean), level=level, shown="dynamic level")
+    return Solution(schedule=best_pairs(problem, control, rule))
+
+
+@register(
+    "taskgraph", name="etf", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
+    complexity=COMPLEXITY, source="Hwang, Chow, Anger and Lee 1989",
+)  # fmt: skip
+def etf(problem: TaskGraph, control: Control) -> Solution:
+    """Of all ready tasks on all machines, the pair that can start first is next.
+
+    Ties go to the task of higher static level: the longest path to an exit task in mean durations,
+    without communication.
+    """
+    task, edge = weights(problem)
+    level = levels(problem.dag, task, np.zeros(len(edge)))
+    rule = Rule(counts_seconds=False, bias=np.zeros(len(level)), level=level)
+    return Solution(schedule=best_pairs(problem, control, rule))
 
 
 def _by_ends(problem: TaskGraph, control: Control, chooses: int) -> Schedule:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.sorting import inverse
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
@@ -188,9 +189,7 @@ class _Paths:
     def plan(self, control: Control) -> Schedule:
         """Return the plan with these machines, tasks in the order of their starts."""
         order = np.lexsort((self.problem.dag.position, np.array(self.start)))
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        dag = self.problem.dag
+        place, dag = inverse(order), self.problem.dag
         if not (place[dag.source] < place[dag.target]).all():  # the fastest were too hopeful
             order = np.lexsort((place, dag.position))
         return inserted(self.problem, control, order, pinned=np.array(self.machine))

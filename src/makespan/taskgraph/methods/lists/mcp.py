@@ -6,7 +6,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
-from makespan.core.numeric.sorting import sorted_by
+from makespan.core.numeric.sorting import inverse, sorted_by
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.taskgraph.levels import ranks, ready_by_level
@@ -34,8 +34,7 @@ def mcp(problem: TaskGraph, control: Control) -> Solution:
     dag = problem.dag
     rank = ranks(problem)
     order = sorted_by(-rank, -_most_urgent_successor(dag, rank))
-    place = np.empty(len(dag))
-    place[order] = np.arange(len(dag))
+    place = inverse(order)
     if not (place[dag.source] < place[dag.target]).all():
         order = ready_by_level(dag, -place)
     logged = (rank.max() - rank, "latest start", "")

@@ -8,6 +8,7 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
 from makespan.taskgraph.model.copies import Copies
@@ -170,8 +171,5 @@ def first_copies(problem: TaskGraph, schedule: Schedule) -> Schedule:
     """
     copies = Copies(problem, schedule)
     rows = copies.row[copies.earliest]
-    rank = np.empty(len(rows), dtype=np.int64)
-    rank[np.lexsort((problem.dag.position, schedule.end[rows], schedule.start[rows]))] = np.arange(
-        len(rows)
-    )
-    return in_order(problem, schedule.machine[rows], rank)
+    order = np.lexsort((problem.dag.position, schedule.end[rows], schedule.start[rows]))
+    return in_order(problem, schedule.machine[rows], inverse(order))
