@@ -72,17 +72,7 @@ class Growing:
 
     def _route(self, origin: int, machine: int) -> list[Hop]:
         if (origin, machine) not in self._routes:
-            routing = self.problem.network.routing
-            self._routes[origin, machine] = [
-                Hop(
-                    tail,
-                    head,
-                    float(routing.rates[tail, head]),
-                    float(routing.setup[tail]),
-                    occupied(self.problem, tail, head),
-                )
-                for tail, head in routing.route(origin, machine)
-            ]
+            self._routes[origin, machine] = hops_of(self.problem, origin, machine)
         return self._routes[origin, machine]
 
     def schedule(self) -> Schedule:
@@ -90,6 +80,15 @@ class Growing:
         columns = np.array(self._rows, dtype=np.float64).reshape(-1, 5).T
         tasks = (np.arange(len(self.machine)), self.machine, self.start, self.end)
         return schedule_of(self.problem, tasks, tuple(columns))
+
+
+def hops_of(problem: TaskGraph, origin: int, machine: int) -> list[Hop]:
+    """Return the hops of the route from one machine to another."""
+    rates, setup = problem.network.routing.rates, problem.network.routing.setup
+    return [
+        Hop(*hop, float(rates[hop]), float(setup[hop[0]]), occupied(problem, *hop))
+        for hop in problem.network.routing.route(origin, machine)
+    ]
 
 
 def occupied(problem: TaskGraph, tail: int, head: int) -> tuple[int, ...]:

@@ -66,14 +66,19 @@ class Gaps:
         while end > ends[place]:
             place += 1
         first, last = starts[place], ends[place]
-        before = [(first, start)] if first < start else []
-        behind = [(end, last)] if end < last else []
-        if start == end and (not before or not behind):
-            before, behind = [(first, last)], []
-        pieces = before + behind
-        starts[place : place + 1] = [piece[0] for piece in pieces]
-        ends[place : place + 1] = [piece[1] for piece in pieces]
-        return Taken(place, first, last, len(pieces))
+        before, behind = first < start, end < last
+        if before and behind:
+            ends.insert(place, start)
+            starts.insert(place + 1, end)
+        elif start == end:
+            return Taken(place, first, last, 1)
+        elif before:
+            ends[place] = start
+        elif behind:
+            starts[place] = end
+        else:
+            del starts[place], ends[place]
+        return Taken(place, first, last, before + behind)
 
     def undo(self, taken: Taken) -> None:
         """Give back the latest time taken that has not been given back."""

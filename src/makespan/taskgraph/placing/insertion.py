@@ -152,7 +152,7 @@ class Insertion(Growing):
         for hop in self._route(origin, machine):
             occupied = [self._free[key] for key in hop.occupied]
             length = size / hop.rate + hop.setup
-            begin = _common_fit(occupied, time, length)
+            begin = common_fit(occupied, time, length)
             waited += begin - time
             time = begin + length
             undo += [(gaps, gaps.take(begin, time)) for gaps in occupied]
@@ -171,15 +171,15 @@ def _give_back(undo: Undo) -> None:
         free.undo(taken)  # type: ignore[arg-type]
 
 
-def _common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
+def common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
     """Return the first start of ``length`` seconds that are free everywhere."""
     begin = earliest
     while True:
         later = begin
         for gaps in occupied:
             later = gaps.first_fit(later, length)
-        if later == begin:
-            return begin
+        if later == begin or len(occupied) == 1:
+            return later
         begin = later
 
 

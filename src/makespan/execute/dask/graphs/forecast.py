@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import inf, nextafter
-from typing import NamedTuple
 
 import numpy as np
 
 from makespan.core.schedule import Activity, Schedule
 from makespan.taskgraph.model.dag import Dag
-from makespan.taskgraph.model.network import Network
+from makespan.taskgraph.placing.board import Moved, hops_of
+from makespan.taskgraph.placing.gaps import Gaps
+from makespan.taskgraph.placing.insertion import common_fit
 from makespan.taskgraph.problem import TaskGraph
-
-Spans = list[tuple[float, float]]
-
-
-class Hop(NamedTuple):
-    """A hop of a route: its ends, its rate and set-up, and what it occupies."""
-
-    tail: int
-    head: int
-    rate: float
-    setup: float
-    occupied: tuple[int, ...]
-
-
-class Move(NamedTuple):
-    """A result on its way: the edge that carries it, a hop, and when."""
-
-    edge: int
-    tail: int
-    head: int
-    start: float
-    end: float
 
 
 class Forecast:
@@ -69,14 +48,14 @@ class Forecast:
         self.cores = network.cores.tolist()
         self.delay: list[list[float]] = network.routing.delay.tolist()
         self.routes = [
-            [_hops(problem, a, b) if a != b else [] for b in range(self.machines)]
+            [hops_of(problem, a, b) if a != b else [] for b in range(self.machines)]
             for a in range(self.machines)
         ]
         self.start = [0.0] * self.count
         self.end = [0.0] * self.count
         self.begin = [0.0] * self.count
         self.cause = [-1] * self.count
-        self.moves: list[Move] = []
+        self.moves: list[Moved] = []
         self.carrier: dict[tuple[int, int], int] = {}
 
     def run(
@@ -97,7 +76,7 @@ class Forecast:
         """
         free = [[0.0] * cores for cores in self.cores]
         last: list[list[int]] = [[-1] * cores for cores in self.cores]
-        busy: dict[int, Spans] = {}
+        busy: defaultdict[int, Gaps] = defaultdict(Gaps)
         there: dict[tuple[int, int], float] = {}
         self.moves, self.carrier = [], {}
         source, end = self.source, self.end
@@ -140,16 +119,17 @@ class Forecast:
         return makespan
 
     def _carried(
-        self, edge: int, tail: int, head: int, time: float, busy: dict[int, Spans]
+        self, edge: int, tail: int, head: int, time: float, busy: defaultdict[int, Gaps]
     ) -> float:
         """Send a result from then on; return when it is there."""
         for hop in self.routes[tail][head]:
             length = self.size[edge] / hop.rate + hop.setup
-            begin = _first_fit(busy, hop.occupied, time, length)
+            occupied = [busy[key] for key in hop.occupied] if length else []
+            begin = common_fit(occupied, time, length)
             time = begin + length
-            for each in hop.occupied:
-                insort(busy.setdefault(each, []), (begin, time))
-            self.moves.append(Move(edge, hop.tail, hop.head, begin, time))
+            for gaps in occupied:
+                gaps.take(begin, time)
+            self.moves.append((edge, hop.tail, hop.head, begin, time))
         return time + self.delay[tail][head]
 
     def problem_as_run(self, order: Sequence[int], machine_of: Sequence[int]) -> TaskGraph:
@@ -195,53 +175,12 @@ class Forecast:
         for task in range(self.count):
             times = (self.begin[task], self.end[task])
             rows.append(("compute", machine_of[task], -1, task, float(dag.work[task]), *times))
-        for move in self.moves:
-            edge = number[self.source[move.edge], self.target[move.edge]]
-            size = self.size[move.edge]
-            if size == 0.0 and move.end == move.start:
-                continue
-            rows.append(("transfer", move.tail, move.head, edge, size, move.start, move.end))
+        for edge, tail, head, start, end in self.moves:
+            size = self.size[edge]
+            if size > 0.0 or end > start:
+                own = number[self.source[edge], self.target[edge]]
+                rows.append(("transfer", tail, head, own, size, start, end))
         return Schedule.of_rows(tuple(as_run.machines), rows)
-
-
-def _hops(problem: TaskGraph, start: int, goal: int) -> list[Hop]:
-    network: Network = problem.network
-    routing, machines = network.routing, len(network)
-    hops = []
-    for tail, head in routing.route(start, goal):
-        occupied: tuple[int, ...] = ()
-        if problem.contention == "links":
-            occupied = (int(network.medium[tail, head]),)
-        elif problem.contention == "ports":
-            sending = (tail,) if tail < machines else ()
-            occupied = (*sending, -1 - head) if head < machines else sending
-        rate, setup = float(routing.rates[tail, head]), float(routing.setup[tail])
-        if occupied and rate == np.inf and setup == 0.0:
-            occupied = ()
-        hops.append(Hop(tail, head, rate, setup, occupied))
-    return hops
-
-
-def _first_fit(
-    busy: dict[int, Spans], occupied: tuple[int, ...], earliest: float, length: float
-) -> float:
-    """Return the first start of ``length`` seconds that are free everywhere."""
-    begin = earliest
-    while True:
-        later = begin
-        for each in occupied:
-            spans = busy.get(each)
-            if not spans:
-                continue
-            place = bisect_left(spans, (later, later))
-            if place and spans[place - 1][1] > later:
-                place -= 1
-            while place < len(spans) and spans[place][0] < later + length:
-                later = max(later, spans[place][1])
-                place += 1
-        if later == begin:
-            return begin
-        begin = later
 
 
 def tasks_of(schedule: Schedule, count: int) -> tuple[list[int], list[int]]:

@@ -80,7 +80,7 @@ def _ready(
         arrival = end[before]
         for hop in forecast.routes[at[before]][machine]:
             length = forecast.size[edge] / hop.rate + hop.setup
-            if hop.occupied and hop.tail == at[before]:
+            if length and hop.occupied and hop.tail == at[before]:
                 arrival = max(arrival, lines[hop.tail])
                 lines[hop.tail] = arrival + length
             arrival += length
