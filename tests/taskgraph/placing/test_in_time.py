@@ -16,9 +16,9 @@ from makespan.taskgraph.clustering.clusters import ScheduledGraph
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.levels import ready_by_level
 from makespan.taskgraph.methods import local_search
-from makespan.taskgraph.placing.first_free import appended, is_compiled
 from makespan.taskgraph.placing.in_order import inserted, plainly_inserted
-from makespan.taskgraph.placing.in_time import in_time, on_one_machine
+from makespan.taskgraph.placing.in_time import appended, in_time, on_one_machine
+from makespan.taskgraph.placing.insertion import is_compiled
 from makespan.taskgraph.placing.insertion_kernels import append_some
 from tests.oracles.taskgraph_instances import random_problem
 

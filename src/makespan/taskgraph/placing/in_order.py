@@ -10,9 +10,8 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.schedule import Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.placing.first_free import columns, is_compiled
 from makespan.taskgraph.placing.in_time import in_time
-from makespan.taskgraph.placing.insertion import Insertion, planned
+from makespan.taskgraph.placing.insertion import Insertion, columns, is_compiled, planned
 from makespan.taskgraph.placing.steps import log_insertion
 from makespan.taskgraph.problem import TaskGraph
 

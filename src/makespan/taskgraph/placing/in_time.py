@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.sorting import inverse
 from makespan.core.schedule import Schedule
+from makespan.core.system.memory import claim
 from makespan.taskgraph.levels import by_level, levels, weights
-from makespan.taskgraph.placing.first_free import appended, is_compiled
-from makespan.taskgraph.placing.insertion import in_order
+from makespan.taskgraph.placing.insertion import columns, in_order, is_compiled, planned
 from makespan.taskgraph.problem import TaskGraph
 
 SECONDS_A_STEP = 1e-6
@@ -35,6 +36,22 @@ def in_time(problem: TaskGraph, control: Control) -> Schedule:
         return control.incumbent.schedule
     alone = on_one_machine(problem)
     return min(alone, appended(problem), key=_end) if is_compiled(problem) else alone
+
+
+def appended(problem: TaskGraph) -> Schedule:
+    """Return the plan that gives each task, by falling level, to the core that is free first.
+
+    Complexity: O(n log n + n log c + e), c the cores of all machines; compiled.
+    """
+    from makespan.taskgraph.placing.insertion_kernels import append_some
+
+    dag, count, cores = problem.dag, len(problem.dag), int(problem.cores.sum())
+    claim(64 * cores, f"when {cores:,} cores are free")
+    machine = np.full(count, -1, dtype=np.int64)
+    start, end, tail = np.zeros(count), np.zeros(count), np.zeros(cores)
+    order, nowhere = readonly(by_level(dag, levels(dag, *weights(problem))), machine.copy())
+    append_some(order, nowhere, *columns(problem), machine, start, end, tail)  # type: ignore[call-arg]
+    return planned(problem, machine, start, end)
 
 
 def _end(schedule: Schedule) -> float:

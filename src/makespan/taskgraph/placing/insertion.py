@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.numeric.arrays import Floats, Integers, frozen
+from makespan.core.numeric.arrays import Floats, Integers, frozen, readonly
+from makespan.core.numeric.jit import pays
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.system.memory import claim
-from makespan.taskgraph.model.loops import graph_loop
+from makespan.taskgraph.model.loops import LOADED_FROM, graph_loop
 from makespan.taskgraph.placing.board import Growing, Moved, Placement
 from makespan.taskgraph.placing.cores import FOREVER, Profile, Replaced
 from makespan.taskgraph.placing.gaps import Gaps, Taken
@@ -186,6 +187,30 @@ def common_fit(occupied: list[Gaps], earliest: float, length: float) -> float:
 def steps_of_cores(problem: TaskGraph) -> int:
     """Return the steps that loops take over cores where tasks hold several of them."""
     return len(problem.dag) * int(problem.cores.max()) if problem.is_rigid else 0
+
+
+COMPILE_FROM = 300_000
+"""Tries of a task on a machine, and edges, from which loading a compiler pays off."""
+
+
+def is_compiled(problem: TaskGraph) -> bool:
+    """Whether there is enough to place for compiled loops.
+
+    They are made for transfers that wait for nothing, and tasks on one core each.
+    """
+    steps = len(problem.dag) * len(problem.network) + len(problem.dag.source)
+    made = not problem.transfers_wait and not problem.is_rigid
+    return made and pays(steps, COMPILE_FROM, LOADED_FROM)
+
+
+def columns(problem: TaskGraph) -> tuple[Any, ...]:
+    """Return what compiled loops read of a problem, in the order of their arguments."""
+    dag, network = problem.dag, problem.network
+    return readonly(
+        dag.work, dag.release, problem.stated_row, problem.stated[1], network.speed,
+        network.task_setup, problem.first_core, dag.first_in, dag.predecessors,
+        dag.size[dag.in_edges], network.routing.fixed_seconds, network.routing.seconds_per_unit,
+    )  # fmt: skip
 
 
 def in_order(

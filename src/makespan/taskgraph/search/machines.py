@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.taskgraph.bounding.apart import heads_apart
+from makespan.taskgraph.bounding.heads import heads_apart
 from makespan.taskgraph.levels import colevels, levels
 from makespan.taskgraph.limits import ALLOWED, latest_ends
 from makespan.taskgraph.model.dag import Dag

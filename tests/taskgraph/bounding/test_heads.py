@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from makespan import Dag, Network, TaskGraph, solve
-from makespan.taskgraph.bounding.apart import heads_apart
+from makespan.taskgraph.bounding.heads import heads_apart
 from tests.oracles.taskgraph_enumeration import best as optimum
 from tests.thorough import few
 
