@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from makespan.core.control import Control
@@ -15,7 +17,14 @@ from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.placing.pairs import GREATEST, LEAST, SUFFERS, Rule, best_pairs
 from makespan.taskgraph.problem import TaskGraph
 
-COMPLEXITY = "O(n w + e m), w the widest queue of ready tasks, compiled; times m under contention"
+by_rule = partial(
+    register,
+    "taskgraph",
+    needs=(NO_GIVEN_PLAN,),
+    reach=(QUICKLY_TRIED,),
+    complexity="O(n w + e m), w the widest queue of ready tasks, compiled; times m where "
+    "transfers wait",
+)
 SOURCE = "Ibarra and Kim 1977; Maheswaran et al. 1999; for task graphs Blythe et al. 2005"
 
 
@@ -37,47 +46,32 @@ def mct(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=inserted(problem, control, order, logged=(place, "place", "")))
 
 
-@register(
-    "taskgraph", name="min-min", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source=SOURCE,
-)  # fmt: skip
+@by_rule(name="min-min", source=SOURCE)
 def min_min(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks, next the one that can end first, on the machine that ends it first."""
     return Solution(schedule=_by_ends(problem, control, LEAST))
 
 
-@register(
-    "taskgraph", name="max-min", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source=SOURCE,
-)  # fmt: skip
+@by_rule(name="max-min", source=SOURCE)
 def max_min(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks, next the one whose earliest end is latest, on the machine of that end."""
     return Solution(schedule=_by_ends(problem, control, GREATEST))
 
 
-@register(
-    "taskgraph", name="duplex", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source="Braun et al. 2001",
-)  # fmt: skip
+@by_rule(name="duplex", source="Braun et al. 2001")
 def duplex(problem: TaskGraph, control: Control) -> Solution:
     """The better of the plans of ``min-min`` and ``max-min``."""
     plans = [_by_ends(problem, control, chooses) for chooses in (LEAST, GREATEST)]
     return Solution(schedule=min(plans, key=lambda plan: plan.makespan))
 
 
-@register(
-    "taskgraph", name="sufferage", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source="Maheswaran et al. 1999, one task at a time",
-)  # fmt: skip
+@by_rule(name="sufferage", source="Maheswaran et al. 1999, one task at a time")
 def sufferage(problem: TaskGraph, control: Control) -> Solution:
     """Next the ready task that would lose most by its second-best machine, on its best."""
     return Solution(schedule=_by_ends(problem, control, SUFFERS))
 
 
-@register(
-    "taskgraph", name="dls", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source="Sih and Lee 1993",
-)  # fmt: skip
+@by_rule(name="dls", source="Sih and Lee 1993")
 def dls(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks on all machines, the pair of greatest dynamic level is next.
 
@@ -91,10 +85,7 @@ def dls(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=best_pairs(problem, control, rule))
 
 
-@register(
-    "taskgraph", name="etf", needs=(NO_GIVEN_PLAN,), reach=(QUICKLY_TRIED,),
-    complexity=COMPLEXITY, source="Hwang, Chow, Anger and Lee 1989",
-)  # fmt: skip
+@by_rule(name="etf", source="Hwang, Chow, Anger and Lee 1989")
 def etf(problem: TaskGraph, control: Control) -> Solution:
     """Of all ready tasks on all machines, the pair that can start first is next.
 

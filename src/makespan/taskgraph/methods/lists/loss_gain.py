@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -19,21 +20,19 @@ from makespan.taskgraph.placing.in_order import inserted
 from makespan.taskgraph.problem import TaskGraph
 from makespan.taskgraph.timing import machine_of_tasks
 
-SOURCE = "Sakellariou, Zhao, Tsiakkouri and Dikaiakos 2007"
 MOST_PLANS = 400
 """Plans that are made on the way from one end to the other; of more steps, every second or so."""
-QUICK = few_steps(1e5, "tasks on machines", lambda p: float(len(p.dag)) * len(p.network))
-NEEDS = (NO_GIVEN_PLAN, NO_DUPLICATION, PRICES)
-
-
-@register(
+step_by_step = partial(
+    register,
     "taskgraph",
-    name="loss",
-    needs=NEEDS,
-    reach=(QUICK,),
+    needs=(NO_GIVEN_PLAN, NO_DUPLICATION, PRICES),
+    reach=(few_steps(1e5, "tasks on machines", lambda p: float(len(p.dag)) * len(p.network)),),
     complexity="O(n² m + k n m), k up to 400 plans by insertion",
-    source=SOURCE,
+    source="Sakellariou, Zhao, Tsiakkouri and Dikaiakos 2007",
 )
+
+
+@step_by_step(name="loss")
 def loss(problem: TaskGraph, control: Control) -> Solution:
     """From the plan of ``heft``, tasks move where they lose least time for the price saved.
 
@@ -42,14 +41,7 @@ def loss(problem: TaskGraph, control: Control) -> Solution:
     return Solution(schedule=_best(problem, plans_between(problem, control, saves=True)))
 
 
-@register(
-    "taskgraph",
-    name="gain",
-    needs=NEEDS,
-    reach=(QUICK,),
-    complexity="O(n² m + k n m), k up to 400 plans by insertion",
-    source=SOURCE,
-)
+@step_by_step(name="gain")
 def gain(problem: TaskGraph, control: Control) -> Solution:
     """From the cheapest machine of each task, tasks move where they gain most time for the price.
 
