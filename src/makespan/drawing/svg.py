@@ -193,3 +193,17 @@ class Canvas:
             f'viewBox="0 0 {across} {down}" role="img" '
             f'font-family="{FONT}">{title}\n' + "\n".join(self._parts) + "\n</svg>\n"
         )
+
+
+def stacked(drawings: Sequence[str]) -> str:
+    """Return SVG elements below each other as one."""
+    if len(drawings) == 1:
+        return drawings[0]
+    top, wide, parts = 0, 0, []
+    for each in drawings:
+        size = re.search(r'width="(\d+)" height="(\d+)"', each)
+        assert size is not None
+        parts.append(each.replace("<svg ", f'<svg y="{top}" ', 1))
+        wide, top = max(wide, int(size[1])), top + int(size[2])
+    view = f'width="{wide}" height="{top}" viewBox="0 0 {wide} {top}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>\n{"".join(parts)}</svg>\n'

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from makespan.drawing.colours import FAINT_INK, GRID, INK, PAPER
 from makespan.drawing.comparison.ranking import BAR, LINE, PADDING, SIZE, TITLE, WIDEST_NAME
+from makespan.drawing.figure import Part
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, text_width
 
@@ -35,19 +37,21 @@ class Profile:
     shares: tuple[tuple[str, tuple[float, ...]], ...]
 
     @property
-    def height(self) -> float:
-        """The height of the drawing, pixels."""
-        return PADDING + TITLE + 40 + LINE * len(self.shares) + 34
+    def part(self) -> Part:
+        """The profile as a part of a figure."""
+        return 1.6 + 0.32 * len(self.shares), partial(profile_axes, self)
 
 
-def draw_profile(canvas: Canvas, profile: Profile, top: float, width: float) -> None:
-    """Draw a profile below ``top``: one bar a method, the darker the nearer to the best."""
+def profile_svg(profile: Profile, *, width: float = 900.0) -> str:
+    """Return a profile as one SVG element: one bar a method, the darker the nearer to the best."""
+    canvas, height = Canvas(profile.title), PADDING + TITLE + 40 + LINE * len(profile.shares) + 34
+    canvas.rectangle((0, 0, width, height), PAPER)
     names = max((text_width(name, SIZE) for name, _ in profile.shares), default=0.0)
     left, right = PADDING + min(names, WIDEST_NAME) + 8, width - PADDING - 20
-    at = (PADDING, top + PADDING + TITLE)
+    at = (PADDING, PADDING + TITLE)
     canvas.text(at, elided(profile.title, TITLE, right), size=TITLE, fill=INK, bold=True)
-    _legend(canvas, profile, left, top + PADDING + TITLE + 12)
-    rows = top + PADDING + TITLE + 40
+    _legend(canvas, profile, left, PADDING + TITLE + 12)
+    rows = PADDING + TITLE + 40
     bottom = rows + LINE * len(profile.shares)
     for part in range(0, 101, 20):
         x = left + (right - left) * part / 100
@@ -65,6 +69,7 @@ def draw_profile(canvas: Canvas, profile: Profile, top: float, width: float) -> 
                 canvas.rectangle((x, y + (LINE - BAR) / 2, wide, BAR), shade, tip=tip)
                 begin = share
     canvas.line((left, bottom), (right, bottom), FAINT_INK)
+    return canvas.document(width, height)
 
 
 def _legend(canvas: Canvas, profile: Profile, left: float, top: float) -> None:
@@ -73,14 +78,6 @@ def _legend(canvas: Canvas, profile: Profile, left: float, top: float) -> None:
         canvas.rectangle((x, top, 11, 11), shade)
         canvas.text((x + 15, top + 10), threshold, size=SIZE, fill=INK)
         x += 15 + text_width(threshold, SIZE) + 14
-
-
-def profile_svg(drawn: Profile, *, width: float = 900.0) -> str:
-    """Return a performance profile as one SVG element."""
-    canvas = Canvas(drawn.title)
-    canvas.rectangle((0, 0, width, drawn.height), PAPER)
-    draw_profile(canvas, drawn, 0.0, width)
-    return canvas.document(width, drawn.height)
 
 
 def profile_axes(profile: Profile, ax: Axes) -> Axes:

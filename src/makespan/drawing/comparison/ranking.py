@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.picture import Role
 from makespan.drawing.colours import FAINT_INK, FILL, GRID, INK, LIMIT, PAPER
+from makespan.drawing.figure import Part
 from makespan.drawing.svg import Canvas
 from makespan.drawing.text import elided, short, text_width
 from makespan.drawing.ticks import ticks
@@ -59,54 +60,38 @@ class Ranking:
         values = [entry.value for entry in self.entries if entry.value is not None]
         return max([*values, self.bound or 0.0]) * 1.02 or 1.0
 
-
-def ranking_svg(
-    rankings: Sequence[Ranking],
-    *,
-    width: float = 900.0,
-    below: Callable[[Canvas, float, float], None] | None = None,
-    below_height: float = 0.0,
-) -> str:
-    """Return rankings as one SVG element, below each other.
-
-    ``below(canvas, top, width)`` draws what follows them in ``below_height`` pixels.
-    """
-    canvas = Canvas("; ".join(ranking.title for ranking in rankings))
-    heights = [_height(ranking) for ranking in rankings]
-    total = sum(heights) + below_height
-    canvas.rectangle((0, 0, width, total), PAPER)
-    top = 0.0
-    for ranking, height in zip(rankings, heights, strict=True):
-        _Panel(canvas, ranking, top, width).draw()
-        top += height
-    if below is not None:
-        below(canvas, top, width)
-    return canvas.document(width, total)
+    @property
+    def part(self) -> Part:
+        """The ranking as a part of a figure."""
+        return 1.4 + 0.32 * len(self.entries), partial(ranking_axes, self)
 
 
-def _height(ranking: Ranking) -> float:
-    return PADDING + TITLE + 26 + LINE * len(ranking.entries) + 44
+def ranking_svg(ranking: Ranking, *, width: float = 900.0) -> str:
+    """Return a ranking as one SVG element."""
+    canvas, height = Canvas(ranking.title), PADDING + TITLE + 26 + LINE * len(ranking.entries) + 44
+    canvas.rectangle((0, 0, width, height), PAPER)
+    _Panel(canvas, ranking, width).draw()
+    return canvas.document(width, height)
 
 
 class _Panel:
     """One ranking on a canvas."""
 
-    def __init__(self, canvas: Canvas, ranking: Ranking, top: float, width: float) -> None:
+    def __init__(self, canvas: Canvas, ranking: Ranking, width: float) -> None:
         entries = ranking.entries
         names = max((text_width(entry.name, SIZE) for entry in entries), default=0.0)
         notes = max((text_width(_beside(entry), SIZE) for entry in entries), default=0.0)
         self.canvas, self.ranking = canvas, ranking
         self.left = PADDING + min(names, WIDEST_NAME) + 8
         self.right = width - PADDING - min(notes, WIDEST_NOTE) - 8
-        self.top = top + PADDING
-        self.rows = self.top + TITLE + 26
+        self.rows = PADDING + TITLE + 26
         self.bottom = self.rows + LINE * len(entries)
         self.scale = (self.right - self.left) / ranking.horizon
 
     def draw(self) -> None:
         canvas, ranking = self.canvas, self.ranking
         title = elided(ranking.title, TITLE, self.right + 100)
-        canvas.text((PADDING, self.top + TITLE), title, size=TITLE, fill=INK, bold=True)
+        canvas.text((PADDING, PADDING + TITLE), title, size=TITLE, fill=INK, bold=True)
         for tick in ticks(ranking.horizon, (self.right - self.left) / 80):
             x = self.left + tick.time * self.scale
             canvas.line((x, self.rows), (x, self.bottom), GRID, width=0.5)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from makespan.core.shown import Table
 
 if TYPE_CHECKING:
-    from makespan.flow.comparison.table import Comparison, Row
+    from makespan.flow.comparison.table import Comparison
 
 THRESHOLDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Distances to the best value, as shares of it, at which a performance profile is read."""
@@ -61,16 +61,8 @@ def summarise(comparisons: Sequence[Comparison]) -> tuple[MethodSummary, ...]:
 
 
 def _summary(method: str, comparisons: Sequence[Comparison]) -> MethodSummary:
-    rows: list[Row] = []
-    ratios: list[float] = []
-    for comparison in comparisons:
-        row = next((row for row in comparison.rows if row.method == method), None)
-        if row is None:
-            continue
-        rows.append(row)
-        best = next((other.value for other in comparison.rows if other.best), None)
-        if row.value is not None and best is not None:
-            ratios.append(_ratio(row.value, best))
+    rows = [row for each in comparisons for row in each.rows if row.method == method]
+    ratios = _ratios(method, comparisons)
     planned = [row for row in rows if row.value is not None]
     gaps = [row.gap for row in planned if row.gap is not None]
     return MethodSummary(

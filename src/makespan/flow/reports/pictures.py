@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ import numpy as np
 from makespan.core.diagram import Curves, Line
 from makespan.core.numeric.arrays import Floats
 from makespan.core.shown import Table, counted, is_numeric
-from makespan.drawing.comparison.profile import Profile, profile_axes, profile_svg
-from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_axes, ranking_svg
+from makespan.drawing.comparison.profile import Profile, profile_svg
+from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
-from makespan.drawing.figure import as_bytes, own_figure
+from makespan.drawing.figure import stacked_image
 from makespan.drawing.page.tables import html_table
 from makespan.drawing.still import still_page
-from makespan.drawing.svg import escaped
+from makespan.drawing.svg import escaped, stacked
 from makespan.drawing.text import percent, short
 from makespan.flow.comparison.summary import THRESHOLDS
 from makespan.flow.reports.rows import SAME, Rows
@@ -112,32 +112,17 @@ def ranking(ranks: Mapping[str, float], difference: float | None, cases: int) ->
 
 def as_svg(overview: Overview) -> str:
     """Return all pictures below each other as one SVG element."""
-    drawn = [profile_svg(overview.profile()), *map(curves_svg, overview.curves())]
-    if (ranks := overview.ranking()) is not None:
-        drawn.insert(0, ranking_svg([ranks]))
-    top, wide, parts = 0, 0, []
-    for each in drawn:
-        size = re.search(r'width="(\d+)" height="(\d+)"', each)
-        assert size is not None
-        parts.append(each.replace("<svg ", f'<svg y="{top}" ', 1))
-        wide, top = max(wide, int(size[1])), top + int(size[2])
-    view = f'width="{wide}" height="{top}" viewBox="0 0 {wide} {top}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>\n{"".join(parts)}</svg>\n'
+    ranks = overview.ranking()
+    drawn = [] if ranks is None else [ranking_svg(ranks)]
+    return stacked([*drawn, profile_svg(overview.profile()), *map(curves_svg, overview.curves())])
 
 
 def as_image(overview: Overview, suffix: str) -> bytes:
     """Return all pictures as ``.png`` or ``.pdf``."""
-    ranks, shares, curves = overview.ranking(), overview.profile(), overview.curves()
-    rows = len(overview.rows.methods)
-    heights = [1.6 + 0.32 * rows] * (1 + (ranks is not None)) + [HEIGHT] * len(curves)
-    figure = own_figure(figsize=(9.0, sum(heights)), layout="constrained")
-    axes = figure.subplots(len(heights), squeeze=False, height_ratios=heights)[:, 0].tolist()
-    if ranks is not None:
-        ranking_axes(ranks, axes.pop(0))
-    profile_axes(shares, axes.pop(0))
-    for each, ax in zip(curves, axes, strict=True):
-        curves_on(each, ax)
-    return as_bytes(figure, suffix)
+    ranks, curves = overview.ranking(), overview.curves()
+    parts = [] if ranks is None else [ranks.part]
+    parts += [overview.profile().part, *((HEIGHT, partial(curves_on, each)) for each in curves)]
+    return stacked_image(parts, suffix)
 
 
 def as_page(overview: Overview) -> str:
@@ -146,7 +131,7 @@ def as_page(overview: Overview) -> str:
     parts = [f"<p>{escaped(', '.join(overview._facts()))}</p>", html_table(first)]
     parts += [f"<p>{escaped(note)}</p>" for note in overview._notes()]
     if (ranks := overview.ranking()) is not None:
-        parts.append(ranking_svg([ranks]))
+        parts.append(ranking_svg(ranks))
     parts.append(profile_svg(overview.profile()))
     for each in overview.curves():
         parts += [f"<h2>{escaped(each.title)}</h2>", curves_svg(each, on_page=True)]
