@@ -6,57 +6,89 @@ import json
 import os
 import re
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self
 
-from makespan.core.errors import FileError, Mistake
+from makespan.core.errors import FileError, InputError, Mistake
 from makespan.core.inputs.files import shown_path, write_whole
 from makespan.core.inputs.mistakes import shown
+from makespan.core.shown import Shown
 from makespan.flow.files.documents import parsed
-
-Measured = TypeVar("Measured")
 
 INFINITE = re.compile(r"Infinity(?=,?$)", re.MULTILINE)  # JSON has no word for it, but numbers
 
 
-def write_measured(measured: Any, path: str | os.PathLike[str], form: str) -> None:
-    """Write a dataclass to a file (``.json``), for :func:`read_measured`.
+class Measurement(Shown):
+    """A dataclass of what was measured; it is kept in files of its ``FORMAT``.
 
-    Raises
-    ------
-    FileError
-        If the suffix is another, or the file can't be written.
+    ``MADE_BY`` is the call that returns one.
     """
-    from makespan.flow.files.files import refuse_suffix
 
-    refuse_suffix(path, ".json")
-    text = json.dumps({"format": form, **asdict(measured)}, indent=1)
-    write_whole(path, INFINITE.sub("1e999", text) + "\n")
+    __slots__ = ()
+    FORMAT: ClassVar[str]
+    MADE_BY: ClassVar[str]
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all that was measured to a file (``.json``), for :meth:`read`.
 
-def read_measured(kind: type[Measured], path: str | os.PathLike[str], form: str) -> Measured:
-    """Read what :func:`write_measured` wrote.
+        Raises
+        ------
+        FileError
+            If the suffix is another, or the file can't be written.
+        """
+        from makespan.flow.files.files import refuse_suffix
 
-    Raises
-    ------
-    FileError
-        If the file can't be read or is of another format; with every mistake found.
-    """
-    from pydantic import TypeAdapter, ValidationError
+        refuse_suffix(path, ".json")
+        text = json.dumps({"format": self.FORMAT, **asdict(self)}, indent=1)  # type: ignore[call-overload]
+        write_whole(path, INFINITE.sub("1e999", text) + "\n")
 
-    from makespan.core.inputs.forms import place_of
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` wrote.
 
-    data = parsed(path)
-    found = data.pop("format", None)
-    if found != form:
-        raise FileError(
-            f"{shown_path(path)}: format: {shown(found)} is not {form!r}; a calibration is"
-            " written by Calibration.save(path)"
-        )
-    try:
-        return TypeAdapter(kind).validate_json(json.dumps(data), strict=True)
-    except ValidationError as error:
-        mistakes = [
-            Mistake(place_of(each["loc"]), each["msg"])
-            for each in error.errors(include_url=False, include_input=False)
-        ]
-        raise FileError(mistakes, heading=shown_path(path)) from None
+        Raises
+        ------
+        FileError
+            If the file can't be read or holds no calibration; with every mistake found.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        from makespan.core.inputs.forms import place_of
+
+        data = parsed(path)
+        found = data.pop("format", None)
+        if found != cls.FORMAT:
+            raise FileError(
+                f"{shown_path(path)}: format: {shown(found)} is not {cls.FORMAT!r}; a calibration"
+                " is written by Calibration.save(path)"
+            )
+        try:
+            read = TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
+        except ValidationError as error:
+            mistakes = [
+                Mistake(place_of(each["loc"]), each["msg"])
+                for each in error.errors(include_url=False, include_input=False)
+            ]
+            raise FileError(mistakes, heading=shown_path(path)) from None
+        read._check()
+        return read
+
+    def _check(self) -> None:
+        """Raise what is wrong with values that were read."""
+
+    @classmethod
+    def given(cls, calibration: Any) -> Self:
+        """Return a calibration, or the one in a file.
+
+        Raises
+        ------
+        InputError
+            If it is something else.
+        """
+        if isinstance(calibration, (str, os.PathLike)):
+            return cls.read(calibration)
+        if not isinstance(calibration, cls):
+            raise InputError(
+                f"calibration: {shown(calibration)} is not a Calibration; "
+                f"pass what {cls.MADE_BY} returns, or a file of it"
+            )
+        return calibration

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.arrays import Floats
-from makespan.core.shown import Shown, Table, counted
-from makespan.execute.measured import read_measured, write_measured
+from makespan.core.shown import Table, counted
+from makespan.execute.measured import Measurement
 from makespan.execute.mpi.execution import seconds as in_words
 from makespan.reduction.problem import Collective, Reduction
 
-FORMAT = "makespan.mpi-calibration/1"
 BETWEEN = ("latency", "message_overhead", "transfer_per_byte")
 OF_RANKS = ("reduce_overhead", "reduce_per_byte", "send_per_byte", "receive_per_byte")
 Row = tuple[float, ...]
@@ -26,7 +24,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Calibration(Shown):
+class Calibration(Measurement):
     """The costs of messages between all pairs of ranks, and of combinations.
 
     Parameters
@@ -51,6 +49,9 @@ class Calibration(Shown):
     seconds
         How long the measurement took.
     """
+
+    FORMAT: ClassVar[str] = "makespan.mpi-calibration/1"
+    MADE_BY: ClassVar[str] = "mpi.calibrate(comm)"
 
     ranks: int
     type: str
@@ -109,28 +110,8 @@ class Calibration(Shown):
         )
         return open_ if segments == "auto" else open_.with_segments(segments)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that was measured to a file (``.json``), for :meth:`read`.
-
-        Raises
-        ------
-        FileError
-            If the suffix is another, or the file can't be written.
-        """
-        write_measured(self, path, FORMAT)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Calibration:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        FileError
-            If the file can't be read or holds no calibration; with every mistake found.
-        """
-        read = read_measured(cls, path, FORMAT)
-        read.problem(1.0)  # says what is below 0
-        return read
+    def _check(self) -> None:
+        self.problem(1.0)  # says what is below 0
 
     def _apart(self, table: Any) -> Floats:
         """Return the entries of a table between different ranks."""
@@ -170,21 +151,3 @@ class Calibration(Shown):
 
 def _rate(per_byte: float) -> str:
     return f"{1e-9 / per_byte:.3g} GB/s" if per_byte > 0 else "no time per byte"
-
-
-def as_calibration(given: Calibration | str | os.PathLike[str]) -> Calibration:
-    """Return a calibration, or the one in a file.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if isinstance(given, (str, os.PathLike)):
-        return Calibration.read(given)
-    if not isinstance(given, Calibration):
-        raise InputError(
-            f"calibration: {shown(given)} is not a Calibration; "
-            "pass what mpi.calibrate(comm) returns, or a file of it"
-        )
-    return given

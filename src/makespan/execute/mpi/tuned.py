@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.shown import Shown, Table, counted
-from makespan.execute.mpi.calibration import Calibration, as_calibration
+from makespan.execute.mpi.calibration import Calibration
 from makespan.execute.mpi.collective import Collective
 from makespan.execute.mpi.measuring import calibrate
 from makespan.execute.mpi.operations import commutes, operation_of
@@ -99,7 +99,7 @@ def _calibration(comm: Any, given: Any, seconds: float, progress: Progress) -> C
     def known() -> Calibration | None:
         if given is None or (is_path and not Path(given).exists()):
             return None
-        found = as_calibration(given)
+        found = Calibration.given(given)
         if found.ranks != comm.size:
             raise InputError(
                 f"calibration: is of {counted(found.ranks, 'rank')}, but there are {comm.size}"

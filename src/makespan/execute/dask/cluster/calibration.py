@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from makespan.core.costs import Affine
-from makespan.core.errors import ExecutionError, InputError
-from makespan.core.inputs.mistakes import shown
-from makespan.core.shown import Framed, Shown, Table, counted
+from makespan.core.errors import ExecutionError
+from makespan.core.shown import Framed, Table, counted
 from makespan.divisible.model.machines import Master, Worker
 from makespan.divisible.model.platform import Star
 from makespan.divisible.problem import DivisibleLoad
 from makespan.execute.dask.cluster.contention import Sharing
 from makespan.execute.dask.cluster.fit import Fit
-from makespan.execute.measured import read_measured, write_measured
+from makespan.execute.measured import Measurement
 from makespan.partition.model.samples import Samples
 from makespan.partition.problem import Partition
 
-FORMAT = "makespan.calibration/1"
 MASTER_NAME = "client"
 USUAL_ROUNDS = 4  # where their number is left open
 MIN_COST = 1e-12  # seconds a unit: nothing computes in no time
@@ -59,7 +57,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Calibration(Shown, Framed):
+class Calibration(Measurement, Framed):
     """A calibrated cluster.
 
     Parameters
@@ -75,6 +73,9 @@ class Calibration(Shown, Framed):
     in_items
         Whether the load is counted in items; files are counted in bytes.
     """
+
+    FORMAT: ClassVar[str] = "makespan.calibration/1"
+    MADE_BY: ClassVar[str] = "dask.calibrate(function, sample, client)"
 
     workers: tuple[Measured, ...]
     sharing: Sharing
@@ -226,18 +227,7 @@ class Calibration(Shown, Framed):
         if load is not None or rounds is not None:
             save(self.problem(load, rounds=1 if rounds is None else rounds), path)
         else:
-            write_measured(self, path, FORMAT)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Calibration:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        FileError
-            If the file can't be read or holds no calibration; with every mistake found.
-        """
-        return read_measured(cls, path, FORMAT)
+            Measurement.save(self, path)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything measured as plain data."""
@@ -282,24 +272,6 @@ class Calibration(Shown, Framed):
         lines.append(f"sends: {_said(self.sharing)}")
         lines += [f"rejected: {sentence}" for sentence in self.rejected]
         return "\n".join(lines)
-
-
-def as_calibration(given: Calibration | str | os.PathLike[str]) -> Calibration:
-    """Return a calibration, or the one in a file.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if isinstance(given, (str, os.PathLike)):
-        return Calibration.read(given)
-    if not isinstance(given, Calibration):
-        raise InputError(
-            f"calibration: {shown(given)} is not a Calibration; "
-            "pass what dask.calibrate(function, sample, client) returns, or a file of it"
-        )
-    return given
 
 
 def _fits(worker: Measured) -> tuple[tuple[str, Fit], ...]:

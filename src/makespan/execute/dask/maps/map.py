@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.inputs.suggest import did_you_mean, keywords_of, suggesting
-from makespan.execute.dask.cluster.calibration import Calibration, as_calibration
+from makespan.execute.dask.cluster.calibration import Calibration
 from makespan.execute.dask.cluster.client import client_or_local, pickled_function
 from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.cluster.items import Items, Stream
@@ -188,7 +188,7 @@ def prepared(
     """
     if more and (more[-1] is None or _is_client(more[-1])):
         *more, client = more
-    measured = None if calibration is None else as_calibration(calibration)
+    measured = None if calibration is None else Calibration.given(calibration)
     wanted = annotated(workers=workers, resources=resources, retries=retries)
     whole = _call(function, keywords, len(more) + 1, batched, wanted.retries)
     items = _items(data, more)
