@@ -8,7 +8,7 @@ from makespan.core.diagram import Curves, Drawn
 from makespan.core.picture import Picture
 from makespan.core.system.extras import optional
 from makespan.drawing.diagram.curves import FIGURE, curves_on, curves_svg
-from makespan.drawing.diagram.svg import diagram_svg
+from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.gantt.svg import gantt_svg
 
@@ -67,9 +67,9 @@ def on_axes(
             figure.set_layout_engine("constrained")
             ax = figure.add_subplot()
         return curves_on(what, ax)
-    from makespan.drawing.diagram.mpl import POINTS, draw_on, sheet_of
+    from makespan.drawing.diagram.mpl import POINTS, draw_on
 
-    sheet = sheet_of(what)
+    sheet = Sheet.of(what)
     if ax is None:
         inches = sheet.width / POINTS, sheet.height / POINTS
         scale = min(1.0, LARGEST / max(inches))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from makespan.core.diagram import Diagram, Edges, Groups, Nodes
+from makespan.drawing.diagram.draw import diagram_svg
 from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out
 from makespan.drawing.diagram.mpl import draw_on, sheet_of
-from makespan.drawing.diagram.svg import diagram_svg
 from makespan.drawing.diagram.thin import MOST_EDGES, MOST_NODES, thinned
 
 SVG = "{http://www.w3.org/2000/svg}"

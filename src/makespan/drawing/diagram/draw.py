@@ -1,4 +1,4 @@
-"""Places → shapes, on any surface that draws rectangles, lines and texts."""
+"""Diagrams → shapes, on any surface that draws rectangles, lines and texts; an SVG is one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from makespan.drawing.colours import LIGHT, fills, ink_on, legend_of
-from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places
-from makespan.drawing.svg import Rectangle
+from makespan.core.diagram import Diagram
+from makespan.drawing.colours import LIGHT, ON_PAGE, fills, ink_on, legend_of
+from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places, lay_out
+from makespan.drawing.diagram.thin import thinned
+from makespan.drawing.svg import Canvas, Rectangle
 from makespan.drawing.text import elided, text_width
 
 TITLE, LEGEND = 14.0, 10.0
@@ -79,7 +81,9 @@ class Sheet:
     """x, y, word, and the colour, ``bold`` or ``dashed``."""
 
     @classmethod
-    def of(cls, places: Places, *, titled: bool = True) -> Sheet:
+    def of(cls, diagram: Diagram, *, titled: bool = True) -> Sheet:
+        """Return a diagram, thinned and placed; its units are points in a figure of its size."""
+        places = lay_out(thinned(diagram))
         diagram = places.diagram
         lines = [
             BOLD * text_width(diagram.title, TITLE) * titled + 2 * PADDING,
@@ -92,6 +96,28 @@ class Sheet:
         below += LINE * len(_notes(places))
         left = (width - places.width) / 2
         return cls(places, width, below + PADDING / 2, left, top, tuple(legend))
+
+
+def diagram_svg(diagram: Diagram, *, on_page: bool = False) -> str:
+    """Return a diagram as an SVG element.
+
+    Each box is a group of the class ``node`` with the attribute ``data-task`` or ``data-machine``:
+    the indices that it stands for, with spaces between. Each line is a group of the class ``edge``
+    with ``data-from`` and ``data-to``, the places of its boxes among the groups ``node``, and
+    ``data-edge`` or ``data-activity`` where it stands for one; so has its label, of the class
+    ``label``.
+
+    Parameters
+    ----------
+    diagram
+        What to draw; large ones are thinned.
+    on_page
+        Whether the colours are those of the page around it, by day and by night.
+    """
+    sheet = Sheet.of(diagram, titled=not on_page)
+    canvas = Canvas(diagram.title)
+    draw(sheet, canvas, ON_PAGE if on_page else LIGHT)
+    return canvas.document(sheet.width, sheet.height)
 
 
 def _notes(places: Places) -> tuple[str, ...]:

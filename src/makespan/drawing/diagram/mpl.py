@@ -6,10 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from makespan.core.diagram import Diagram
 from makespan.drawing.diagram.draw import Sheet, draw
-from makespan.drawing.diagram.layout import lay_out
-from makespan.drawing.diagram.thin import thinned
 from makespan.drawing.svg import Rectangle, rounded
 
 if TYPE_CHECKING:
@@ -21,11 +18,6 @@ ALIGN: dict[str, Literal["left", "center", "right"]] = {
     "middle": "center",
     "end": "right",
 }
-
-
-def sheet_of(diagram: Diagram) -> Sheet:
-    """Return a diagram, thinned and placed; its units are points in a figure of its size."""
-    return Sheet.of(lay_out(thinned(diagram)))
 
 
 def draw_on(sheet: Sheet, ax: Axes) -> Axes:

@@ -12,11 +12,18 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import did_you_mean, suggesting
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
-from makespan.execute.mpi.clocks import clocks_ahead
 from makespan.execute.mpi.collective import Collective, Work, shared
 from makespan.execute.mpi.execution import CALLS, Execution
 from makespan.execute.mpi.operations import UFUNCS
-from makespan.execute.mpi.world import ROOT, all_or_none, mpi, on_root, private, yield_until_all
+from makespan.execute.mpi.world import (
+    ROOT,
+    all_or_none,
+    clocks_ahead,
+    mpi,
+    on_root,
+    private,
+    yield_until_all,
+)
 from makespan.execute.progress import Progress, Tell, teller
 from makespan.flow.result import Result
 

@@ -1,7 +1,8 @@
-"""The ranks together: mpi4py where it is installed, and errors that all of them see."""
+"""The ranks together: mpi4py where it is installed, errors that all see, how clocks differ."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -16,6 +17,7 @@ from makespan.core.system.extras import optional
 ROOT = 0
 SECONDS_TO_TELL = 0.3  # for mpiexec to pass on what a rank wrote, before it ends them all
 POLL = 2e-4
+EXCHANGES = 20  # of the times of two ranks
 INTERRUPTED = 130  # as shells have it
 
 Value = TypeVar("Value")
@@ -141,3 +143,30 @@ def yield_until_all(comm: Any) -> None:
     request = comm.Ibarrier()
     while not request.Test():
         offer_core()
+
+
+def clocks_ahead(comm: Any) -> list[float]:
+    """Return, on every rank, the seconds by which each rank's clock is ahead of rank 0's.
+
+    Rank 0 asks each rank for its time; the answer lies between question and reply. The offsets
+    that all exchanges allow form an interval, of which the middle is taken; clocks whose interval
+    holds 0 count as one clock (as the clocks of one computer are).
+    """
+    clock = mpi().Wtime
+    ahead = [0.0] * comm.size
+    for rank in range(1, comm.size):
+        if comm.rank == ROOT:
+            low, high = -math.inf, math.inf
+            for _ in range(EXCHANGES):
+                asked = clock()
+                comm.send(None, dest=rank)
+                told = comm.recv(source=rank)
+                low, high = max(low, told - clock()), min(high, told - asked)
+            ahead[rank] = 0.0 if low <= 0.0 <= high else (low + high) / 2
+        elif comm.rank == rank:
+            for _ in range(EXCHANGES):
+                comm.recv(source=ROOT)
+                comm.send(clock(), dest=ROOT)
+        rest_until_all(comm)
+    shared: list[float] = comm.bcast(ahead, root=ROOT)
+    return shared

@@ -80,7 +80,7 @@ def page_diagrams(
     """Return the pictures of a plan's problem that stand beside its chart on a page.
 
     Each comes with its title, as an SVG element in the colours of the page and of the chart; see
-    :func:`makespan.drawing.diagram.svg.diagram_svg` for the data attributes of boxes and lines.
+    :func:`makespan.drawing.diagram.draw.diagram_svg` for the data attributes of boxes and lines.
     A kind's picture that needs more than this plan has is left out.
     """
     stated = _stated(result, problem)

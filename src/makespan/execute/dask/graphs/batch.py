@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from types import FunctionType
 from typing import Any
 
 from makespan.core.errors import InputError
 from makespan.execute.dask.cluster.cleanup import LONGEST_TIDYING, forgotten
 from makespan.execute.dask.cluster.client import pickled
-from makespan.execute.dask.graphs.steps import step, step_awaited
 from makespan.execute.dask.graphs.work import Work
 
 log = logging.getLogger("makespan")
@@ -134,3 +134,23 @@ class Batch:
                 await forgotten(self.client, list(self.sent.values()))
         except (OSError, TimeoutError) as error:
             log.warning("the scheduler did not confirm that nothing is left on it: %s", error)
+
+
+def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of builtins alone that is sent with its code: it is short, tasks many."""
+    assert isinstance(function, FunctionType)
+    own = FunctionType(function.__code__, {}, function.__name__)
+    own.__module__ = "__main__"
+    return own
+
+
+@by_value
+def step(node: Any, inputs: tuple[Any, ...], *values: Any) -> Any:
+    """Compute a node of a graph; values beyond its inputs are only waited for."""
+    return node(dict(zip(inputs, values, strict=False)))
+
+
+@by_value
+async def step_awaited(node: Any, inputs: tuple[Any, ...], *values: Any) -> Any:
+    """Compute a node whose function is a coroutine."""
+    return await node(dict(zip(inputs, values, strict=False)))

@@ -17,11 +17,10 @@ from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.cluster.items import Items, Stream
 from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.compute import forget_graphs
-from makespan.execute.dask.maps.annotated import annotated
 from makespan.execute.dask.maps.carry_out import carried_out
 from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.flow import Background, in_order
-from makespan.execute.dask.maps.job import Job
+from makespan.execute.dask.maps.job import Job, annotated
 from makespan.execute.dask.maps.memory import MEMORIES, Memory, key_of
 from makespan.execute.progress import Progress, teller
 from makespan.execute.remote import on_rows, told, tried

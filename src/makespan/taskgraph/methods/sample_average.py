@@ -15,7 +15,7 @@ from makespan.core.simulation.noise import Noise, as_noise
 from makespan.core.solution import Solution
 from makespan.taskgraph.limits import violation
 from makespan.taskgraph.methods.local_search import Sample, improved, steps_of_a_move
-from makespan.taskgraph.methods.robust.monte_carlo import ERROR, as_stated, refuse_counts, untried
+from makespan.taskgraph.methods.monte_carlo import ERROR, as_stated, refuse_counts, untried
 from makespan.taskgraph.needs import (
     LEAST_MAKESPAN,
     NO_CONTENTION,
