@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from makespan.core.diagram import Diagram, Edges, Groups, Nodes
-from makespan.drawing.diagram.draw import diagram_svg
+from makespan.drawing.diagram.draw import Sheet, diagram_svg
 from makespan.drawing.diagram.layers import layers_of
 from makespan.drawing.diagram.layout import lay_out
-from makespan.drawing.diagram.mpl import draw_on, sheet_of
+from makespan.drawing.diagram.mpl import draw_on
 from makespan.drawing.diagram.thin import MOST_EDGES, MOST_NODES, thinned
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -248,7 +248,7 @@ def test_matplotlib_draws_the_same_texts():
     drawn = random_diagram(8, 2, title="a $graph$")
     figure = Figure()
     FigureCanvasAgg(figure)
-    ax = draw_on(sheet_of(drawn), figure.add_subplot())
+    ax = draw_on(Sheet.of(drawn), figure.add_subplot())
     figure.canvas.draw()
     assert {"a $graph$", *drawn.nodes.label, *drawn.edges.label} <= {t.get_text() for t in ax.texts}
 

@@ -37,17 +37,16 @@ def command(
     a result, a schedule    .json, .csv, .npz, .svg, .png, .pdf, .html, .trace.json
     a collective's result   .msccl.xml, too
     """
+    from makespan.core.inputs.files import write_whole
     from makespan.flow.files.files import (
-        PICTURES,
         as_text,
+        file_of,
         read_problem,
         refuse_suffix,
         refuse_target,
-        save,
         suffixes_of,
     )
     from makespan.flow.files.reading import read_any
-    from makespan.flow.pictures.write import write_picture
     from makespan.flow.result import Result
 
     if (out == "-") != (to is not None):
@@ -65,9 +64,6 @@ def command(
         parameters.print_text(as_text(thing, suffix).rstrip("\n"))
         return DONE
     refuse_target(out, suffix, source=source)
-    if suffix in PICTURES:
-        write_picture(thing, out, problem=stated)
-    else:
-        save(thing, out)
+    write_whole(out, file_of(thing, out, problem=stated))
     parameters.say(f"{out} written")
     return DONE

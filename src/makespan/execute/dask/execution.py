@@ -192,15 +192,9 @@ class Execution(Shown, Framed, Writable):
             return as_json(self.as_dict()) + "\n"
         if suffix == ".csv":
             return as_csv(self._columns())
-        from makespan.flow.pictures import page, plot
+        from makespan.flow.pictures.plot import picture_file
 
-        if suffix == ".html":
-            return self._page()
-        if suffix == ".svg":
-            return plot.svg(self.schedule)
-        if suffix == ".trace.json":
-            return as_json(page.trace_events(self.schedule))
-        return plot.image(self.schedule, suffix)
+        return self._page() if suffix == ".html" else picture_file(self.schedule, suffix)
 
     def _page(self) -> str:
         """Return the plan, if there was one, and what was measured, with what is said of it."""

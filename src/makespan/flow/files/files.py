@@ -266,22 +266,21 @@ def file_of(
     thing: Result | Problem | Schedule | Writable,
     path: PathLike,
     *,
+    problem: Problem | None = None,
     beside: Result | Schedule | None = None,
-    view: str | None = None,
-    by: str | None = None,
-    fold: bool = False,
+    **asked: Any,
 ) -> str | bytes:
-    """Return what :func:`save` writes."""
+    """Return what :func:`save` writes, as ``asked``; a schedule alone is drawn as of ``problem``."""
     suffix = refuse_suffix(path, *suffixes_of(thing))
     if beside is not None and suffix != ".html":
         raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")
     if isinstance(thing, Writable):
         return thing._in_form(suffix)
     if suffix in PICTURES:
-        from makespan.flow.pictures.write import picture_file
+        from makespan.flow.pictures.plot import picture_file
 
-        return picture_file(thing, path, beside=beside, view=view, by=by, fold=fold)
-    if view is not None or by is not None or fold:
+        return picture_file(thing, suffix, problem=problem, beside=beside, **asked)
+    if any(value not in (None, False) for value in asked.values()):
         raise InputError(f"view, by, fold: are for pictures; {suffix} is none")
     if suffix == ARRAYS:
         from makespan.flow.files.arrays import packed

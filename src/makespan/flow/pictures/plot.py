@@ -1,16 +1,18 @@
-"""result, schedule or problem → a picture."""
+"""result, schedule or problem → a picture, or a file with one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, cast
 
 from makespan.core.errors import InputError
 from makespan.core.inputs.suggest import suggesting
-from makespan.core.problem import Problem
+from makespan.core.problem import Problem, is_problem
 from makespan.core.schedule import Schedule
-from makespan.drawing.figure import as_bytes, own_figure
+from makespan.drawing.figure import FORMS, as_bytes, own_figure
 from makespan.drawing.gantt.layout import MAX_ROWS
 from makespan.drawing.render import as_svg, on_axes
+from makespan.flow.pictures.page import html, problem_page, trace_events
 from makespan.flow.pictures.views import drawing
 
 if TYPE_CHECKING:
@@ -99,19 +101,47 @@ def svg(
     return as_svg(drawn, width=width, max_rows=_checked_rows(max_rows), legend=legend)
 
 
-def image(
+def picture_file(
     thing: Result | Schedule | Problem,
     suffix: str,
     *,
-    view: str | None = None,
     problem: Problem | None = None,
+    beside: Result | Schedule | None = None,
+    view: str | None = None,
     by: str | None = None,
     fold: bool = False,
-) -> bytes:
-    """Return a picture as ``.png`` or ``.pdf``; pyplot and its backend are left alone."""
-    drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
-    on_axes(drawn, None, figure=figure)
-    return as_bytes(figure, suffix)
+) -> str | bytes:
+    """Return what stands in the file of a picture of a plan or a problem.
+
+    Parameters
+    ----------
+    thing, problem, view, by, fold
+        Those of :func:`plot`; a page has all views.
+    suffix
+        ``.svg``, ``.png``, ``.pdf`` or ``.html``; for plans also ``.trace.json``.
+    beside
+        A second plan for a page.
+
+    Raises
+    ------
+    InputError
+        If there is no such picture.
+    """
+    if suffix == ".svg":
+        return svg(thing, problem=problem, view=view, by=by, fold=fold)
+    if suffix in FORMS:  # pyplot and its backend are left alone
+        drawn, figure = drawing(thing, view, problem=problem, by=by, fold=fold), own_figure()
+        on_axes(drawn, None, figure=figure)
+        return as_bytes(figure, suffix)
+    if view is not None or by is not None or fold:
+        raise InputError(f"view, by, fold: are for pictures (.svg, .png, .pdf), not for {suffix}")
+    if is_problem(thing):
+        return problem_page(thing)
+    plan = cast("Result | Schedule", thing)
+    if suffix == ".html":
+        return html(plan, problem=problem, beside=beside)
+    events = trace_events(plan, problem=problem)
+    return json.dumps(events, allow_nan=False, separators=(",", ":"))
 
 
 def _checked_rows(max_rows: object) -> int:
