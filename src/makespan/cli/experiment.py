@@ -12,7 +12,7 @@ import click
 from makespan.cli import parameters
 from makespan.cli.codes import DONE, INTERRUPTED
 from makespan.cli.progress import Line
-from makespan.core.errors import InputError
+from makespan.core.errors import headed
 
 REFUSED = {
     "seed": "an experiment takes --seeds",
@@ -65,11 +65,8 @@ def run(
         raise click.UsageError("-o names the file of an experiment: .csv, .jsonl, .json, .parquet")
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs and --scheduler say two places; choose one")
-    try:
+    with headed(files[0] if len(files) == 1 and "folder" in parts else ""):
         wanted = Experiment(**parts)
-    except InputError as error:
-        heading = files[0] if len(files) == 1 and "folder" in parts else ""
-        raise InputError(error.mistakes, heading=heading) from None
     _refuse_among_instances(output, files)
     line = Line("solving")
 

@@ -13,7 +13,8 @@ MakespanError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from makespan.core.plain import one_line, plain
@@ -88,6 +89,15 @@ def _shown(mistakes: Sequence[Mistake]) -> list[str]:
             break
         lines.append(line)
     return lines
+
+
+@contextmanager
+def headed(heading: str) -> Iterator[None]:
+    """Name the file, or what else holds them, above mistakes that are found meanwhile."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(error.mistakes, heading=heading) from None
 
 
 class ProblemError(InputError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from makespan.core.errors import FileError, InputError, Mistake
+from makespan.core.errors import FileError, InputError, Mistake, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.inputs.forms import Form, validated
 from makespan.core.inputs.mistakes import Mistakes, refusal, shown
@@ -72,10 +72,8 @@ def read_experiment(path: PathLike) -> Experiment:
         With every mistake found, each with its place in the file.
     """
     asked = asked_in(path)
-    try:
+    with headed(shown_path(path)):
         return Experiment(**asked.parts)
-    except InputError as error:
-        raise InputError(error.mistakes, heading=shown_path(path)) from None
 
 
 def is_experiment(path: PathLike) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError
+from makespan.core.errors import FileError, InputError, MissingExtra, ProblemError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path, write_whole
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
@@ -102,10 +102,8 @@ def stated(
     files_in: PathLike | None = None,
 ) -> Problem:
     """Return the problem in the contents of a file."""
-    try:
+    with headed(shown_path(path)):
         return problem_of({**data, **parts}, Path(path).parent, files_in)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
 def _graph_in(text: str, path: PathLike, suffix: str, parts: Mapping[str, Any]) -> Problem:
@@ -195,12 +193,10 @@ def read_result(path: PathLike) -> Result:
         If the problem in it breaks its own statement.
     """
     data = parsed(path)
-    try:
+    with headed(shown_path(path)):
         _refuse_parts(data)
         _check_format(data, "makespan.result")
         return result_of(data, problem_of)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
 def read_schedule(path: PathLike, problem: Problem) -> Schedule:
@@ -212,7 +208,7 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
         If the file can't be read or holds no schedule; with every mistake found.
     """
     data = parsed(path, problem)
-    try:
+    with headed(shown_path(path)):
         if "activities" in data:
             _check_format(data, "makespan.schedule")
             return schedule_of(data, "", problem)
@@ -220,8 +216,6 @@ def read_schedule(path: PathLike, problem: Problem) -> Schedule:
         if data.get("schedule") is None:
             raise FileError("holds no schedule")
         return schedule_of(data["schedule"], "schedule", problem)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=shown_path(path)) from None
 
 
 @suggesting
@@ -270,7 +264,7 @@ def file_of(
     beside: Result | Schedule | None = None,
     **asked: Any,
 ) -> str | bytes:
-    """Return what :func:`save` writes, as ``asked``; a schedule alone is drawn as of ``problem``."""
+    """Return what :func:`save` writes; a schedule alone is drawn as one of a ``problem``."""
     suffix = refuse_suffix(path, *suffixes_of(thing))
     if beside is not None and suffix != ".html":
         raise InputError(f"beside: only a page (.html) shows two plans, not {suffix}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from makespan.core.errors import FileError, InputError, InvalidSchedule
+from makespan.core.errors import FileError, InvalidSchedule, headed
 from makespan.core.problem import Problem
 from makespan.flow.answer import RESULT_FORMAT, schedule_as_dict
 from makespan.flow.kinds import kind_of
@@ -24,10 +24,8 @@ def document_in(text: str, name: str, problem: Problem | None) -> dict[str, Any]
 
     if problem is not None and not isinstance(problem, Reduction):
         raise FileError(f"{name}: is a plan of a reduction; the problem is of kind {problem.kind}")
-    try:
+    with headed(name):
         stated, schedule = msccl.read(text, problem)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=name) from None
     return {
         "format": RESULT_FORMAT,
         "problem": kind_of(stated).file.write(stated),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from makespan.core.errors import FileError, InputError
+from makespan.core.errors import FileError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule
@@ -40,13 +40,11 @@ def read_any(
         data = parsed_text(text, path, suffix, problem) if suffix in (".json", MSCCL) else {}
     if parts and ("activities" in data or "problem" in data or "schedule" in data):
         raise FileError(f"{path}: {', '.join(parts)}: are for problems; this is a plan")
-    try:
+    with headed(shown_path(path)):
         if "activities" in data:
             return schedule_of(data, "", problem)
         if "problem" in data or "schedule" in data:
             return result_of(data, problem_of)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=shown_path(path)) from None
     return stated(data, path, parts) if is_arrays(path) else problem_in(text, path, parts)
 
 

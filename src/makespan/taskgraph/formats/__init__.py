@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from makespan.core.errors import FileError, InputError
+from makespan.core.errors import FileError, headed
 from makespan.core.inputs.files import PathLike, read_text, shown_path
 
 if TYPE_CHECKING:
@@ -50,15 +50,13 @@ def problem_in(text: str, suffix: str, name: str, network: Network | None = None
     """Return the problem in the text of a file called ``name``; see :func:`read`."""
     from makespan.taskgraph.problem import TaskGraph
 
-    try:
+    with headed(name):
         if not text.strip():
             raise FileError("is empty")
         dag = _dag_in(text, suffix)
         if network is not None:
             return TaskGraph(dag, network)
         return on_equal_machines(dag, BYTES_PER_SECOND if suffix in IN_BYTES else 1.0)
-    except InputError as error:
-        raise type(error)(error.mistakes, heading=name) from None
 
 
 def on_equal_machines(dag: Dag, rate: float) -> TaskGraph:
