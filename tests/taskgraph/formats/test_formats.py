@@ -19,7 +19,7 @@ from makespan.core.plain import STEERING
 from makespan.taskgraph import formats
 from makespan.taskgraph.formats import dot, stg, wfformat
 from makespan.taskgraph.formats.attributes import DRAWING, SIZE, WORK
-from makespan.taskgraph.formats.networkx_graph import graph_of, read_graphml
+from makespan.taskgraph.formats.networkx_graph import read_graphml
 from makespan.taskgraph.generate import graphs as generators
 from makespan.taskgraph.pictures.graph import graph
 
@@ -235,14 +235,6 @@ def test_dot_mistakes(text: str, message: str) -> None:
     """What is not a digraph is refused, and deep nesting too."""
     with pytest.raises(FileError, match=message):
         dot.read(text)
-
-
-def test_networkx_round_trip() -> None:
-    """A graph goes to networkx and back."""
-    dag = generators.cholesky(3)
-    again = Dag.from_networkx(graph_of(dag))
-    assert again.names == dag.names
-    assert sorted(edges_of(again)) == sorted(edges_of(dag))
 
 
 def test_networkx_attributes_and_cycles() -> None:

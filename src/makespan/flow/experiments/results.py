@@ -69,10 +69,6 @@ class Tally:
         return Table.of(columns)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Results(Shown, Framed):
     """The rows of an experiment.

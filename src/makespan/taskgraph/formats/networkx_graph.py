@@ -73,19 +73,3 @@ def read_graphml(text: str) -> Dag:
     dag = dag_of(graph)
     dag.notes = (*(f"networkx: {warning.message}" for warning in told), *dag.notes)
     return dag
-
-
-def graph_of(dag: Dag) -> Any:
-    """Return a ``networkx.DiGraph`` with the attributes ``work``, ``size``, and several ``cores``.
-
-    Raises
-    ------
-    MissingExtra
-        If networkx is not installed.
-    """
-    graph = optional("networkx").DiGraph()
-    for name, work, cores in zip(dag.names, dag.work.tolist(), dag.cores.tolist(), strict=True):
-        graph.add_node(name, work=work, **({"cores": cores} if cores > 1 else {}))
-    for a, b, size in zip(dag.source.tolist(), dag.target.tolist(), dag.size.tolist(), strict=True):
-        graph.add_edge(dag.names[a], dag.names[b], size=size)
-    return graph
