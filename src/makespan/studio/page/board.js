@@ -2,19 +2,11 @@
 
 import { element } from "../drawing/facts.js";
 import { ticks } from "../drawing/view.js";
-import { button, read, shown } from "./fields.js";
+import { button, drawn, read, shown } from "./fields.js";
 import { PLACING } from "./placing.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [ROW, LEFT, TOP, TRAY] = [40, 56, 22, 46];
 const SNAP = 0.5; // seconds
-
-function drawn(name, attributes, text) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 export class Board {
   constructor(problem, moves, act) {

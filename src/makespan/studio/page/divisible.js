@@ -1,6 +1,6 @@
 // The form of a divisible load: its limits, and workers with their links and speeds.
 
-import { choice, entry, further, group, row, tick } from "./fields.js";
+import { choice, entry, fresh, further, group, row, tick } from "./fields.js";
 import { grid } from "./grid.js";
 import { at, set, state } from "./state.js";
 
@@ -52,12 +52,7 @@ const plain = (name, key, title, empty = "") => ({
 // A name may be empty while it is typed; who names it follows.
 const named = { name: "name", key: "name", text: true, get: (one, index) => one.name ?? `P${index + 1}`, put: (one, value) => (one.name = value) };
 
-function fresh(list, letter) {
-  const taken = new Set(list.map((one) => one.name));
-  let number = list.length + 1;
-  while (taken.has(`${letter}${number}`)) number++;
-  return `${letter}${number}`;
-}
+const freshWorker = (list) => fresh(list.map((one) => one.name), "P");
 
 function home(problem) {
   const { platform } = problem;
@@ -77,7 +72,7 @@ export function divisible(problem) {
     least: 1,
     blank: (one) => {
       const others = one.platform[place];
-      const last = { ...others.at(-1), name: fresh(others, "P") };
+      const last = { ...others.at(-1), name: freshWorker(others) };
       if (isTree) last.parent ??= others[0].name;
       return last;
     },
@@ -163,7 +158,7 @@ function reshape(problem, topology) {
 export function grown(problem, index) {
   const place = home(problem);
   const list = problem.platform[place];
-  list.push({ ...structuredClone(list[index]), name: fresh(list, "P") });
+  list.push({ ...structuredClone(list[index]), name: freshWorker(list) });
 }
 
 export const machinesOf = (problem) => (problem.platform.columns ? [] : problem.platform[home(problem)].map(named.get));

@@ -14,6 +14,20 @@ export function read(text) {
   return Number.isNaN(number) ? plain : number;
 }
 
+export function drawn(name, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// The first number behind a prefix that none of these names has.
+export function fresh(names, prefix) {
+  let number = names.length + 1;
+  while (names.includes(`${prefix}${number}`)) number++;
+  return `${prefix}${number}`;
+}
+
 // What stands for a field that is left empty; null is infinity, which somebody typed.
 export const filled = (value, empty) => (value === undefined ? empty : value);
 

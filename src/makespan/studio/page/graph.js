@@ -1,23 +1,15 @@
 // A task graph as a drawing: tasks to drag, arrows to draw, both to weigh, by mouse and by keyboard.
 
 import { element } from "../drawing/facts.js";
-import { button, entry, row, filled } from "./fields.js";
+import { button, drawn, entry, filled, row } from "./fields.js";
 import { edit, state } from "./state.js";
 import { freshTask, freshWork, names, removeTask, rename } from "./taskgraph.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [WIDE, HIGH, ACROSS, DOWN, EDGE] = [58, 34, 108, 58, 26];
 const MOST = 150; // tasks that are drawn
 const DENSE = 30; // arrows of which each has its number; of more, the one that is chosen
 const places = new Map(); // name -> where somebody has dragged it
 let chosen = null; // { task: name } or { edge: [from, to] }
-
-function drawn(name, attributes, text) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 const brief = (value) => (typeof value === "number" ? String(Number(value.toPrecision(3))) : String(value));
 

@@ -1,6 +1,7 @@
 // The form of a partition: one table of costs, a row a count and a column a resource.
 
-import { choice, entry, further, group, row } from "./fields.js";
+import { element } from "../drawing/facts.js";
+import { choice, entry, fresh, further, group, row } from "./fields.js";
 import { grid } from "./grid.js";
 
 const MOST_COUNTS = 1000; // of a list that is written count by count
@@ -121,7 +122,7 @@ export function partition(problem) {
   const limits = (name) => ({ get: (one) => one[name], put: (one, value) => (value === undefined ? delete one[name] : (one[name] = value)) });
   const names = grid({
     label: "Resources", path: ["resources"], rows: (one) => one.resources, least: 1,
-    blank: (one) => ({ ...structuredClone(one.resources.at(-1)), name: fresh(one) }),
+    blank: (one) => ({ ...structuredClone(one.resources.at(-1)), name: freshResource(one) }),
     columns: [
       { name: "name", key: "name", text: true, get: (one, index) => one.name ?? `R${index + 1}`, put: (one, value) => (one.name = value) },
       ...(problem.resources.some(isAffine) ? [
@@ -152,29 +153,17 @@ export function partition(problem) {
       )),
     ),
     group("Resources", names),
-    ...(time ? [group("Cost tables", tip("Copy a table from a spreadsheet and paste it into a cell: with its first line of names and its first column of counts, it takes the place of all."), time)] : []),
+    ...(time ? [group("Cost tables", element("p", "Copy a table from a spreadsheet and paste it into a cell: with its first line of names and its first column of counts, it takes the place of all.", "hint"), time)] : []),
     ...(energy && hasEnergy ? [further("Energies", true, energy)] : []),
   ];
 }
 
-function tip(text) {
-  const made = document.createElement("p");
-  made.className = "hint";
-  made.textContent = text;
-  return made;
-}
-
-function fresh(problem) {
-  const taken = new Set(problem.resources.map((one) => one.name));
-  let number = problem.resources.length + 1;
-  while (taken.has(`R${number}`)) number++;
-  return `R${number}`;
-}
+const freshResource = ({ resources }) => fresh(resources.map((one) => one.name), "R");
 
 export { addCount };
 
 export function grown(problem, index) {
-  problem.resources.push({ ...structuredClone(problem.resources[index]), name: fresh(problem) });
+  problem.resources.push({ ...structuredClone(problem.resources[index]), name: freshResource(problem) });
 }
 
 export const machinesOf = (problem) => problem.resources.map((one, index) => one.name ?? `R${index + 1}`);

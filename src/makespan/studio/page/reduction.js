@@ -1,5 +1,6 @@
 // The form of a collective: machines, segments, and what a message and a combination take.
 
+import { element } from "../drawing/facts.js";
 import { choice, entry, further, group, row, button, filled } from "./fields.js";
 import { grid } from "./grid.js";
 import { edit, state } from "./state.js";
@@ -62,7 +63,7 @@ export function reduction(problem) {
   const table = (name) => Array.isArray(problem[name]);
   const combines = ["reduce", "all-reduce", "reduce-scatter"].includes(problem.collective ?? "reduce");
   const times = problem.network
-    ? [hint("The links of this network are in the file below.")]
+    ? [element("p", "The links of this network are in the file below.", "hint")]
     : [
         row(
           ...(table("transfer") ? [] : [entry("Message of a segment, s", ["transfer"], { slider: scale })]),
@@ -86,13 +87,6 @@ export function reduction(problem) {
       columns: [{ name: "machine", get: (_, index) => nameOf(problem, index) }, { name: "s per segment", get: (value) => value, put: (_, value, index, one) => (one.reduce[index] = filled(value, 0)), slider: scale }],
     }))] : []),
   ];
-}
-
-function hint(text) {
-  const made = document.createElement("p");
-  made.className = "hint";
-  made.textContent = text;
-  return made;
 }
 
 export function grown(problem) {

@@ -1,6 +1,6 @@
 // The form of a task graph: the drawing, its tables, and the machines.
 
-import { choice, entry, further, group, row, tick } from "./fields.js";
+import { choice, entry, fresh, further, group, row, tick } from "./fields.js";
 import { Graph } from "./graph.js";
 import { grid } from "./grid.js";
 
@@ -14,11 +14,8 @@ const plain = (name, key, title, empty = "") => ({
 export const names = (problem) => problem.tasks.map((task, index) => task.name ?? `T${index + 1}`);
 
 export function freshTask(problem) {
-  const taken = new Set(names(problem));
   const prefix = problem.tasks.length && /^\d+$/.test(problem.tasks[0].name ?? "T1") ? "" : "T";
-  let number = problem.tasks.length + 1;
-  while (taken.has(`${prefix}${number}`)) number++;
-  return `${prefix}${number}`;
+  return fresh(names(problem), prefix);
 }
 
 export function freshWork(problem) {
