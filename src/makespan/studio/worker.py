@@ -12,10 +12,12 @@ from makespan.core.errors import InputError, MakespanError, TooLarge
 from makespan.core.inputs.documents import table_in
 from makespan.core.inputs.files import close_files
 from makespan.core.system import memory
-from makespan.studio import answers
+from makespan.flow.files.files import as_dict
+from makespan.flow.generate import generate
+from makespan.studio.answers import ANSWERS
+from makespan.studio.examples import examples
 from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
 from makespan.studio.task import Left, Task
-from makespan.studio.warming import warming
 
 SPACE = 4 * 2**30
 """Bytes of addresses beside those of memory: libraries map much that they never use."""
@@ -23,6 +25,8 @@ LARGEST = 64 * 2**20
 """Bytes of an answer."""
 PART = 0.5  # of what a process may hold, for one thing
 DONE = object()
+LARGE = {"size": 100, "machines": 8}
+"""A task graph whose methods are compiled, which those of the examples are not."""
 
 
 class Worker:
@@ -85,7 +89,7 @@ def _answered(task: Task) -> Answer:
         with task.watching():
             text = task.order.body.decode("utf-8-sig")
             request = table_in(text, "the request", ".json") if text else {}
-            answer = answers.ANSWERS[task.order.what](request, task)
+            answer = ANSWERS[task.order.what](request, task)
         if len(answer.content) > LARGEST:
             return refused(413, f"the answer would be larger than {LARGEST // 2**20} MiB, the most")
         return answer
@@ -106,3 +110,20 @@ def _answered(task: Task) -> Answer:
         return refused(422, "the request: is nested too deeply")
     except Exception as error:  # makespan's own mistake; what was asked is no part of the message
         return refused(500, f"internal error: {type(error).__name__}")
+
+
+def warming() -> Iterator[None]:
+    """Ask for what a page asks for with each example, and with what is large, one at a time."""
+    for example in examples():
+        stated = {"problem": example["toml"]}
+        yield from _asked("problem", stated)
+        yield from _asked("solve", {**stated, "view": True, "time_limit": 0.05})
+        yield from _asked("methods", stated)
+    large = as_dict(generate("taskgraph", options=LARGE))
+    yield from _asked("solve", {"problem": large, "time_limit": 0.2})
+
+
+def _asked(what: str, request: dict[str, Any]) -> Iterator[None]:
+    with contextlib.suppress(Exception):  # who asks for it will be told
+        ANSWERS[what](request, Task(Order(0, what, b""), lambda _: None))
+    yield

@@ -12,7 +12,7 @@ from makespan import DivisibleLoad, IndependentTasks, Star, Worker, compare, sav
 from makespan.cli.main import run
 from makespan.core.errors import FileError
 from makespan.drawing.colours import PAPER
-from makespan.drawing.comparison.ranking import BEST, OTHERS
+from makespan.drawing.comparison import BEST, OTHERS
 from makespan.flow.comparison.pictures import ranking
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.summary import summarise, summary_table

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from makespan import IndependentTasks, ProblemError, save, solve
 from makespan.cli.main import run
 from makespan.core.errors import FileError
-from makespan.drawing.comparison.profile import SHADES, profile_axes
+from makespan.drawing.comparison import SHADES, profile_axes
 from makespan.flow.comparison.pictures import MAX_RANKINGS, profile_of
 from makespan.flow.comparison.several import Comparisons
 from makespan.flow.comparison.summary import THRESHOLDS, profile, profile_table

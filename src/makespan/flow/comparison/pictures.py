@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from makespan.drawing.comparison.profile import Profile, profile_svg
-from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_svg
+from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
 from makespan.drawing.figure import drawn, stacked_image
 from makespan.drawing.page.tables import html_table
 from makespan.drawing.still import still_page

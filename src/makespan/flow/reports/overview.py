@@ -17,8 +17,7 @@ from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike
 from makespan.core.numeric.arrays import Floats
 from makespan.core.shown import Framed, Shown, Table, Writable, as_csv, counted
-from makespan.drawing.comparison.profile import Profile
-from makespan.drawing.comparison.ranking import Ranking
+from makespan.drawing.comparison import Profile, Ranking
 from makespan.flow.experiments.journal import read_records
 from makespan.flow.experiments.record import Record
 from makespan.flow.reports import pictures

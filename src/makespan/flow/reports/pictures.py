@@ -12,8 +12,7 @@ import numpy as np
 from makespan.core.diagram import Curves, Line
 from makespan.core.numeric.arrays import Floats
 from makespan.core.shown import Table, counted, is_numeric
-from makespan.drawing.comparison.profile import Profile, profile_svg
-from makespan.drawing.comparison.ranking import Entry, Ranking, ranking_svg
+from makespan.drawing.comparison import Entry, Profile, Ranking, profile_svg, ranking_svg
 from makespan.drawing.diagram.curves import curves_on, curves_svg
 from makespan.drawing.figure import stacked_image
 from makespan.drawing.page.tables import html_table

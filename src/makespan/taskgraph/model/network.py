@@ -10,13 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from makespan.core.inputs.mistakes import Mistakes, shown
-from makespan.core.inputs.rules import whole
+from makespan.core.inputs.rules import Rule, whole
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
+from makespan.core.network.checks import check_links, check_nodes, known_ends
 from makespan.core.network.interconnect import Interconnect, Link
 from makespan.core.network.routing import Route, Routing, is_uniform
 from makespan.core.numeric.arrays import Floats, Integers, frozen
 
+SPEED = Rule("a speed is above 0 units of work per second", strictly=True)
+SETUP = Rule("a set-up takes 0 or more seconds")
+PRICE = Rule("a price is 0 or more")
+DELAY = Rule("a delay is 0 or more seconds")
 CORES = whole("cores are", high=2**53 - 1)  # floats skip whole numbers above
 
 
@@ -162,10 +167,15 @@ class Network(Interconnect):
 
     def collect_mistakes(self, mistakes: Mistakes) -> None:
         """Note everything that is wrong with this network."""
-        from makespan.taskgraph.model.network_checks import collect
-
         mistakes.extend(self._mistakes.found)
-        collect(self, mistakes)
+        before = len(mistakes.found)
+        _numbers(self, mistakes)
+        check_nodes(self, mistakes)
+        if len(mistakes.found) == before:
+            check_links(self, mistakes)
+            _delays(self, mistakes)
+        if len(mistakes.found) == before:
+            _reach(self, mistakes)
 
 
 def _column(name: str, values: ArrayLike, count: int | None, mistakes: Mistakes) -> Floats:
@@ -191,3 +201,39 @@ def _cores(values: ArrayLike, count: int, mistakes: Mistakes) -> Integers:
     mistakes.column("network.machines[{}].cores".format, column, CORES)
     sound = len(mistakes.found) == before
     return frozen((column if sound else np.ones(count)).astype(np.int64))
+
+
+def _numbers(network: Network, mistakes: Mistakes) -> None:
+    for name, rule in (
+        ("speed", SPEED), ("task_setup", SETUP), ("message_setup", SETUP), ("price", PRICE),
+        ("start_price", PRICE),
+    ):  # fmt: skip
+        mistakes.column(
+            lambda machine, name=name: f"network.machines[{machine}].{name}",  # type: ignore[misc]
+            getattr(network, name),
+            rule,
+        )
+
+
+def _delays(network: Network, mistakes: Mistakes) -> None:
+    known = set(network.names)
+    for index, (pair, seconds) in enumerate(network.delays.items()):
+        place = f"network.delays[{index}]"
+        mistakes.number(f"{place}.seconds", seconds, DELAY)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            mistakes.add(place, f"{shown(pair)} is not a pair of machines")
+        else:
+            known_ends(place, pair, network.names, known, mistakes)
+
+
+def _reach(network: Network, mistakes: Mistakes) -> None:
+    """Note a pair of machines without a route."""
+    count = len(network)
+    missing = np.argwhere(network.routing.hops[:count, :count] < 0)
+    if len(missing):
+        a, b = missing[0].tolist()
+        mistakes.add(
+            "network.links",
+            f"there is no route from {network.nodes[a]!r} to {network.nodes[b]!r}; "
+            "every machine reaches every other",
+        )

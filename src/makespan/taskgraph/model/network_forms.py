@@ -10,12 +10,13 @@ from pydantic import Field, model_validator
 from makespan.core.inputs.forms import Form, Value, mistake
 from makespan.core.names import Numbered
 from makespan.core.network.forms import LinksForm, links_entry
-from makespan.taskgraph.model.network import CORES, Network
-from makespan.taskgraph.model.network_checks import (
+from makespan.taskgraph.model.network import (
+    CORES,
     DELAY,
     PRICE,
     SETUP,
     SPEED,
+    Network,
 )
 
 Setup = Annotated[float, Value(SETUP)]
