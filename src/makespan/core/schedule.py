@@ -241,12 +241,15 @@ class Schedule(Shown, Framed):
             self.machines, **{name: getattr(self, name)[index] for name in COLUMNS}, copy=False
         )
 
-    def timed(self, start: Floats, end: Floats) -> Schedule:
-        """Return the same activities at their earliest; the two arrays become read-only."""
+    def timed(self, start: Floats, end: Floats, *, earliest: bool = True) -> Schedule:
+        """Return the same activities at other times, by default their earliest.
+
+        The two arrays become read-only.
+        """
         return Schedule.of_columns(
             self.machines,
             **{**{name: getattr(self, name) for name in COLUMNS}, "start": start, "end": end},
-            earliest=True,
+            earliest=earliest,
             copy=False,
         )
 

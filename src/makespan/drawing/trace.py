@@ -13,7 +13,7 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Integers
 from makespan.core.picture import Bars, Picture, Role
-from makespan.core.schedule import WORDS, Schedule
+from makespan.core.schedule import Schedule
 from makespan.drawing.colours import WORD
 from makespan.drawing.gantt.tracks import tracks
 
@@ -136,7 +136,7 @@ class _Slices:
         }
 
     def events(self) -> Iterator[dict[str, Any]]:
-        labels = self.picture.labels
+        labels, facts = self.picture.labels, list(self.schedule)
         for bar, activity in enumerate(self.bars.activity.tolist()):
             place = self._place(bar)
             label = labels[activity] if len(labels) else ""
@@ -145,22 +145,8 @@ class _Slices:
                 "name": f"{place['cat']} {label}".rstrip(),
                 **place,
                 "dur": (self.end[bar] - self.begin[bar]) / 1000.0,
-                "args": self._facts(activity),
+                "args": {k: v for k, v in facts[activity].items() if v is not None},
             }
-
-    def _facts(self, activity: int) -> dict[str, Any]:
-        schedule = self.schedule
-        peer = int(schedule.peer[activity])
-        facts = {
-            "kind": WORDS[int(schedule.kind[activity])],
-            "machine": schedule.machines[int(schedule.machine[activity])],
-            "peer": schedule.machines[peer] if peer >= 0 else None,
-            "item": int(schedule.item[activity]),
-            "amount": float(schedule.amount[activity]),
-            "start": float(schedule.start[activity]),
-            "end": float(schedule.end[activity]),
-        }
-        return {name: value for name, value in facts.items() if value is not None}
 
     def arrows(self) -> Iterator[dict[str, Any]]:
         """Yield two events for each activity with a bar on its machine and one on its peer.

@@ -51,16 +51,7 @@ def retimed(problem: TaskGraph, schedule: Schedule, factors: Floats | None = Non
     rows = _rows(problem, schedule)
     seconds = rows.seconds if factors is None else rows.seconds * factors
     start, end = rows.dispatch(1)(seconds)
-    return Schedule.of_columns(
-        schedule.machines,
-        kind=schedule.kind,
-        machine=schedule.machine,
-        peer=schedule.peer,
-        item=schedule.item,
-        amount=schedule.amount,
-        start=frozen(start),
-        end=frozen(end),
-    )
+    return schedule.timed(start, end, earliest=False)
 
 
 def replay(problem: TaskGraph, schedule: Schedule, repetitions: int) -> Replay:

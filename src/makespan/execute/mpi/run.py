@@ -267,13 +267,4 @@ def _measured(plan: Result | None, parts: list[tuple[Integers, Floats, Floats]] 
     for rows, begun, done in parts:
         start[rows], end[rows] = begun, done
     zero = start.min(initial=np.inf) if len(planned) else 0.0
-    return Schedule.of_columns(
-        planned.machines,
-        kind=planned.kind,
-        machine=planned.machine,
-        peer=planned.peer,
-        item=planned.item,
-        amount=planned.amount,
-        start=start - zero,
-        end=end - zero,
-    )
+    return planned.timed(start - zero, end - zero, earliest=False)

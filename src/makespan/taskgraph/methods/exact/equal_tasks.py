@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 
 import numpy as np
 
@@ -210,4 +209,4 @@ def _executed(problem: TaskGraph, slot: Integers) -> Schedule:
     fetched = schedule.start[problem.dag.target[schedule.item[moved]]]
     start, end = schedule.start.copy(), schedule.end.copy()
     start[moved] = end[moved] = fetched
-    return replace(schedule, start=start, end=end)
+    return schedule.timed(start, end, earliest=schedule.earliest)
