@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from makespan.studio import worker
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from makespan.studio.orders import Answer, Order
 from makespan.studio.task import Task
 from makespan.studio.worker import _answered

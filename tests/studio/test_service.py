@@ -14,7 +14,7 @@ import pytest
 from makespan import check, read_problem, read_result
 from makespan.core.errors import FileError
 from makespan.core.inputs import files
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 
 EXAMPLES = {example["name"]: example["toml"] for example in examples()}
 HARD = {

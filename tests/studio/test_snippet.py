@@ -10,7 +10,7 @@ import pytest
 
 from makespan import DivisibleLoad, Star, Worker, read_problem, solve
 from makespan.core.problem import Problem
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from makespan.studio.snippet import snippet
 
 HOSTILE = ['"""', "'''", "\\", 'a"', "\u2028", "tab\there", "{0}", "\r"]

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from makespan.core.system import memory
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 
 PROBLEMS = [example["toml"] for example in examples()]
 BROKEN = [b"{", b"\xff\xfe", b'{"problem": 1}', b'{"problem": "kind = 1"}', b"[]", b"\0" * 1000]

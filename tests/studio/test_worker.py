@@ -9,7 +9,7 @@ import pytest
 
 from makespan.flow.pictures import page
 from makespan.flow.pictures.page import chart
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Order
 from makespan.studio.task import Task
 from makespan.studio.worker import _answered

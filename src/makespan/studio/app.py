@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from makespan.flow.answer import as_json
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from makespan.studio.guard import HEADERS, Guard, headers_of
 from makespan.studio.orders import GONE, Answer, refused
 from makespan.studio.page import assets

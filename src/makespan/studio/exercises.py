@@ -1,8 +1,9 @@
-"""Files of lecturers → exercises: a problem, a question, hints, and whose plan is revealed."""
+"""Files → what the page offers: problems to begin with, and exercises, a lecturer's own, too."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -61,9 +62,29 @@ def exercises() -> tuple[dict[str, Any], ...]:
     >>> [exercise["problem"]["kind"] for exercise in exercises()][:2]
     ['taskgraph', 'taskgraph']
     """
-    room = files("makespan.studio") / "exercises"
-    return tuple(
-        read_exercise(path.read_text("utf-8"))
-        for path in sorted(room.iterdir(), key=lambda path: path.name)
-        if path.name.endswith(".toml")
-    )
+    return tuple(read_exercise(text) for _, text in _texts("exercises"))
+
+
+def examples() -> list[dict[str, str]]:
+    """Return each example: its name, its kind, its title and its text.
+
+    >>> sorted({example["kind"] for example in examples()})
+    ['divisible', 'independent', 'partition', 'reduction', 'taskgraph']
+    """
+    return [
+        {
+            "name": name.removesuffix(".toml"),
+            "kind": tomllib.loads(text)["kind"],
+            "title": text.partition("\n")[0].removeprefix("#").strip(),
+            "toml": text,
+        }
+        for name, text in _texts("examples")
+    ]
+
+
+def _texts(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and the texts of the TOML files in a folder of the studio, by name."""
+    room = files("makespan.studio") / folder
+    for path in sorted(room.iterdir(), key=lambda path: path.name):
+        if path.name.endswith(".toml"):
+            yield path.name, path.read_text("utf-8")

@@ -15,7 +15,7 @@ from makespan.core.system import memory
 from makespan.flow.files.files import as_dict
 from makespan.flow.generate import generate
 from makespan.studio.answers import ANSWERS
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from makespan.studio.orders import GONE, Answer, Order, Stop, Told, Warm, refused
 from makespan.studio.task import Left, Task
 

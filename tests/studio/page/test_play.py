@@ -8,7 +8,7 @@ import pytest
 
 from makespan import read_problem, save
 from makespan.flow.generate import generate
-from makespan.studio.examples import examples
+from makespan.studio.exercises import examples
 from tests.browser import Browser
 
 NEW = "makespan.outcome.result?.kind === %s && !document.body.classList.contains('waiting')"
