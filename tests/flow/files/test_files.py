@@ -146,7 +146,7 @@ def test_malformed_toml_is_refused(content: bytes, expected: str, tmp_path: Path
         ("[1]", "holds a list; it must hold an object, {...}"),
         ("null", "holds a null"),
         ('{"kind": "div', "line 1, column 10: not valid JSON: Unterminated string"),
-        ('{"kind": "divisible",\n  }', "line 2, column 3: not valid JSON"),
+        ('{"kind": "divisible",\n  7}', "line 2, column 3: not valid JSON"),
         ('{"load": 1, "load": 2}', "the key 'load' stands twice in one object"),
         ('{"load": NaN}', "NaN is not JSON"),
         ('{"load": -Infinity}', "-Infinity is not JSON"),
