@@ -38,10 +38,8 @@ type_option = click.option(
 @click.option("--operation", type=click.Choice(tuple(OPERATIONS)), default="sum")
 @click.option("--repetitions", type=click.IntRange(min=1), default=5, help="Default 5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random values.")
-@click.option(
-    *("-o", "--output"), type=click.Path(), help="Write the measured schedule (.json), or draw it."
-)
-@click.option("--plot", type=click.Path(), help="Draw plan and measurement together (.html).")
+@parameters.output("Write the measured schedule (.json), or draw it.")
+@parameters.file_option("--plot", says="Draw plan and measurement together (.html).")
 @parameters.as_json
 def run(
     *,
@@ -76,15 +74,11 @@ def run(
 
 
 @click.command("calibrate")
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(),
-    help="Write the problem of combining --length elements (.toml, .json).",
-)
+@parameters.output("Write the problem of combining --length elements (.toml, .json).")
 @click.option("--length", type=LENGTH, default=DEFAULT_LENGTH, help="Default 131072.")
 @click.option("--seconds", type=float, default=10.0, help="That it may take; default 10.")
-@click.option(
-    "--save", "kept", type=click.Path(), help="Write all that was measured (.json), for mpi.tuned."
+@parameters.file_option(
+    "--save", "kept", says="Write all that was measured (.json), for mpi.tuned."
 )
 @type_option
 @click.option(
@@ -112,9 +106,8 @@ def calibrate(
     with all_or_none(comm):
 
         def refuse() -> None:
-            for target, suffixes in ((output, (".toml", ".json")), (kept, (".json",))):
-                if target is not None:
-                    refuse_target(target, *suffixes)
+            refuse_target(output, ".toml", ".json")
+            refuse_target(kept, ".json")
 
         on_root(comm, refuse)
         found = measure(comm, seconds=seconds, type=type_, progress=not parameters.is_quiet())
@@ -159,9 +152,8 @@ def _read(plan: str, output: str | None, plot: str | None) -> tuple[Result, floa
     """Read the plan on rank 0, after making sure that what is asked for can be written."""
     from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
-    for target, suffixes in ((output, (".json", *PICTURES)), (plot, (".html",))):
-        if target is not None:
-            refuse_target(target, *suffixes)
+    refuse_target(output, ".json", *PICTURES)
+    refuse_target(plot, ".html")
     result = read_result(plan)
     problem = result.problem
     return result, problem.bytes if isinstance(problem, Reduction) else None

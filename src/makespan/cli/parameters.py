@@ -116,6 +116,16 @@ def file_argument(name: str, *, nargs: int = 1) -> Callable[[Function], Function
     return click.argument(name, type=click.Path(), nargs=nargs, required=True)
 
 
+def file_option(*names: str, says: str, **more: Any) -> Callable[[Function], Function]:
+    """Return an option that is a file's path."""
+    return click.option(*names, type=click.Path(), help=says, **{"metavar": "FILE", **more})
+
+
+def output(says: str) -> Callable[[Function], Function]:
+    """Return the option that names the file to be written."""
+    return file_option("-o", "--output", says=says)
+
+
 def named_values(text: str, *, refused: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
     """Return the option ``-O name=value``, which gives a dictionary.
 

@@ -14,12 +14,10 @@ PLATFORMS = (".toml", ".json")
 @click.command("calibrate", cls=OnMpi)
 @cluster.scheduler_option()
 @cluster.function
-@click.option(
+@parameters.file_option(
     "--sample",
-    type=click.Path(),
+    says="Data as it will come: .npy (rows), .json (a list), text (lines), or a folder of files.",
     required=True,
-    metavar="FILE",
-    help="Data as it will come: .npy (rows), .json (a list), text (lines), or a folder of files.",
 )
 @cluster.batched
 @click.option("--load", type=float, metavar="UNITS", help="The load to plan; default the sample's.")
@@ -32,9 +30,7 @@ PLATFORMS = (".toml", ".json")
     default="divisible",
     help="What to write: affine costs, or measured tables of counts and times.",
 )
-@click.option(
-    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write the problem (.toml, .json)."
-)
+@parameters.output("Write the problem (.toml, .json).")
 @parameters.as_json
 def command(
     *,
@@ -57,8 +53,7 @@ def command(
     from makespan.execute.dask import calibrate
     from makespan.flow.files.files import refuse_target, save
 
-    if output is not None:
-        refuse_target(output, *PLATFORMS)
+    refuse_target(output, *PLATFORMS)
     function, data = cluster.find_function(function_name), cluster.read_data(sample)
     with cluster.connected(scheduler) as client:
         found = calibrate(

@@ -13,11 +13,9 @@ from makespan.cli.progress import meanwhile
 
 @click.command("check")
 @parameters.file_argument("result")
-@click.option(
+@parameters.file_option(
     "--problem",
-    type=click.Path(),
-    metavar="FILE",
-    help="The problem of a schedule that comes alone; takes the place of the result's own.",
+    says="The problem of a schedule that comes alone; takes the place of the result's own.",
 )
 @parameters.parts
 @parameters.as_json

@@ -39,19 +39,11 @@ from makespan.cli.codes import DONE, INTERRUPTED
 @scheduler_option(required=False, says=" An experiment on its workers.")
 @parameters.parts
 @parameters.as_json
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Write it: .csv, .json, .html, .svg, .png or .pdf; an experiment: .csv, .json, .jsonl or "
-    ".parquet.",
+@parameters.output(
+    "Write it: .csv, .json, .html, .svg, .png or .pdf; an experiment: .csv, .json, .jsonl or "
+    ".parquet."
 )
-@click.option(
-    *("--plot", "picture"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Draw it: .svg, .png, .pdf or .html.",
-)
+@parameters.file_option("--plot", "picture", says="Draw it: .svg, .png, .pdf or .html.")
 def command(
     *,
     files: tuple[str, ...],
@@ -110,9 +102,8 @@ def command(
             others={"seed": seed, "as_json": as_json, "picture": picture, "parts": parts},
         )
     suffixes = Comparisons.SUFFIXES
-    for target, allowed in ((output, suffixes), (picture, suffixes[2:])):
-        if target is not None:
-            refuse_target(target, *allowed)
+    refuse_target(output, *suffixes)
+    refuse_target(picture, *suffixes[2:])
     problems, left_out = problems_named(files, parts)
     for other in left_out:
         parameters.print_error(f"left out: {other}")

@@ -14,12 +14,7 @@ from makespan.cli.progress import meanwhile
 @click.command("convert")
 @click.argument("source", metavar="IN", type=click.Path())
 @click.argument("out", metavar="OUT", type=click.Path())
-@click.option(
-    "--problem",
-    type=click.Path(),
-    metavar="FILE",
-    help="The problem of a schedule that comes alone.",
-)
+@parameters.file_option("--problem", says="The problem of a schedule that comes alone.")
 @parameters.parts
 @click.option(
     "--to",

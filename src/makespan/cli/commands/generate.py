@@ -15,12 +15,7 @@ from makespan.cli.progress import meanwhile
 @click.argument("kind", required=False)
 @parameters.named_values("An option of the generator; may be repeated.")
 @parameters.seed
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the problem (.toml, .json or .npz); otherwise it is printed.",
-)
+@parameters.output("Write the problem (.toml, .json or .npz); otherwise it is printed.")
 @meanwhile("generating")
 def command(
     *, kind: str | None, options: dict[str, Any], seed: int | None, output: str | None

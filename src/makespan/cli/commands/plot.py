@@ -27,11 +27,10 @@ from makespan.cli.progress import meanwhile
 )
 @click.option("--fold", is_flag=True, help="Leave transfers out of a Gantt chart.")
 @parameters.parts
-@click.option(
+@parameters.file_option(
     "--beside",
-    type=click.Path(),
+    says="A second result, or a schedule, drawn below on a page (.html).",
     metavar="OTHER",
-    help="A second result, or a schedule, drawn below on a page (.html).",
 )
 @meanwhile("drawing")
 def command(

@@ -12,12 +12,7 @@ from makespan.cli.progress import meanwhile
 @click.command("report")
 @parameters.file_argument("tables", nargs=-1)
 @parameters.as_json
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Write it: .html, .svg, .png, .pdf, .tex (LaTeX) or .csv.",
-)
+@parameters.output("Write it: .html, .svg, .png, .pdf, .tex (LaTeX) or .csv.")
 @meanwhile("reading")
 def command(*, tables: tuple[str, ...], as_json: bool, output: str | None) -> int:
     """Say how the methods did in the TABLES that experiments wrote.

@@ -22,27 +22,17 @@ RUN_FORMAT = "makespan.run/1"
 @parameters.file_argument("result")
 @cluster.scheduler_option()
 @cluster.function
-@click.option(
+@parameters.file_option(
     "--data",
     "source",
-    type=click.Path(),
-    metavar="FILE",
-    help="The items: .npy (rows), .json (a list), text (lines), or a folder of files. "
+    says="The items: .npy (rows), .json (a list), text (lines), or a folder of files. "
     "A task graph has none.",
 )
 @cluster.batched
-@click.option(
-    "--results", type=click.Path(), metavar="FILE", help="Write the results (.json, .npy)."
-)
-@click.option(
-    *("-o", "--output"), type=click.Path(), metavar="FILE", help="Write what was measured (.json)."
-)
-@click.option(
-    "--plot",
-    "picture",
-    type=click.Path(),
-    metavar="FILE",
-    help="Draw it: .svg or .png; .html with the plan above it.",
+@parameters.file_option("--results", says="Write the results (.json, .npy).")
+@parameters.output("Write what was measured (.json).")
+@parameters.file_option(
+    "--plot", "picture", says="Draw it: .svg or .png; .html with the plan above it."
 )
 @parameters.as_json
 def command(
@@ -72,8 +62,7 @@ def command(
     from makespan.flow.files.files import PICTURES, read_result, refuse_target
 
     for target, suffixes in ((results, cluster.RESULTS), (output, (".json",)), (picture, PICTURES)):
-        if target is not None:
-            refuse_target(target, *suffixes, source=result)
+        refuse_target(target, *suffixes, source=result)
     plan = read_result(result)
     execution = _executed(plan, function_name, source, scheduler, batched)
     written = _write(plan, execution, results, output, picture)

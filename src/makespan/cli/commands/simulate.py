@@ -28,12 +28,10 @@ ERROR = 0.1
     type=click.Choice(("activity", "machine")),
     help="What has an error of its own.  [default: activity]",
 )
-@click.option(
+@parameters.file_option(
     "--noise",
     "file",
-    type=click.Path(),
-    metavar="FILE",
-    help="A table (.toml, .json) of these and of [tasks] and [machines], which have errors by "
+    says="A table (.toml, .json) of these and of [tasks] and [machines], which have errors by "
     "name; options come before it.",
 )
 @click.option("--repetitions", type=click.IntRange(min=1), default=1000, show_default=True)

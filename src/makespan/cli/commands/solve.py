@@ -32,17 +32,9 @@ OWN_OPTIONS = {
 @parameters.named_values("An option of the method; may be repeated.", refused=OWN_OPTIONS)
 @parameters.parts
 @parameters.as_json
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the result (.json, .csv, or '-': JSON).",
-)
-@click.option(
-    *("--plot", "picture"),
-    type=click.Path(),
-    metavar="FILE",
-    help="Draw it: .svg, .png, .pdf, .html or .trace.json.",
+@parameters.output("Write the result (.json, .csv, or '-': JSON).")
+@parameters.file_option(
+    "--plot", "picture", says="Draw it: .svg, .png, .pdf, .html or .trace.json."
 )
 @click.option("--all", "all_rows", is_flag=True, help="Print all rows, however many there are.")
 @click.option(
@@ -87,8 +79,7 @@ def command(
 
     if output not in (None, "-"):
         refuse_target(output, *TEXTS["result"], source=file)
-    if picture is not None:
-        refuse_target(picture, *PICTURES, source=file)
+    refuse_target(picture, *PICTURES, source=file)
     with working("solving") as line:
         problem = read_problem(file, **parts)
         control = Control(time_limit=time_limit, rng=seed, progress=line.progress, log_steps=log)

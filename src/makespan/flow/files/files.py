@@ -314,8 +314,10 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
     return suffix
 
 
-def refuse_target(path: PathLike, *allowed: str, source: PathLike | None = None) -> None:
+def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None = None) -> None:
     """Refuse a file that could not or should not be written, before long work is done for it.
+
+    None stands for none.
 
     Raises
     ------
@@ -323,6 +325,8 @@ def refuse_target(path: PathLike, *allowed: str, source: PathLike | None = None)
         If the suffix is not ``allowed``, there is no such folder, or it is the ``source`` that
         is read.
     """
+    if path is None:
+        return
     refuse_suffix(path, *allowed)
     target = Path(path)
     if source is not None and os.path.realpath(target) == os.path.realpath(source):
