@@ -315,9 +315,7 @@ def refuse_suffix(path: PathLike, *allowed: str) -> str:
 
 
 def refuse_target(path: PathLike | None, *allowed: str, source: PathLike | None = None) -> None:
-    """Refuse a file that could not or should not be written, before long work is done for it.
-
-    None stands for none.
+    """Refuse a file, if one is named, that can't or should not be written, before long work.
 
     Raises
     ------
