@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from unicodedata import combining, east_asian_width
 
 LONGEST_NOTE = 90
@@ -103,3 +104,18 @@ def shortened(note: str) -> str:
     """
     text = " ".join(note.split())
     return text if len(text) <= LONGEST_NOTE else f"{text[: LONGEST_NOTE - 1]}…"
+
+
+def in_rows(widths: Iterable[float], left: float, right: float) -> list[tuple[int, float]]:
+    """Return the row and the place of entries so wide, from ``left`` on as far as ``right``.
+
+    >>> in_rows([30.0, 50.0, 30.0], 10.0, 100.0)
+    [(0, 10.0), (0, 40.0), (1, 10.0)]
+    """
+    found, row, x = [], 0, left
+    for wide in widths:
+        if x > left and x + wide > right:
+            row, x = row + 1, left
+        found.append((row, x))
+        x += wide
+    return found

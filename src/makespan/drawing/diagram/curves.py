@@ -13,7 +13,7 @@ from makespan.core.diagram import Curves, Line
 from makespan.core.numeric.arrays import Floats
 from makespan.drawing.colours import CURVES, LIGHT, ON_PAGE, fills
 from makespan.drawing.svg import Canvas
-from makespan.drawing.text import elided, short, text_width
+from makespan.drawing.text import elided, in_rows, short, text_width
 from makespan.drawing.ticks import Tick, decades, ticks
 
 if TYPE_CHECKING:
@@ -160,8 +160,9 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
     canvas = Canvas(curves.title)
     names = [line.name for line in curves.lines]
     legend = names if len(set(names)) > 1 else []
-    rows = _rows(legend)
-    height = frame.bottom + 3 * LINE + LINE * (len(rows) + len(curves.notes)) + PADDING / 2
+    places = in_rows((36.0 + text_width(_word(name), 10.0) for name in legend), PADDING, WIDTH)
+    below = frame.bottom + 3 * LINE + LINE * (places[-1][0] + 1 if places else 0)
+    height = below + LINE * len(curves.notes) + PADDING / 2
     canvas.rectangle((0, 0, WIDTH, height), colours["paper"])
     if titled:
         title = elided(curves.title, TITLE, WIDTH - 2 * PADDING)
@@ -176,35 +177,17 @@ def curves_svg(curves: Curves, *, on_page: bool = False) -> str:
         x, anchor = ((frame.right, "end"), (frame.left + 4, "start"))[index % 2]
         said = f"{name} {short(level)}"
         canvas.text((x, y - 4), said, size=10.0, fill=colours["limit"], anchor=anchor, bold=True)
-    y = frame.bottom + 3 * LINE
-    for row in rows:
-        for x, index in row:
-            colour, dashes = _look(index)
-            canvas.line((x, y - 4), (x + 18, y - 4), colour, width=2.0, dashes=dashes)
-            canvas.text((x + 22, y), _word(legend[index]), size=10.0, fill=colours["ink"])
-        y += LINE
-    for note in curves.notes:
-        canvas.text((PADDING, y), note, size=9.0, fill=colours["faint"])
-        y += LINE
+    for index, (row, x) in enumerate(places):
+        y, (colour, dashes) = frame.bottom + LINE * (3 + row), _look(index)
+        canvas.line((x, y - 4), (x + 18, y - 4), colour, width=2.0, dashes=dashes)
+        canvas.text((x + 22, y), _word(legend[index]), size=10.0, fill=colours["ink"])
+    for row, note in enumerate(curves.notes):
+        canvas.text((PADDING, below + LINE * row), note, size=9.0, fill=colours["faint"])
     return canvas.document(WIDTH, height)
 
 
 def _word(name: str) -> str:
     return elided(name, 10.0, 160.0)
-
-
-def _rows(names: list[str]) -> list[list[tuple[float, int]]]:
-    """Return where the words of the legend stand, in rows."""
-    rows: list[list[tuple[float, int]]] = []
-    x = math.inf
-    for index, name in enumerate(names):
-        wide = 36.0 + text_width(_word(name), 10.0)
-        if x + wide > WIDTH:
-            rows.append([])
-            x = PADDING
-        rows[-1].append((x, index))
-        x += wide
-    return rows
 
 
 def _axes(canvas: Canvas, frame: _Frame, curves: Curves, colours: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from makespan.drawing.colours import LIGHT, ON_PAGE, fills, ink_on, legend_of
 from makespan.drawing.diagram.layout import BOLD, LABEL, SIZE, SMALL, Places, lay_out
 from makespan.drawing.diagram.thin import thinned
 from makespan.drawing.svg import Canvas, Rectangle
-from makespan.drawing.text import elided, text_width
+from makespan.drawing.text import elided, in_rows, text_width
 
 TITLE, LEGEND = 14.0, 10.0
 LINE = 16.0
@@ -139,14 +139,11 @@ def _legend(
     ):
         if word and any(flag is not None and flag.any() for flag in flags):
             words.append((word, look))
-    entries, x = [], PADDING
-    for word, look in words:
-        wide = 22.0 + text_width(word, LEGEND) + 14.0
-        if x > PADDING and x + wide > width:
-            x, y = PADDING, y + LINE
-        entries.append((x, y, word, look))
-        x += wide
-    return entries, y + (LINE + 6) * bool(entries)
+    spots = in_rows((36.0 + text_width(word, LEGEND) for word, _ in words), PADDING, width)
+    entries = [
+        (x, y + LINE * row, word, look) for (row, x), (word, look) in zip(spots, words, strict=True)
+    ]
+    return entries, (entries[-1][1] + LINE + 6 if entries else y)
 
 
 def draw(sheet: Sheet, surface: Surface, colours: Mapping[str, str] = LIGHT) -> None:

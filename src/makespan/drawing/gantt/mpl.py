@@ -11,6 +11,7 @@ import numpy as np
 
 from makespan.core.picture import Picture
 from makespan.drawing.colours import FAINT_INK, GRID, IDLE, INK, LIMIT, PAPER, Paint, ink_on
+from makespan.drawing.diagram.mpl import ALIGN
 from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out
 from makespan.drawing.text import elided, text_width
@@ -268,7 +269,7 @@ def _marks(ax: Axes, layout: Layout) -> None:
             xycoords=("data", "axes fraction"),
             xytext=(mark.at - time * scale, 3 + TIER * mark.tier),
             textcoords="offset points",
-            ha=_ALIGN[mark.anchor],
+            ha=ALIGN[mark.anchor],
             va="bottom",
             fontsize=MARK,
             fontweight="bold",
@@ -276,13 +277,6 @@ def _marks(ax: Axes, layout: Layout) -> None:
             annotation_clip=False,
             parse_math=False,
         )
-
-
-_ALIGN: dict[str, Literal["left", "center", "right"]] = {
-    "start": "left",
-    "middle": "center",
-    "end": "right",
-}
 
 
 def _legend(ax: Axes, words: Sequence[Paint]) -> None:

@@ -22,7 +22,7 @@ from makespan.drawing.colours import (
 from makespan.drawing.gantt.crowd import rows_shown
 from makespan.drawing.gantt.layout import MAX_ROWS, Layout, lay_out, natural_lane
 from makespan.drawing.svg import Canvas, Rectangle
-from makespan.drawing.text import elided, short, text_width
+from makespan.drawing.text import elided, in_rows, short, text_width
 
 SIZE, SMALL, MARK, LARGE = 11.0, 9.0, 10.0, 14.0
 LINE = 16.0
@@ -57,15 +57,9 @@ def _in_rows(
     words: Sequence[Paint], left: float, right: float
 ) -> list[tuple[int, float, str, str]]:
     """Return row, place, word and colour of each entry of a legend."""
-    found, row, x = [], 0, left
-    for name, fill in words:
-        word = elided(name, SIZE, WIDEST_NAME)
-        wide = 32 + text_width(word, SIZE)
-        if x > left and x + wide - 16 > right:
-            row, x = row + 1, left
-        found.append((row, x, word, fill))
-        x += wide
-    return found
+    shown = [(elided(name, SIZE, WIDEST_NAME), fill) for name, fill in words]
+    places = in_rows((32 + text_width(word, SIZE) for word, _ in shown), left, right + 16)
+    return [(*place, *entry) for place, entry in zip(places, shown, strict=True)]
 
 
 class _Drawing:

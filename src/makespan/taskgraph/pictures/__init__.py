@@ -59,7 +59,7 @@ def picture(problem: TaskGraph, schedule: Schedule) -> Picture:
             least = 1 if role is Role.COMPUTE and row < len(problem.network) else 0
             lanes[row] += _numbered(word, max(used, least))
         bars = Bars.of(schedule, activities, row=rows, lane=0, role=role)
-        parts.append(_in_lanes(bars, base[rows] + lane))
+        parts.append(replace(bars, lane=base[rows] + lane))
     names = problem.dag.names
     source, target = problem.dag.source, problem.dag.target
     labels = [
@@ -155,17 +155,6 @@ def _later_copies(problem: TaskGraph, schedule: Schedule) -> list[int]:
 
 def _numbered(word: str, count: int) -> list[str]:
     return [word] if count == 1 else [f"{word} {number + 1}" for number in range(count)]
-
-
-def _in_lanes(bars: Bars, lane: Integers) -> Bars:
-    return Bars(
-        row=bars.row,
-        lane=lane,
-        role=bars.role,
-        activity=bars.activity,
-        start=bars.start,
-        end=bars.end,
-    )
 
 
 def _lanes(schedule: Schedule, activities: Integers, rows: Integers) -> Integers:
