@@ -53,7 +53,6 @@ def refuted_until(problem: TaskGraph, known: float, least: Floats) -> float:
     ``known`` is raised by halving what is between it and the time that one machine takes for all.
     Complexity: O((n + e) log w) a round, w the widest join; in all a constant amount of work.
     """
-    facts = _Facts(problem, least)
     alone = float((problem.durations / problem.cores).sum(axis=0).min())
     alone += float(problem.dag.release.max(initial=0.0))
     if alone <= known * (1 + RESOLVED):
