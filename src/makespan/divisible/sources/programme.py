@@ -25,7 +25,7 @@ from makespan.backends.highs import Programme, beside
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.divisible.sources.scaled import Scaled, over
-from makespan.divisible.timing.sources import timed_sources
+from makespan.divisible.timing import timed_sources
 
 SLACK = 1e-4
 """Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS

@@ -17,10 +17,11 @@ from makespan.core.simulation.replay import Replay
 from makespan.divisible.model.machines import Master
 from makespan.divisible.model.plan import NO_CHUNKS, Plan
 from makespan.divisible.model.sources import Sources
+from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import MASTER, DivisibleLoad
+from makespan.divisible.timing import sources
 from makespan.divisible.timing.dispatch import Dispatch
 from makespan.divisible.timing.one_pass import is_single_round, laid_out, single_round
-from makespan.divisible.timing.sources import replay_sources, retimed_sources
 from makespan.divisible.timing.trees import retimed_tree
 
 
@@ -51,14 +52,31 @@ def timed(
     return _earliest(problem, rows, _dispatch_order(problem, plan, behind))
 
 
+def timed_sources(
+    problem: DivisibleLoad, source: Integers, worker: Integers, amount: Floats, own: Floats
+) -> Schedule:
+    """Return the earliest schedule of chunks of several sources.
+
+    Parameters
+    ----------
+    problem
+        A problem of several sources.
+    source, worker, amount
+        Of each chunk, in an order in which each port sends and receives, and workers compute.
+    own
+        Units that each source computes.
+
+    Complexity: O(chunks).
+    """
+    return _earliest(problem, *sources.rows_of_chunks(problem, source, worker, amount, own))
+
+
 def retimed(problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None) -> Schedule:
     """Return ``schedule`` with the same decisions and orders, everything as early as possible.
 
     ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
     """
-    if isinstance(problem.platform, Sources):
-        return retimed_sources(problem, schedule, factors)
-    if not problem.is_star:
+    if isinstance(problem.platform, Tree):
         return retimed_tree(problem, schedule, factors)
     problem, schedule = matched(problem, schedule)
     return _earliest(problem, schedule, _order_in_time(problem, schedule), factors)
@@ -102,13 +120,11 @@ def replay(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Repl
 
     Complexity: O(rows) a repetition, compiled where there are many.
     """
-    if isinstance(problem.platform, Sources):
-        return replay_sources(problem, schedule, repetitions)
-    if not problem.is_star:
+    if isinstance(problem.platform, Tree):
         return Replay(lambda factors: retimed_tree(problem, schedule, factors).makespan)
     problem, schedule = matched(problem, schedule)
     nominal = _lasting(problem, schedule)
-    fixed = Dispatch.of(problem, schedule, _order_in_time(problem, schedule))
+    fixed = _dispatched(problem, schedule, _order_in_time(problem, schedule))
 
     def end(factors: Floats) -> float:
         duration = nominal * factors
@@ -168,6 +184,8 @@ def _dispatch_order(problem: DivisibleLoad, plan: Plan, behind: Sequence[int] | 
 
 def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
     """Return the nominal seconds of every row of a schedule."""
+    if isinstance(problem.platform, Sources):
+        return sources.durations(problem.platform, schedule)
     star = problem.star
     own = star.master_cost
     result = np.zeros(len(schedule))
@@ -196,7 +214,7 @@ def durations(problem: DivisibleLoad, schedule: Schedule) -> Floats:
 def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = None) -> Floats:
     """Return the seconds that rows last; under an uplink sends stay as slow as they are."""
     duration = durations(problem, rows)
-    master = problem.star.master
+    master = problem.platform.master
     if isinstance(master, Master) and master.uplink is not None:
         sends = rows.kind == Activity.SEND  # their rates are decisions
         duration[sends] = np.maximum(duration, rows.end - rows.start)[sends]
@@ -205,10 +223,16 @@ def _lasting(problem: DivisibleLoad, rows: Schedule, factors: Floats | None = No
     return duration
 
 
+def _dispatched(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
+    """Return what the rows of a schedule need, in the order of dispatch."""
+    of = sources.dispatch if isinstance(problem.platform, Sources) else Dispatch.of
+    return of(problem, rows, order)
+
+
 def _earliest(
     problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None = None
 ) -> Schedule:
     """Return the rows at their earliest, dispatched in the order given."""
     duration = _lasting(problem, rows, factors)
-    start = Dispatch.of(problem, rows, order).starts(duration)
+    start = _dispatched(problem, rows, order).starts(duration)
     return rows.timed(start, start + duration)

@@ -1,4 +1,4 @@
-"""Chunks of several sources → start times, as early as possible."""
+"""Chunks of several sources: their rows, how long they last, and what they wait for and hold."""
 
 from __future__ import annotations
 
@@ -6,27 +6,18 @@ import numpy as np
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
-from makespan.core.simulation.replay import Replay
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.dispatch import HELD, NOTHING, Dispatch, builds_on
 
 
-def timed_sources(
+def rows_of_chunks(
     problem: DivisibleLoad, source: Integers, worker: Integers, amount: Floats, own: Floats
-) -> Schedule:
-    """Return the earliest schedule of chunks.
+) -> tuple[Schedule, Integers]:
+    """Return the rows of chunks, without times, and their order: each computed behind its send.
 
-    Parameters
-    ----------
-    problem
-        A problem of several sources.
-    source, worker, amount
-        Of each chunk, in an order in which each port sends and receives, and workers compute.
-    own
-        Units that each source computes.
-
-    Complexity: O(chunks).
+    ``source``, ``worker`` and ``amount`` are of each chunk; ``own`` are the units that each source
+    computes.
     """
     platform = problem.platform
     assert isinstance(platform, Sources)
@@ -43,52 +34,11 @@ def timed_sources(
         end=0.0,
     )
     order = np.arange(2 * many).reshape(2, many).T.ravel()
-    return _earliest(problem, rows, np.concatenate([order, np.arange(2 * many, len(rows))]))
+    return rows, np.concatenate([order, np.arange(2 * many, len(rows))])
 
 
-def retimed_sources(
-    problem: DivisibleLoad, schedule: Schedule, factors: Floats | None = None
-) -> Schedule:
-    """Return ``schedule`` with the same chunks and orders, everything at its earliest.
-
-    ``factors`` are on the durations of the rows of the schedule; None for nominal durations.
-    """
-    schedule = schedule.renamed(problem.machines)
-    return _earliest(problem, schedule, _in_time(schedule), factors)
-
-
-def replay_sources(problem: DivisibleLoad, schedule: Schedule, repetitions: int) -> Replay:
-    """Return the decisions of a schedule, to be carried out so many times."""
-    schedule = schedule.renamed(problem.machines)
-    nominal = _durations(problem, schedule)
-    fixed = _dispatch(problem, schedule, _in_time(schedule))
-
-    def end(factors: Floats) -> float:
-        duration = nominal * factors
-        return float((fixed.starts(duration, repetitions) + duration).max(initial=0.0))
-
-    return Replay(end)
-
-
-def _in_time(schedule: Schedule) -> Integers:
-    """Return the rows by start; at one time, sends come before what builds on them."""
-    return np.lexsort((schedule.kind == Activity.COMPUTE, schedule.end, schedule.start))
-
-
-def _earliest(
-    problem: DivisibleLoad, rows: Schedule, order: Integers, factors: Floats | None = None
-) -> Schedule:
-    duration = _durations(problem, rows)
-    if factors is not None:
-        duration *= factors
-    start = _dispatch(problem, rows, order).starts(duration)
-    return rows.timed(start, start + duration)
-
-
-def _durations(problem: DivisibleLoad, rows: Schedule) -> Floats:
+def durations(platform: Sources, rows: Schedule) -> Floats:
     """Return the nominal seconds of every row."""
-    platform = problem.platform
-    assert isinstance(platform, Sources)
     count = len(platform.source_names)
     seconds = np.zeros(len(rows))
     send = rows.rows_of(Activity.SEND)
@@ -102,7 +52,7 @@ def _durations(problem: DivisibleLoad, rows: Schedule) -> Floats:
     return seconds
 
 
-def _dispatch(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
+def dispatch(problem: DivisibleLoad, rows: Schedule, order: Integers) -> Dispatch:
     """Return what every row waits for and holds: processors, ports of both ends, or links."""
     platform = problem.platform
     assert isinstance(platform, Sources)
