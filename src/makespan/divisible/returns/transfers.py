@@ -6,9 +6,11 @@ Where a worker can't compute while it receives, when it does is decided, too.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from makespan.backends.answer import WITHIN, Answer, Verdict
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.model.plan import Plan
 from makespan.divisible.model.price import price_of
@@ -24,6 +26,8 @@ MAX_AT_ONCE = 6_000
 """Transfers up to which the linear programme is tried however little time is left."""
 SECONDS = 1e-3
 """A transfer, of what has to be left for longer ones: HiGHS looks at the clock late in them."""
+
+UNSOLVED = "the amounts are valid, but not the best: the programme for them was not solved"
 
 
 def sequence_of(problem: DivisibleLoad) -> Sequence:
@@ -53,7 +57,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
     sequence = sequence_of(problem)
     transfers, left = len(sequence.transfers), control.remaining
     if transfers > MAX_AT_ONCE and left is not None and left < SECONDS * transfers:
-        return _equal_chunks(problem, sequence)
+        return by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
     search = _Search(problem, control)
     for own in search.terms.own_choices():
         search.run(sequence, own)
@@ -73,7 +77,7 @@ def solve_transfers(problem: DivisibleLoad, control: Control) -> Solution:
         )
         return kept(problem, found)
     if search.stopped:
-        return _equal_chunks(problem, sequence)
+        return by_speed(problem, np.array(sequence.worker, dtype=np.int64), sequence.transfers)
     return Solution(schedule=None, infeasible="no plan makes these transfers within the limits")
 
 
@@ -130,17 +134,28 @@ def _beats(answer: Answer, other: Answer) -> bool:
     )
 
 
-def _equal_chunks(problem: DivisibleLoad, sequence: Sequence) -> Solution:
-    """Return a plan with equal chunks, where there was no time for better ones; None if it fails
-    the limits.
+def by_speed(
+    problem: DivisibleLoad, sequence: Integers, transfers: ArrayLike | None = None
+) -> Solution:
+    """Return a plan for a sequence of chunks whose programme was not solved; None if it breaks a
+    limit.
+
+    Chunks are in proportion to the speeds of their workers; where that is too much for some, to
+    the workers' memory.
     """
-    if problem.load is None or not sequence.worker:
+    star = problem.star
+    if problem.load is None or not len(sequence):
         return Solution(schedule=None, stopped=True)
-    worker = np.array(sequence.worker)
-    amount = np.full(len(worker), problem.load / len(worker))
-    schedule = timed(problem, Plan.of(worker, amount, transfers=sequence.transfers))
-    note = "equal chunks: there was no time for better ones"
-    return kept(problem, Solution(schedule=schedule, notes=(note,), stopped=True))
+    speed = 1.0 / np.maximum(star.send_per_unit + star.compute_per_unit, 1e-300)
+    weight = np.minimum((speed / speed.max())[sequence], 1.0)
+    memory = np.minimum(star.memory[sequence], problem.load)
+    if (weight * (problem.load / weight.sum()) > memory).any():
+        weight = memory
+    if not weight.sum() > 0.0:
+        return Solution(schedule=None, stopped=True)
+    plan = Plan.of(sequence, weight * (problem.load / weight.sum()), transfers=transfers)
+    found = Solution(schedule=timed(problem, plan), notes=(UNSOLVED,), stopped=True)
+    return kept(problem, found)
 
 
 def outcome(

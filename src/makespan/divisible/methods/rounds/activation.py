@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from makespan.backends.answer import WITHIN, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
@@ -14,6 +12,7 @@ from makespan.divisible.needs import NO_BUDGET, NO_WORKER_DEADLINES, SEQUENCE_OF
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.transfer_programme import programmed
+from makespan.divisible.returns.transfers import UNSOLVED, by_speed
 from makespan.divisible.rounds.sizing import Sized, chained, only_costs
 from makespan.divisible.timing import timed
 
@@ -48,13 +47,13 @@ def activation(problem: DivisibleLoad, control: Control) -> Solution:
     sized = chained(problem, sequence) if only_costs(problem) else None
     if sized is None or not sized.optimal:
         if len(sequence) > MAX_PROGRAMMED:
-            return _filled(problem, sequence, sized)
+            return _unsolved(problem, sequence, sized)
         programme, verdict = programmed(problem, sequence, control)
         if verdict is Verdict.INFEASIBLE and not _may_be_left_waiting(problem, problem.deadline):
             why = "no amounts for this activation keep the limits"
             return Solution(schedule=None, infeasible=why)
         if programme is None:
-            return _filled(problem, sequence, sized)
+            return _unsolved(problem, sequence, sized)
         sized = programme
     schedule = timed(problem, sized.plan)
     optimal = sized.optimal and schedule.makespan <= sized.makespan * (1 + WITHIN)
@@ -85,23 +84,9 @@ def _may_be_left_waiting(problem: DivisibleLoad, time: float | None) -> bool:
     return bool((star.release[idle] >= time * (1 - WITHIN)).any())
 
 
-def _filled(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -> Solution:
+def _unsolved(problem: DivisibleLoad, sequence: Integers, sized: Sized | None) -> Solution:
     """Return a plan that is not the best: that of the chain, or chunks by the workers' speeds."""
-    star = problem.star
-    assert problem.load is not None
-    plan = None if sized is None else sized.plan
-    if plan is None:
-        speed = 1.0 / np.maximum(star.send_per_unit + star.compute_per_unit, 1e-300)
-        weight = np.minimum((speed / speed.max())[sequence], 1.0)
-        memory = np.minimum(star.memory[sequence], problem.load)
-        amount = weight * (problem.load / weight.sum())
-        if (amount > memory).any():
-            if memory.sum() < problem.load:
-                return Solution(schedule=None)
-            amount = memory * (problem.load / memory.sum())
-        plan = Plan.of(sequence, amount)
-    schedule = timed(problem, plan)
-    if problem.deadline is not None and schedule.makespan > problem.deadline:
-        return Solution(schedule=None)
-    note = "the amounts are valid, but not the best: the programme for them was not solved"
-    return Solution(schedule=schedule, notes=(note,), stopped=True)
+    if sized is None:
+        return by_speed(problem, sequence)
+    schedule = timed(problem, sized.plan)
+    return with_deadline(problem, Solution(schedule=schedule, notes=(UNSOLVED,), stopped=True))
