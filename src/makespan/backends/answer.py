@@ -17,6 +17,9 @@ kept to 1e-9, and values near 1 are made of few of them."""
 MIXED_WITHIN = 1e-6
 """The same for mixed-integer programmes: HiGHS keeps rows and whole numbers to 1e-6, and gives up
 what could be better by less than that."""
+SLACK = 1e-4
+"""Relative: plans that end so little beyond the horizon of a programme are of interest, too: far
+more than HiGHS may be off by, so that the plan that is known is one of them."""
 
 
 class Verdict(StrEnum):

@@ -10,12 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
+from makespan.backends.answer import SLACK
 from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
-    SLACK,
     caps,
     most_chunks,
     without_uplink,

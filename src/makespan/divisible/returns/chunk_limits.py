@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.backends.answer import SLACK
 from makespan.core.numeric.arrays import Floats
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
 
-SLACK = 1e-4
-"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
-may be off by, so that the plan that is known is one of them."""
 WHOLE = 1e-6
 """Units: chunks may be so little more than a whole number of them."""
 LEAST_CAP = 1e-4

@@ -20,16 +20,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from makespan.backends.answer import Answer
+from makespan.backends.answer import SLACK, Answer
 from makespan.backends.highs import Programme, beside
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Schedule
 from makespan.divisible.sources.scaled import Scaled, over
 from makespan.divisible.timing import timed_sources
 
-SLACK = 1e-4
-"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
-may be off by, so that the plan that is known is one of them."""
 TINY = 1e-12  # of the load: chunks that hold no more are none
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from makespan.backends.answer import Answer, Verdict
+from makespan.backends.answer import SLACK, Answer, Verdict
 from makespan.backends.highs import Programme, beside
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
@@ -32,7 +32,6 @@ from makespan.divisible.sources.scaled import Scaled, over
 
 MAX_TANGENTS = 30
 MANY_LINKS = 1_000  # from which on there are a tenth as many
-SLACK = 1e-4  # relative: plans that end so little beyond the horizon are of interest, too
 WITHIN = 1e-6  # relative: tangents that gain less are not looked for
 
 

@@ -16,16 +16,12 @@ from itertools import combinations
 
 import numpy as np
 
-from makespan.backends.answer import Answer
+from makespan.backends.answer import SLACK, Answer
 from makespan.backends.highs import Programme
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.tree import Levels, Tree
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.trees.spread import spread_tree
-
-SLACK = 1e-4
-"""Relative: plans that end so little beyond the horizon are of interest, too: far more than HiGHS
-may be off by, so that the plan that is known is one of them."""
 
 
 class TreeProgramme:

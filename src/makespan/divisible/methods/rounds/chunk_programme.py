@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import floor, inf, isfinite
 
-from makespan.backends.answer import Answer, Verdict
+from makespan.backends.answer import SLACK, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
@@ -16,7 +16,6 @@ from makespan.divisible.needs import ANY_STAR, ONE_GOAL, is_set
 from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.returns.chunk_limits import SLACK
 from makespan.divisible.returns.chunk_programme import ChunkProgramme
 from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing.dispatch import shares_links
