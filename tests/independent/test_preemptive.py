@@ -10,7 +10,7 @@ import pytest
 
 from makespan import IndependentTasks, check, solve
 from makespan.core.schedule import Activity, Schedule
-from makespan.independent.placing.levels import needed, worked_off
+from makespan.independent.methods.level_algorithm import needed, worked_off
 from makespan.independent.placing.open_shop import shopped
 
 INF = math.inf

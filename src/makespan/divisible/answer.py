@@ -10,8 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Integers
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.plan import computed, sends_by_start
-from makespan.divisible.model.price import is_priced, price_of
+from makespan.divisible.model.plan import computed, is_priced, price_of, sends_by_start
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.model.tree import Tree
 from makespan.divisible.problem import DivisibleLoad

@@ -39,6 +39,7 @@ AUTO = (
 
 SHARED = {
     "closed-forms": ("bus", "star", "fixed-order"),
+    "disciplines": ("fifo", "lifo"),
     "ordered-subsets": ("subset-dp", "bus-exchange"),
     "orders": ("return-orders", "return-programme"),
     "policies": ("self-scheduling", "guided", "factoring", "weighted-factoring", "rumr"),

@@ -18,8 +18,8 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Objective, Solution
 from makespan.divisible.methods.returns.orders import return_programme
 from makespan.divisible.methods.rounds.sequence_search import sequence_search
+from makespan.divisible.model.plan import price_of
 from makespan.divisible.model.points import entry_of
-from makespan.divisible.model.price import price_of
 from makespan.divisible.needs import A_FRONT, ANY_STAR
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.decided import Decided

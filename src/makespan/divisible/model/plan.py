@@ -1,4 +1,4 @@
-"""Decisions: who gets how much, in which order, before anything has a time."""
+"""Decisions, before anything has a time: who gets how much, in which order; what plans cost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.schedule import Activity, Schedule
+from makespan.divisible.model.platform import Star
 
 ROUNDING = 1e-13  # relative: amounts that are as near as that to a load add up to it
 NO_CHUNKS: Integers = np.empty(0, dtype=np.int64)
@@ -147,3 +148,24 @@ def sends_then_returns(count: int, returned: ArrayLike) -> Integers:
     """
     back = -1 - np.asarray(returned, dtype=np.int64)
     return np.concatenate([np.arange(count, dtype=np.int64), back])
+
+
+def price_of(star: Star, schedule: Schedule) -> float:
+    """Return the sum of the prices of the workers that are sent anything.
+
+    Each costs its fixed price, that of its load, and that of the seconds of the whole plan. The
+    schedule is over the machines of the star, its master first.
+    """
+    sends = schedule.rows_of(Activity.SEND)
+    worker = schedule.peer[sends] - 1
+    used = np.unique(worker)
+    per_second = float(star.price_per_second[used].sum())
+    paid = float(star.price_per_unit[worker] @ schedule.amount[sends])
+    return paid + float(star.price_fixed[used].sum()) + per_second * schedule.makespan
+
+
+def is_priced(star: Star) -> bool:
+    """Whether using any worker costs anything."""
+    return any(
+        star.range_of(f"price_{part}")[1] > 0 for part in ("fixed", "per_unit", "per_second")
+    )

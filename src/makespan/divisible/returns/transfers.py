@@ -12,8 +12,7 @@ from makespan.backends.answer import WITHIN, Answer, Verdict
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.model.plan import Plan
-from makespan.divisible.model.price import price_of
+from makespan.divisible.model.plan import Plan, price_of
 from makespan.divisible.one_round.linear import by_the_deadline, of_open_load, with_deadline
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.referee import violations

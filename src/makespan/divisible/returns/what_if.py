@@ -18,8 +18,7 @@ from makespan.core.costs import Affine
 from makespan.core.numeric.arrays import Floats
 from makespan.core.schedule import Schedule
 from makespan.core.sensitivity import Rate, Varied
-from makespan.divisible.model.plan import computed
-from makespan.divisible.model.price import price_of
+from makespan.divisible.model.plan import computed, price_of
 from makespan.divisible.problem import MASTER, DivisibleLoad
 from makespan.divisible.returns.decided import Decided
 from makespan.divisible.returns.decisions import Terms

@@ -16,7 +16,7 @@ from makespan.core.inputs.rules import GREATEST
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.model.machines import Master
-from makespan.divisible.model.price import price_of
+from makespan.divisible.model.plan import price_of
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.rounds.simpler import simpler
 from makespan.divisible.timing import retimed

@@ -10,7 +10,7 @@ import numpy as np
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.machines import machines_bound
+from makespan.divisible.rates.quick import machines_bound
 
 if TYPE_CHECKING:
     from makespan.backends.highs import Programme

@@ -1,16 +1,21 @@
-"""The frame of methods that search a table: aim, search, explanation, plan that is late."""
+"""The frame of methods that search a table: aim, search, explanation, and a plan that is late."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from makespan.core.control import Control
-from makespan.core.solution import Solution
-from makespan.partition.least_sum.late import late_plan
-from makespan.partition.plan import no_plan
+from makespan.core.errors import TooLarge
+from makespan.core.numeric.arrays import Integers
+from makespan.core.solution import Objective, Solution
+from makespan.partition.plan import no_plan, plan, sum_at
 from makespan.partition.problem import Partition
-from makespan.partition.threshold.aim import Aim, aim_of, explanation
-from makespan.partition.threshold.sums import Expired, Sums, sums_of
+from makespan.partition.threshold.aim import Aim, aim_of, cap_of, explanation
+from makespan.partition.threshold.quick import GRACE, quick_entries
+from makespan.partition.threshold.search import value_of
+from makespan.partition.threshold.sums import Ends, Expired, Sums, sums_of
+
+LATE_PLAN = "the time was up: the best plan found until then"
 
 Search = Callable[[Sums, Aim], Solution | None]
 """From the sums of the table and the aim to a solution; None where there is no plan."""
@@ -28,3 +33,71 @@ def aimed_plan(problem: Partition, control: Control, search: Search) -> Solution
     if found is None:
         return no_plan(aim.infeasible or explanation(problem, sums, control))
     return found
+
+
+def late_plan(problem: Partition, aim: Aim | None, expired: Expired) -> Solution:
+    """Return the best plan known when the time was up, or another plan that is found quickly.
+
+    The bound of a makespan is the greatest limit known to be infeasible.
+    """
+    bound = value_of(expired.bound) if problem.objective == "makespan" else None
+    entries = None
+    if aim is not None and expired.feasible is not None and problem.objective == "makespan":
+        entries = _traced(problem, expired.feasible, aim.tasks)
+    return quick_plan(problem, aim, entries, (LATE_PLAN,), bound)
+
+
+def quick_plan(
+    problem: Partition,
+    aim: Aim | None,
+    entries: Integers | None,
+    notes: tuple[str, ...],
+    bound: float | None = None,
+) -> Solution:
+    """Return the plan with these ``entries``, or one that is found quickly; nothing is proved.
+
+    Without an ``aim``, and where ``require`` is "most", as many tasks are split as the greatest
+    counts allow, or none: that fewer are the most was not proved.
+    """
+    if entries is None and not len(problem.choices.empty_rows):
+        tasks = _most(problem) if aim is None else aim.tasks
+        entries = quick_entries(problem.choices, tasks, cap_of(problem))
+    if entries is None:
+        return Solution(schedule=None, lower_bound=bound)
+    aims = () if aim is None else aim.notes
+    return plan(
+        problem,
+        entries,
+        optimal=False,
+        notes=(*aims, *notes),
+        lower_bound=bound,
+        objective=objective_of(problem, entries),
+    )
+
+
+def _most(problem: Partition) -> int:
+    if problem.require == "all":
+        return problem.tasks
+    ends = sums_of(problem.choices).ends(cap_of(problem), None, None)
+    return problem.tasks if ends is None else min(problem.tasks, ends.greatest)
+
+
+def objective_of(problem: Partition, entries: Integers) -> Objective | None:
+    """Return the value of the sum that is wanted; of a front that is not complete, the energy.
+
+    (A plan on the front would be called optimal for its makespan.)
+    """
+    if problem.objective == "makespan":
+        return None
+    table = problem.choices.table
+    if problem.objective == "total":
+        return Objective(name="total", value=sum_at(table.values, entries))
+    assert table.energies is not None
+    return Objective(name="energy", value=sum_at(table.energies, entries))
+
+
+def _traced(problem: Partition, ends: Ends, tasks: int) -> Integers | None:
+    try:
+        return sums_of(problem.choices, control=Control(time_limit=GRACE)).trace(ends, tasks)
+    except (Expired, TooLarge):
+        return None

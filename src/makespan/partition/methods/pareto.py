@@ -11,8 +11,7 @@ from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.partition.answer import counts_of
 from makespan.partition.least_sum.front import Front, Step, front
-from makespan.partition.least_sum.late import late_plan, objective_of
-from makespan.partition.least_sum.plan import aimed_plan
+from makespan.partition.least_sum.plan import aimed_plan, late_plan, objective_of
 from makespan.partition.needs import A_FRONT, NO_OTHER_PREFERENCE
 from makespan.partition.plan import plan
 from makespan.partition.problem import Partition

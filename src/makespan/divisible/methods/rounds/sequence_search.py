@@ -14,8 +14,7 @@ from makespan.core.control import Control
 from makespan.core.registry import Need, applicability, find_method, register
 from makespan.core.schedule import Activity
 from makespan.core.solution import Objective, Solution
-from makespan.divisible.model.plan import Plan, sends_then_returns
-from makespan.divisible.model.price import price_of
+from makespan.divisible.model.plan import Plan, price_of, sends_then_returns
 from makespan.divisible.needs import ANY_STAR, ONE_GOAL, at_most, is_set
 from makespan.divisible.one_round.masters import tries_masters
 from makespan.divisible.problem import DivisibleLoad
