@@ -24,7 +24,7 @@ from makespan import (
     solve,
 )
 from makespan.cli.main import run
-from makespan.divisible.rates import returns as return_bounds, shares
+from makespan.divisible.rates import shares
 from tests.oracles import divisible_returns as oracle
 from tests.thorough import few
 
@@ -469,7 +469,7 @@ def test_bounds_of_the_cheapest_workers_are_those_of_all(one_port: bool) -> None
             for of, low, scale in (("send", 1, 0.2), ("compute", 0, 0.1), ("return", 0, 0.1))
         }
         star = Star.from_arrays(**columns)
-        at_once = return_bounds.rate_with_returns(star, one_port=one_port)
+        at_once = shares.rate_with_returns(star, one_port=one_port)
         with patch.object(shares, "FEW", (3, 12)):
-            by_and_by = return_bounds.rate_with_returns(star, one_port=one_port)
+            by_and_by = shares.rate_with_returns(star, one_port=one_port)
         assert by_and_by == pytest.approx(at_once, rel=1e-12)
