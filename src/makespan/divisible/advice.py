@@ -12,7 +12,7 @@ from makespan.core.registry import applicability, find_method
 from makespan.core.schedule import Activity, Schedule
 from makespan.divisible.model.plan import Plan, sends_by_start
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.rounds.sizing import chained
 from makespan.divisible.timing import timed
 
@@ -39,7 +39,7 @@ def notes(problem: DivisibleLoad, schedule: Schedule) -> tuple[str, ...]:
     if not applicability(find_method(problem.kind, "multi-round"), _affine(several)).applies:
         return ()
     limit = (1 - WORTH) * schedule.makespan
-    if limit <= 0.0 or max(bound.value for bound in quick_bounds(several)) > limit:
+    if limit <= 0.0 or quick_bound(several) > limit:
         return ()
     tried = _parts if problem.star.beyond else _plans
     best = min(tried(several, schedule), key=lambda found: found[1], default=None)

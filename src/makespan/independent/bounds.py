@@ -76,6 +76,11 @@ def bounds(problem: IndependentTasks) -> tuple[Bound, ...]:
     return (*_from_the_start(problem), *released)
 
 
+def best_bound(problem: IndependentTasks) -> float:
+    """Return the greatest of the lower bounds."""
+    return max(bound.value for bound in bounds(problem))
+
+
 def _from_the_start(problem: IndependentTasks) -> tuple[Bound, ...]:
     """Return the bounds that hold wherever the releases are."""
     if not problem.identical:

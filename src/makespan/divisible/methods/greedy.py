@@ -16,7 +16,7 @@ from makespan.divisible.model.platform import NUMBERS
 from makespan.divisible.needs import A_STAR, NO_GIVEN_LOADS, NO_GIVEN_SEQUENCE, ONE_SEND_AT_A_TIME
 from makespan.divisible.one_round.filling import Filling, least_end, most_load, plan_of
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
 
 SHARE = 0.25  # of the time left: checking a plan for a million workers takes as long
@@ -50,7 +50,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
         most = max(_fillings(problem), key=lambda each: each.load_by(limit)[0])
         return most_load(most, limit)
     best: tuple[Filling, float] | None = None
-    least = max(bound.value for bound in quick_bounds(problem))
+    least = quick_bound(problem)
     with control.limited(None if control.remaining is None else SHARE * control.remaining):
         for filling in _fillings(problem):
             end = limit if best is None else best[1] * (1 - FASTER)

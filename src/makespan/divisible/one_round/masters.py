@@ -12,7 +12,7 @@ from makespan.core.numeric.sorting import sorted_by
 from makespan.core.solution import Solution
 from makespan.core.steps import Step, number
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 
 Run = Callable[..., Solution]
 MAX_RANKED = 200
@@ -80,13 +80,13 @@ def _by_bound(problem: DivisibleLoad) -> Iterator[tuple[float, DivisibleLoad]]:
     """
     count = len(problem.star)
     if problem.load is None or count > MAX_RANKED:
-        every = max((bound.value for bound in quick_bounds(problem)), default=0.0)
+        every = quick_bound(problem)
         order = sorted_by(problem.star.compute_per_unit)
         for index in range(count) if count <= MAX_RANKED else order.tolist():
             yield every, problem.with_master(index)
         return
     each = [problem.with_master(index) for index in range(count)]
-    bounds = [max(bound.value for bound in quick_bounds(given)) for given in each]
+    bounds = [quick_bound(given) for given in each]
     for index in sorted(range(count), key=bounds.__getitem__):
         yield bounds[index], each[index]
 

@@ -19,7 +19,7 @@ from makespan.divisible.one_round.newton import PROVED, Best, Search, least_time
 from makespan.divisible.one_round.selection import Selection
 from makespan.divisible.one_round.split import with_everyone
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
 
 A_WORKER = 250.0  # bytes: three copies of its costs, its place in lists, a row of the tables
@@ -79,7 +79,7 @@ def _with_masters(problem: DivisibleLoad) -> Iterator[DivisibleLoad]:
 
 def _any_bound(problem: DivisibleLoad) -> float:
     """Return a bound for every master."""
-    return max((bound.value for bound in quick_bounds(problem)), default=np.inf)
+    return quick_bound(problem, np.inf)
 
 
 class _Case:

@@ -67,6 +67,11 @@ def quick_bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
     return tuple(found)
 
 
+def quick_bound(problem: DivisibleLoad, otherwise: float = 0.0) -> float:
+    """Return the greatest of the bounds that need no solver; ``otherwise`` where there is none."""
+    return max((bound.value for bound in quick_bounds(problem)), default=otherwise)
+
+
 def _masters(problem: DivisibleLoad) -> range:
     """Return the masters to try: without returns, the fastest gives the least bounds (Lemma 2)."""
     if problem.has_returns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 
 
 def units_scale(problem: DivisibleLoad) -> float:
@@ -29,7 +29,7 @@ def seconds_scale(problem: DivisibleLoad) -> float:
     if problem.load is None:
         assert problem.deadline is not None
         return problem.deadline or 1.0
-    value = max((bound.value for bound in quick_bounds(problem)), default=1.0)
+    value = quick_bound(problem, 1.0)
     if problem.is_star and not problem.chooses_master and len(problem.star):
         star = problem.star
         start_up = float((star.send_fixed + star.compute_fixed + star.return_fixed).min())

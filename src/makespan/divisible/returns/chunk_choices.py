@@ -2,6 +2,10 @@
 
 Who is served, in which slot and by how much, and what the rest of the chunks hold: variables, and
 tables of the factors with which numbers, amounts and times of chunks depend on them.
+
+What a chunk holds beyond a size b is a variable of its own: o >= a - b x, for one that is chosen by
+x; of several chunks of a worker the same of their sums. Costs are convex, so it is no more than
+that where it counts.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from makespan.backends.answer import SLACK
 from makespan.backends.highs import Programme
@@ -21,7 +26,6 @@ from makespan.divisible.returns.chunk_limits import (
     without_uplink,
 )
 from makespan.divisible.returns.chunk_slots import slots_of
-from makespan.divisible.returns.chunk_work import add_beyond, work_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
 
@@ -167,8 +171,8 @@ class ChunkChoices:
 
     def _work(self, used: Floats, amount: Floats, over: Integers) -> Floats:
         fluid = self.fluid
-        add_beyond(self.programme, self.terms, used=used, amount=amount, over=over, fluid=fluid)
-        return work_of(self.terms, used, amount, over)
+        _add_beyond(self.programme, self.terms, used=used, amount=amount, over=over, fluid=fluid)
+        return _work_of(self.terms, used, amount, over)
 
     def _at_most(self, rows: Floats, high: float | Floats = 0.0) -> None:
         self.programme.dense(rows.reshape(-1, rows.shape[-1]), high=high)
@@ -191,3 +195,40 @@ class ChunkChoices:
         """Return the workers in the order of the sends of a solution, without the rest."""
         slot, worker = np.nonzero(values[self._used[0]] > 0.5)
         return tuple(worker[np.argsort(slot, kind="stable")].tolist())
+
+
+def _work_of(terms: Terms, used: Floats, amount: Floats, over: Integers) -> Floats:
+    """Return how long chunks are computed, as factors of all variables.
+
+    Parameters
+    ----------
+    used, amount
+        Tables (..., workers, variables): how many chunks there are, and what they hold.
+    over
+        The variables of what they hold beyond each size, (levels, ..., workers).
+    """
+    fixed, per_unit = terms.compute_fixed[:, np.newaxis], terms.compute[:, np.newaxis]
+    work: Floats = fixed * used + per_unit * amount
+    for mine, steeper in zip(over, terms.beyond.steeper(terms.compute), strict=True):
+        work += steeper[:, np.newaxis] * np.eye(work.shape[-1])[mine]
+    return work
+
+
+def _add_beyond(
+    programme: Programme,
+    terms: Terms,
+    *,
+    used: Floats,
+    amount: Floats,
+    over: Integers,
+    fluid: NDArray[np.bool_],
+) -> None:
+    """Add the rows of what chunks hold beyond sizes.
+
+    Of a ``fluid`` worker that is nothing: its chunks are as small as one likes.
+    """
+    for level, there in enumerate(terms.beyond.there & ~fluid):
+        size = terms.beyond.above[level, there, np.newaxis]
+        rows = amount - np.eye(amount.shape[-1])[over[level]]
+        rows = rows[..., there, :] - size * used[..., there, :]
+        programme.dense(rows.reshape(-1, rows.shape[-1]), high=0.0)

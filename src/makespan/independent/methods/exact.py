@@ -13,7 +13,7 @@ from makespan.core.numeric.arrays import Integers
 from makespan.core.registry import CP_SAT, Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
@@ -54,7 +54,7 @@ def _too_many(problem: IndependentTasks) -> str | None:
 def exact(problem: IndependentTasks, control: Control) -> Solution:
     """Search all assignments with CP-SAT, from the plan of LPT or a better one."""
     start = first_plan(problem, control)
-    bound = max(bound.value for bound in bounds(problem))
+    bound = best_bound(problem)
     if control.expired() or start.makespan <= bound:
         return Solution(schedule=start, lower_bound=bound)
     from makespan.backends.cp_sat import scaling_of, search
@@ -143,7 +143,7 @@ class _Counted:
         durations = np.repeat(self.units, self.size).astype(np.float64)
         release = np.repeat(self.release, self.size).astype(np.float64)
         whole = IndependentTasks(max(1, self.machines), durations, release=release)
-        return math.ceil(max(bound.value for bound in bounds(whole)))
+        return math.ceil(best_bound(whole))
 
     def plan(self, problem: IndependentTasks, counts: Integers) -> Schedule:
         """Return the schedule in which each machine runs so many tasks of each group."""

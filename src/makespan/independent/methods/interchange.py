@@ -9,7 +9,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan, greedy, longest_first
 from makespan.independent.placing.steps import log_exchange
@@ -44,7 +44,7 @@ def interchange(problem: IndependentTasks, control: Control) -> Solution:
     One of them is the longest, the other that which ends first of those where anything helps.
     """
     best = first_plan(problem, control)
-    bound = max(bound.value for bound in bounds(problem))
+    bound = best_bound(problem)
     for start in (greedy(problem, *longest_first(problem)), best):
         if control.expired() or best.makespan <= bound:
             break

@@ -12,7 +12,7 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import MAX_PAIRS, PREEMPTION
 from makespan.independent.placing.assigned import assigned, first_machines
 from makespan.independent.placing.open_shop import shopped
@@ -46,7 +46,7 @@ def lawler_labetoulle(problem: IndependentTasks, control: Control) -> Solution:
     No task and no machine has more to do between two releases than the time there is.
     """
     start = assigned(problem, first_machines(problem, control))
-    lower = max(bound.value for bound in bounds(problem))
+    lower = best_bound(problem)
     if control.expired() or lower >= start.makespan or not problem.least_seconds.any():
         return Solution(schedule=start, lower_bound=lower)
     found = _solved(problem, lower, control)

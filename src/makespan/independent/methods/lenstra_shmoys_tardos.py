@@ -8,7 +8,7 @@ from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.placing.assigned import assigned, assignments, first_machines
 from makespan.independent.problem import IndependentTasks
@@ -32,7 +32,7 @@ def lenstra_shmoys_tardos(problem: IndependentTasks, control: Control) -> Soluti
     can take one of those that it has a share of.
     """
     start = assigned(problem, first_machines(problem, control))
-    lower, upper = max(bound.value for bound in bounds(problem)), start.makespan
+    lower, upper = best_bound(problem), start.makespan
     if lower >= upper:
         return Solution(schedule=start, lower_bound=lower)
     table, best, longest = problem.table / upper, None, upper

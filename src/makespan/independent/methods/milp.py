@@ -7,7 +7,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_PREEMPTION, PROGRAMMES, UNLIKE
 from makespan.independent.placing.assigned import (
     assigned,
@@ -41,7 +41,7 @@ def milp(problem: IndependentTasks, control: Control) -> Solution:
     machines = first_machines(problem, control)
     start = assigned(problem, machines)
     release = problem.release
-    lower, longest = max(bound.value for bound in bounds(problem)), start.makespan
+    lower, longest = best_bound(problem), start.makespan
     if control.expired() or lower >= longest:
         return Solution(schedule=start, lower_bound=lower)
     table, shorter = problem.table, below(problem, longest)

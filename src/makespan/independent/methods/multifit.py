@@ -9,7 +9,7 @@ from makespan.core.errors import MethodError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.first_fit import first_fit
 from makespan.independent.placing.greedy import first_plan, longest_first
@@ -44,7 +44,7 @@ def multifit(problem: IndependentTasks, control: Control, *, iterations: int = 2
     best = first_plan(problem, control)
     if control.expired():
         return Solution(schedule=best)
-    bound = max(bound.value for bound in bounds(problem))
+    bound = best_bound(problem)
     lower, upper = bound, best.makespan
     if upper - lower <= CLOSE * upper:
         return Solution(schedule=best)

@@ -11,7 +11,7 @@ from makespan.core.numeric.arrays import Floats, Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import NO_PREEMPTION, NO_RELEASES, PROGRAMMES, UNLIKE
 from makespan.independent.placing.assigned import assigned, below, first_machines
 from makespan.independent.placing.multipliers import Relaxed, relaxed
@@ -48,7 +48,7 @@ def simulated_annealing(problem: IndependentTasks, control: Control) -> Solution
     """Move and swap tasks between machines of little regret, for capacities below the best plan."""
     machine = first_machines(problem, control)
     best = assigned(problem, machine)
-    lower = max(bound.value for bound in bounds(problem))
+    lower = best_bound(problem)
     state = int(control.rng.integers(1, 2**31 - 1))
     moves = MOVES
     while moves <= MOST and lower < best.makespan and not control.expired():

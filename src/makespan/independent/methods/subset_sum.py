@@ -9,7 +9,7 @@ from makespan.core.numeric.arrays import Floats, Integers
 from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
@@ -45,7 +45,7 @@ def subset_sum(problem: IndependentTasks, control: Control) -> Solution:
     Another is the shortest that helps; of many tasks, all but 24 stay where they are.
     """
     best = first_plan(problem, control)
-    bound = max(bound.value for bound in bounds(problem))
+    bound = best_bound(problem)
     enough = bound * (1 + CLOSE)
     if not control.expired() and best.makespan > enough:
         plan = _evened(problem, best, enough, control)

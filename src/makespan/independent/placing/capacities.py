@@ -12,7 +12,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
-from makespan.independent.bounds import bounds
+from makespan.independent.bounds import best_bound
 from makespan.independent.placing.completion import Completion, Group, Unfinished
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
@@ -48,7 +48,7 @@ def least_capacity(problem: IndependentTasks, control: Control, decide: Decide) 
     ones: what is refuted then is short of the durations, too.
     """
     best = first_plan(problem, control)
-    bound = max(bound.value for bound in bounds(problem))
+    bound = best_bound(problem)
     if control.expired() or best.makespan <= bound:
         return Solution(schedule=best, lower_bound=bound)
     from makespan.backends.cp_sat import scaling_of
@@ -88,7 +88,7 @@ def _packed(
         capacity = scaling.at_least(bound)
     else:
         rounded = IndependentTasks(problem.machine_count, units)
-        capacity = math.ceil(max(bound.value for bound in bounds(rounded)) * (1 - ROUNDING))
+        capacity = math.ceil(best_bound(rounded) * (1 - ROUNDING))
     capacity, budget = _next_sum(sums, capacity), FIRST_BUDGET
     while capacity < search.longest and not control.expired():
         try:

@@ -29,7 +29,7 @@ from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.one_round.split import service_order
 from makespan.divisible.one_round.subgradient import descent
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.referee import violations
 from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.timing import timed
@@ -157,7 +157,7 @@ class _Search:
         self.problem = problem
         self.load = problem.load
         self.control = control
-        self.low = max(bound.value for bound in quick_bounds(problem))
+        self.low = quick_bound(problem)
         self.end = np.inf
         self.plan: Plan | None = None
         self.everyone = Relaxation(problem=problem, workers=np.arange(len(problem.star)))

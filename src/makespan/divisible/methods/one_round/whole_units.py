@@ -29,7 +29,7 @@ from makespan.divisible.one_round.ending_together import Costs, least_end, plan_
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.one_round.units import best_units, end_of_units, moved_units, rounded
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.timing import timed
 
 MAX_ORDERED = 5  # workers up to which every order is tried
@@ -85,7 +85,7 @@ def whole_units(problem: DivisibleLoad, control: Control) -> Solution:
     order, loads = found
     amounts = loads[order].astype(np.float64)
     schedule = timed(problem, Plan.of(order, amounts, master=float(loads[-1])).without_empty())
-    bound = max(bound.value for bound in quick_bounds(replace(problem, integral=False)))
+    bound = quick_bound(replace(problem, integral=False))
     stopped = exact and not proved
     solution = Solution(schedule=schedule, lower_bound=bound, optimal=proved, stopped=stopped)
     return with_deadline(problem, solution)

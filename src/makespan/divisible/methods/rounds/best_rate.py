@@ -25,7 +25,7 @@ from makespan.divisible.needs import (
     at_most,
 )
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import programmed
 from makespan.divisible.rounds.sizing import Sized
 from makespan.divisible.timing import timed
@@ -180,7 +180,7 @@ def _steady_loads(problem: DivisibleLoad) -> Floats:
     total = float(rates.sum())
     if problem.master_computes and own.per_unit > 0:
         total += 1.0 / own.per_unit
-    seconds = max(bound.value for bound in quick_bounds(problem))
+    seconds = quick_bound(problem)
     return rates * max(seconds, problem.load / total if total > 0 else 0.0)
 
 

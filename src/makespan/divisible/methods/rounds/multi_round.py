@@ -24,7 +24,7 @@ from makespan.divisible.needs import (
 )
 from makespan.divisible.one_round.linear import with_deadline
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.quick import quick_bounds
+from makespan.divisible.rates.quick import quick_bound
 from makespan.divisible.returns.transfer_programme import best_amounts
 from makespan.divisible.rounds.search import Task, search
 from makespan.divisible.rounds.sizing import Sized, chained, costs_of, with_idle_master
@@ -83,7 +83,7 @@ def _searched(problem: DivisibleLoad, control: Control, effort: float) -> Sized 
     alone = _master_alone(problem)
     found = alone if found is None or alone.makespan <= found.makespan else found
     idle = with_idle_master(problem)
-    if max(bound.value for bound in quick_bounds(idle)) > problem.star.master_cost.fixed:
+    if quick_bound(idle) > problem.star.master_cost.fixed:
         return found
     other = _sized(idle, control, effort)
     both = [each for each in (found, other) if each is not None]
@@ -131,7 +131,7 @@ def _orders(problem: DivisibleLoad, place: Integers) -> tuple[Integers, ...]:
     if problem.order is not None:
         return (np.argsort(place, kind="stable"),)
     star = problem.star
-    seconds = max(bound.value for bound in quick_bounds(problem))
+    seconds = quick_bound(problem)
     with np.errstate(divide="ignore", invalid="ignore"):
         paid = star.send_per_unit + star.send_fixed * star.compute_per_unit / seconds
     alone = star.send_fixed + star.compute_fixed
