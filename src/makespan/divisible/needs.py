@@ -300,14 +300,14 @@ POLICY = (
 )
 
 
-def at_most(most: int) -> Need:
-    """Need that there are not more workers than that: the reach of a method."""
+def at_most(most: int, what: str = "workers") -> Need:
+    """Need that there are not more workers, or nodes, than that: the reach of a method."""
 
     def unmet(problem: DivisibleLoad) -> str | None:
         count = len(problem.platform)
         return f"there are {count:,}" if count > most else None
 
-    return Need(f"at most {most:,} workers", unmet)
+    return Need(f"at most {most:,} {what}", unmet)
 
 
 def equal_workers(*columns: str, what: str = "equal workers") -> Need:

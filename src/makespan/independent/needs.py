@@ -55,3 +55,14 @@ SAME_ORDER = Need("machines that are identical, or differ by speeds", _table, de
 NO_PREEMPTION = Need("tasks that run in one piece", _preemptive)
 NO_RELEASES = Need("tasks that are there from the start", _released)
 PREEMPTION = Need("tasks that may be cut (preemptive = true)", _not_preemptive)
+IN_ONE_PIECE = (IDENTICAL, NO_PREEMPTION, NO_RELEASES)
+
+
+def useful_machines(most: int) -> Need:
+    """Need that no more machines than that can be used: the reach of a method."""
+
+    def unmet(problem: IndependentTasks) -> str | None:
+        count = problem.useful_machines
+        return f"{count} can be used" if count > most else None
+
+    return Need(f"at most {most} machines", unmet)

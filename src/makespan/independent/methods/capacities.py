@@ -5,7 +5,7 @@ from __future__ import annotations
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
+from makespan.independent.needs import IN_ONE_PIECE
 from makespan.independent.placing.arc_flow import flow_packed
 from makespan.independent.placing.capacities import least_capacity
 from makespan.independent.placing.completion import Completion, Group, Unfinished
@@ -27,9 +27,7 @@ def _few(problem: IndependentTasks) -> str | None:
     "independent",
     name="bin-completion",
     needs=(
-        IDENTICAL,
-        NO_PREEMPTION,
-        NO_RELEASES,
+        *IN_ONE_PIECE,
         Need(f"at most {MAX_TASKS} tasks and {MAX_MACHINES} machines", _few, decisive=True),
     ),
     proves="every shorter capacity is refuted by complete search",
@@ -60,7 +58,7 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
 @register(
     "independent",
     name="arc-flow",
-    needs=(IDENTICAL, NO_PREEMPTION, NO_RELEASES),
+    needs=IN_ONE_PIECE,
     proves="every shorter capacity is refuted by a bound of HiGHS on the tasks that don't fit",
     complexity="exponential; a capacity C has at most C arcs for each distinct duration",
     source="Valério de Carvalho 1999, for capacities from the bound upward: Mrad and Souayah 2018",

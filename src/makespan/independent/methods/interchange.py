@@ -6,11 +6,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
+from makespan.independent.needs import IN_ONE_PIECE, useful_machines
 from makespan.independent.placing.greedy import first_plan, greedy, longest_first
 from makespan.independent.placing.steps import log_exchange
 from makespan.independent.problem import IndependentTasks
@@ -21,20 +21,11 @@ ROUNDING = 1e-13
 """The share of a load that a swap has to gain, so that it is never one and then its reverse."""
 
 
-def _many_machines(problem: IndependentTasks) -> str | None:
-    count = problem.useful_machines
-    return f"{count} can be used" if count > MAX_MACHINES else None
-
-
 @register(
     "independent",
     name="interchange",
-    needs=(
-        IDENTICAL,
-        NO_PREEMPTION,
-        NO_RELEASES,
-    ),
-    reach=(Need(f"at most {MAX_MACHINES} machines", _many_machines),),
+    needs=IN_ONE_PIECE,
+    reach=(useful_machines(MAX_MACHINES),),
     complexity="O(m log m + k m log k) for each improvement, k tasks a machine",
     source="Finn and Horowitz 1979 (0/1-interchange), França et al. 1994 (with swaps)",
 )

@@ -11,7 +11,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
+from makespan.independent.needs import IN_ONE_PIECE
 from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.placing.steps import log_joined
 from makespan.independent.problem import IndependentTasks
@@ -28,11 +28,7 @@ def _many_pairs(problem: IndependentTasks) -> str | None:
 @register(
     "independent",
     name="largest-differencing",
-    needs=(
-        IDENTICAL,
-        NO_PREEMPTION,
-        NO_RELEASES,
-    ),
+    needs=IN_ONE_PIECE,
     reach=(Need(f"at most {MAX_PAIRS} pairs of a task and a machine", _many_pairs),),
     complexity="O(n log n + n m log m)",
     source="Karmarkar and Karp 1982; at most 4/3 - 1/(3 (m - 1)) times the optimum for m >= 3, 7/6 "

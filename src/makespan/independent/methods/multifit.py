@@ -10,7 +10,7 @@ from makespan.core.inputs.mistakes import shown
 from makespan.core.registry import register
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
+from makespan.independent.needs import IN_ONE_PIECE
 from makespan.independent.placing.first_fit import first_fit
 from makespan.independent.placing.greedy import first_plan, longest_first
 from makespan.independent.placing.steps import log_capacity
@@ -23,11 +23,7 @@ CLOSE = 1e-12
 @register(
     "independent",
     name="multifit",
-    needs=(
-        IDENTICAL,
-        NO_PREEMPTION,
-        NO_RELEASES,
-    ),
+    needs=IN_ONE_PIECE,
     complexity="O(n log n + n log m) for each of k iterations",
     source="Coffman, Garey and Johnson 1978; at most 13/11 + 2^-k times the optimum (Yue 1990); "
     "started from LPT (Lee and Massey 1988)",

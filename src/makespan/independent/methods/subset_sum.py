@@ -6,11 +6,11 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats, Integers
-from makespan.core.registry import Need, register
+from makespan.core.registry import register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.independent.bounds import best_bound
-from makespan.independent.needs import IDENTICAL, NO_PREEMPTION, NO_RELEASES
+from makespan.independent.needs import IN_ONE_PIECE, useful_machines
 from makespan.independent.placing.greedy import first_plan
 from makespan.independent.problem import IndependentTasks
 from makespan.independent.timing import scheduled
@@ -24,16 +24,11 @@ GAIN, CLOSE = 0.01, 1e-9
 """The share of what the longest machine has to lose that is worth a change, and that is not."""
 
 
-def _many_machines(problem: IndependentTasks) -> str | None:
-    count = problem.useful_machines
-    return f"{count} can be used" if count > MAX_MACHINES else None
-
-
 @register(
     "independent",
     name="subset-sum",
-    needs=(IDENTICAL, NO_PREEMPTION, NO_RELEASES),
-    reach=(Need(f"at most {MAX_MACHINES} machines", _many_machines),),
+    needs=IN_ONE_PIECE,
+    reach=(useful_machines(MAX_MACHINES),),
     proves="a bound is met to within 1e-9",
     complexity="O(2^(k/2)) for a pair of machines with k tasks, k up to 24",
     source="Haouari, Gharbi and Jemmali 2006 (problems of two machines, one after another); the "

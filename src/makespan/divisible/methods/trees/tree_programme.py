@@ -13,7 +13,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.divisible.methods.trees.affine_tree import affine_tree
 from makespan.divisible.model.tree import Levels
-from makespan.divisible.needs import A_TREE
+from makespan.divisible.needs import A_TREE, at_most
 from makespan.divisible.one_round.linear import of_open_load
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.timing.trees import timed_tree
@@ -25,11 +25,6 @@ SHARE, ENOUGH = 0.3, 2.0
 WITHIN = 1e-9  # relative: amounts this near to the load are made to add up to it
 
 
-def _many(problem: DivisibleLoad) -> str | None:
-    count = len(problem.platform)
-    return f"there are {count:,}" if count > MAX_NODES else None
-
-
 def _nothing_to_do(problem: DivisibleLoad) -> str | None:
     goal = problem.deadline if problem.load is None else problem.load
     return None if goal else "nothing is to be done"
@@ -39,7 +34,7 @@ def _nothing_to_do(problem: DivisibleLoad) -> str | None:
     "divisible",
     name="tree-programme",
     needs=(A_TREE, Need("a load, or time for one", _nothing_to_do)),
-    reach=(Need(f"at most {MAX_NODES} nodes", _many),),
+    reach=(at_most(MAX_NODES, "nodes"),),
     proves="the dual bound of the branch and bound meets the plan",
     complexity="exponential in the nodes",
     source="Cheng and Robertazzi 1990, equivalent processors, with the start-ups of Benoit 2016 as "
