@@ -13,6 +13,7 @@ from makespan import Reduction
 from makespan.core.control import Control
 from makespan.reduction.bounds import bounds
 from makespan.reduction.methods import earliest_due_date, rarest_first, tree_packing
+from makespan.reduction.methods.hierarchical import rotated
 from makespan.reduction.referee import violations
 from makespan.reduction.rules.rotation import Plan
 from tests.thorough import few
@@ -133,6 +134,63 @@ def test_plans_that_stand_for_their_rotations(n: int, m: int, rotations: int, ti
     assert not list(violations(problem, schedule))
     assert schedule.makespan <= float(alike.best) * every.unit * (1 + 1e-9)
     assert all(bound.value <= schedule.makespan * (1 + 1e-9) for bound in bounds(problem))
+
+
+@pytest.mark.parametrize("seed", few(30, 2))
+def test_what_is_critical_is_sent_otherwise(seed: int) -> None:
+    """A chain there and back gets shorter, and what is left is a plan that ends when it says."""
+    n, m = 4 + seed % 5, 3 + seed % 4
+    problem = equal_machines((seed % 3 / 2, 1, seed % 2), n, m)
+    way = np.arange(n - 1)
+    rows = [(way + 1, way, 0), (way, way + 1, 1)]
+    script = np.concatenate(
+        [
+            np.column_stack([a, b, np.full(n - 1, k), np.full(n - 1, copied)])[:: 2 * copied - 1]
+            for k in range(m)
+            for a, b, copied in rows
+        ]
+    )
+    known = makespan.solve(problem, method="reduce-then-broadcast", restarts=1).schedule
+    assert known is not None
+    search = earliest_due_date._Search(problem, Control(), known, 0.0, 1)
+    search.best = search.huge
+    search.begin(script)
+    first = search.best
+    for _ in range(3):
+        search.shorten()
+    assert search.best < first
+    schedule = search.schedule()
+    assert not list(violations(problem, schedule))
+    assert schedule.makespan == pytest.approx(float(search.best) * search.unit)
+
+
+def test_what_is_no_plan_is_not_shortened() -> None:
+    """Nor taken: a machine that gave its part away has no second one."""
+    problem = equal_machines((1, 1, 1), 3, 1)
+    known = makespan.solve(problem, method="hierarchical").schedule
+    assert known is not None
+    search = earliest_due_date._Search(problem, Control(), known, 0.0, 1)
+    best = search.best
+    search.begin(np.array([[1, 0, 0, 0], [1, 2, 0, 0], [2, 0, 0, 1], [2, 1, 0, 1]]))
+    assert search.best == best
+
+
+@pytest.mark.parametrize(("n", "m", "size"), [(6, 7, 3), (8, 3, 2)])
+def test_hierarchical_plans_stand_for_their_rotations(n: int, m: int, size: int) -> None:
+    """The referee accepts what the sends of one home's segments are rotated to."""
+    problem = equal_machines((1, 1, 0.5), n, m)
+    known = makespan.solve(problem, method="hierarchical").schedule
+    assert known is not None
+    search, every = (
+        earliest_due_date._Search(problem, Control(), known, 0.0, count) for count in (size, 1)
+    )
+    for rows in rotated(problem, n // size):
+        search.best = every.best = search.huge
+        search.begin(rows)
+        every.adopt(search)
+        schedule = every.schedule()
+        assert not list(violations(problem, schedule))
+        assert schedule.makespan <= float(search.best) * search.unit * (1 + 1e-9)
 
 
 def test_how_many_rotations_plans_may_be_the_same_by() -> None:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
+from makespan.reduction.methods.hierarchical import rotated
 from makespan.reduction.methods.rarest_first import RUNNING, STYLES, WATCHED_FROM, Spreader
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import (
@@ -24,6 +26,7 @@ from makespan.reduction.needs import (
     at_most,
 )
 from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.critical_path import Shortening
 from makespan.reduction.rules.due_dates import MANNERS, combine_and_copy
 from makespan.reduction.rules.rotation import Plan, Trees, grown
 from makespan.reduction.rules.spreading import spread
@@ -47,6 +50,8 @@ DEVIATION = 0.015  # by how much a plan that is gone on from may end later than 
 SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
+BURST = 8  # times as many tries to shorten a plan at once as it has machines and segments
+STALE = 100  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
@@ -100,7 +105,7 @@ class Settings:
     ),
     complexity="O(n m (n + m)) a run",
     source="Jackson 1955: due before the segment is complete, or all are; forwards and backwards "
-    "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993",
+    "in turn as in Valls, Ballestín and Quintanilla 2005; Dueck 1993; van Laarhoven et al. 1992",
 )
 def earliest_due_date(
     problem: Reduction, control: Control, *, restarts: int | None = None
@@ -108,11 +113,13 @@ def earliest_due_date(
     """Let segments be complete one after another, and make the send first that is due first.
 
     Parts go along trees that a reversed broadcast has grown, or wherever a port is free; then,
-    forwards and backwards in turn, along those of the best plan known, and copies anew.
+    forwards and backwards in turn, along those of the best plan known, and copies anew. What the
+    end of the best plan waits for is sent otherwise, for about as long as that helps more.
 
     Of equal machines and segments, so many are alike: what one machine sends, the next one of a
-    circle sends of the next segment at the same time. A plan of few sends stands for all, and what
-    is found so is looked for near it with fewer alike, and with none.
+    circle sends of the next segment at the same time. A plan of few sends stands for all; the
+    first are those of ``hierarchical``. What is found so is looked for near it with fewer alike,
+    and with none.
     """
     claim_sends(problem)
     parts = find_method("reduction", "reduce-then-broadcast").run
@@ -123,19 +130,36 @@ def earliest_due_date(
         _Search(problem, control, known, lower_bound, rotations)
         for rotations in _rotations(problem)
     ]
+    for search in searches[:-1]:
+        for rows in rotated(problem, search.ports):
+            if control.expired():
+                break
+            search.begin(rows)
     search, count = searches[-1], sends_in(problem)
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
+    ran = shortened = 0  # sends planned and shortened since that led to a better plan
     for _ in range(runs if restarts is None else restarts):
         if search.best <= search.least or control.expired():
             break
         chosen = _next(searches)
-        if chosen.run():
-            for other in searches:
-                other.adopt(chosen)
+        better = chosen.run()
+        ran = 0 if better else ran + chosen.sends
+        _adopted(searches, chosen, better)
+        while shortened < ran and not control.expired():
+            chosen = min(searches, key=lambda search: search.best)
+            better = chosen.shorten()
+            shortened = 0 if better else shortened + BURST * chosen.sends
+            _adopted(searches, chosen, better)
     best = search.schedule()
     met = best.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found)
+
+
+def _adopted(searches: list[_Search], chosen: _Search, better: bool) -> None:
+    """Let all searches go on from a better plan."""
+    for other in searches if better else ():
+        other.adopt(chosen)
 
 
 def _rotations(problem: Reduction) -> list[int]:
@@ -212,6 +236,10 @@ class _Search:
         self.turn = 0
         self.end, self.record = self.best, (self.plan, self.backward)
         self.late: float = np.inf  # sends of the plan that arrive within the last transfer
+        self.short = Shortening(
+            (latency, transfer, reduce, size), self.machines, self.ports, self.lasts, control
+        )
+        self._shorten_from(*self.record)
         self.won = [0, 0]  # the last better plans with open and with given trees
         self.part = replace(problem, collective="reduce-scatter")
 
@@ -284,7 +312,32 @@ class _Search:
         if better:
             self.won[given], self.known = self.turn, None
             self.best, self.record = reached, (self.plan, backward)
+            self._shorten_from(*self.record)
         return bool(better)
+
+    def begin(self, rows: Integers) -> None:
+        """Take a plan forwards, if it is the best so far."""
+        self.short.take(Plan(rows, np.zeros((len(rows), 2), dtype=self.dtype)))
+        self._shortened(0)
+        self._shorten_from(*self.record)
+
+    def shorten(self) -> bool:
+        """Send otherwise what the end of a plan waits for; return if that is better."""
+        if self.short.stale > STALE:
+            self._shorten_from(self.plan, self.backward)
+        return self._shortened(BURST * (self.machines + self.segments))
+
+    def _shortened(self, tries: int) -> bool:
+        reached = self.short.run(tries)
+        if reached >= self.best:
+            return False
+        self.known, self.best, self.end, self.late = None, reached, reached, np.inf
+        self.plan, self.backward = Plan(*map(np.copy, self.short.plan)), False
+        self.record = self.plan, False
+        return True
+
+    def _shorten_from(self, plan: Plan, backward: bool) -> None:
+        self.short.take(plan.mirrored() if backward else plan)
 
     def adopt(self, other: _Search) -> None:
         """Go on from the plan of another search, if that is better, and one of this search, too."""
@@ -295,6 +348,7 @@ class _Search:
         plan, self.backward = other.record
         self.plan = plan.rotated(other.ports, self.ports, self.machines, count)
         self.end, self.record = self.best, (self.plan, self.backward)
+        self._shorten_from(*self.record)
 
     def _read(self, backward: bool) -> tuple[Plan, Trees]:
         """Return the plan in one direction, and its trees."""

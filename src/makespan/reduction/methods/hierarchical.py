@@ -55,6 +55,10 @@ MANNERS = (
     Manner(np.inf, 0.15, np.inf),
     Manner(3, 0.15, np.inf),
     Manner(np.inf, 0.3, 2.0),
+    Manner(np.inf, 0.2, 1.0),
+    Manner(4, 0.6, 1.0),
+    Manner(np.inf, 0.1, 1.5),
+    Manner(np.inf, 0.1, 3.0),
 )
 
 
@@ -185,6 +189,22 @@ def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integ
     times = latency, turn, reduce, manner.early * turn, backlog
     loop = between_groups.at(len(rows) * groups)
     return loop(shape.waves, shape.size - 1, both, *times, *trees, order, rows), rows
+
+
+def rotated(problem: Reduction, groups: int) -> Iterator[Integers]:
+    """Yield all-reduces of groups of one size: what is sent of one home's segments.
+
+    Those of the other homes are rotations. Rows (sender, receiver, segment, whether a copy) are in
+    order; machine i is in group i mod ``groups``.
+    """
+    size = len(problem.machines) // groups
+    shape = Shape(groups, size, size, -(-problem.items // size))
+    for manner in MANNERS:
+        sender, receiver, wave, kind, left = _turns(problem, shape, manner)[1].T
+        place = np.where(kind * (COPY - kind) == PART, left % size, 0) * groups
+        there = kind <= COMBINED
+        ends = sender + place * there, receiver + place * ~there
+        yield np.column_stack([*ends, wave, ~there]).astype(np.int64)
 
 
 def _places(shape: Shape) -> Integers:

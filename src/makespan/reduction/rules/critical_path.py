@@ -1,0 +1,214 @@
+"""The loop of a local search: what is on the critical path of an all-reduce is sent otherwise.
+
+Source: van Laarhoven, Aarts and Lenstra 1992, "Job shop scheduling by simulated annealing": only
+what is critical is worth exchanging; here also for other senders and receivers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.numeric.jit import loop
+from makespan.core.numeric.watched import stoppable
+from makespan.reduction.rules.rotation import Plan
+
+WATCHED_FROM = 5_000_000  # rows timed
+RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
+NEAR = 20  # rows by which a send is put off or forward at random
+
+
+class Shortening:
+    """A plan that is shortened; ``stale`` runs did not help."""
+
+    def __init__(
+        self, costs: tuple[Any, ...], machines: int, ports: int, last: float, control: Control
+    ) -> None:
+        self.costs, self.control = costs, control
+        self.machines, self.ports, self.last = machines, ports, last
+        self.plan = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2)))
+        self.turn = self.stale = 0
+        self.end = (np.inf, 0)
+
+    def take(self, plan: Plan) -> None:
+        """Go on from a copy of a plan that runs forwards."""
+        order = np.argsort(plan.times[:, 0], kind="stable")
+        self.plan = Plan(plan.rows[order], plan.times[order])
+        self.end, self.stale = (np.inf, 0), 0
+
+    def run(self, tries: int) -> Any:
+        """Return when the plan ends after so many tries to shorten it; infinite for no plan."""
+        rows, times = self.plan
+        self.turn += 1
+        work = len(rows) * (1 + tries)
+        arguments = (
+            *self.costs, rows, times, self.machines, self.ports, tries, self.last,
+            int(self.control.rng.integers(2**31)),
+        )  # fmt: skip
+        form = shorten.at(work * self.turn)
+        long = work >= WATCHED_FROM
+        reached = stoppable(self.control, form, *arguments) if long else form(*arguments, RUNNING)
+        if reached < 0 or not len(rows):
+            return np.inf
+        late = int((times[:, 1] > reached - self.last).sum())
+        self.stale = 0 if (reached, late) < self.end else self.stale + 1
+        self.end = reached, late
+        return reached
+
+
+@loop(pays_from=100_000)
+def shorten(  # type: ignore[no-untyped-def]
+    latency, transfer, combine, size, rows, times, machines, ports, tries, last, seed, stop
+):
+    """Change a plan again and again, and keep what is no worse; return when the last one ends.
+
+    ``rows`` (sender, receiver, segment, whether a copy) are sent in their order, each as early as
+    it can; ``times`` gets their starts and arrivals. Rows and times are those of the plan that ends
+    first; of two that end together, of that in which less arrives in the ``last`` seconds. Of what
+    the end waits for, something is put before what it waits for, or gets another sender (a copy) or
+    receiver (a part). Returns -1 where the rows are no plan. Costs and ports are those of
+    :func:`~makespan.reduction.rules.due_dates.combine_and_copy`.
+
+    Complexity: O(n m) a try.
+    """
+    total = rows.shape[0]
+    segments = size.shape[0]
+    pairs = 1 if latency.shape[0] > 1 else 0
+    units = 1 if combine.shape[0] > 1 else 0
+    zero = latency[0, 0] * 0
+    ready = np.zeros((machines, segments), latency.dtype)
+    origin = np.zeros((machines, segments), np.int64)  # the send by which it was ready
+    has = np.zeros((machines, segments), np.int64)  # a part 0, nothing 1, the whole 2
+    left = np.zeros(segments, np.int64)
+    free = np.zeros((3, ports), latency.dtype)  # the ports for sending, for taking, and units
+    user = np.zeros((3, ports), np.int64)  # the send that had them last
+    waits = np.zeros((3, total), np.int64)  # to start, for which send, at a port; at a unit
+    kept = waits.copy()
+    path = np.zeros(total, np.int64)
+    ahead = np.zeros(total, np.int64)
+    trial = rows.copy()
+    trial_times = times.copy()
+    least = zero
+    fewest = final = 0
+    for turn in range(tries + 1):
+        if turn > 0 and stop[0] != 0:
+            break
+        if turn > 0:
+            found = 0
+            row = final
+            combined = True  # what is waited for: that it is combined, or only that it is sent
+            while row >= 0:
+                path[found] = row
+                if combined and kept[2, row] >= 0:
+                    ahead[found] = kept[2, row]
+                else:
+                    ahead[found] = kept[0, row]
+                    combined = kept[1, row] == 0
+                row = ahead[found]
+                found += 1
+            trial[:] = rows
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            place = (seed >> 8) % found
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            kind = (seed >> 8) % 8
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            some = seed >> 8
+            row, to = path[place], ahead[place]
+            if kind < 5:
+                if kind == 0:  # anything, by a little
+                    row = some % total
+                    seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+                    to = row + (seed >> 8) % (2 * NEAR + 1) - NEAR
+                elif to < 0:
+                    to = row - 1 - some % NEAR
+                elif kind > 2:  # what is waited for goes behind
+                    row, to = to, row
+                to = min(max(to, 0), total - 1)
+                step = 1 if to > row else -1
+                at = row
+                while at != to:
+                    trial[at] = rows[at + step]
+                    at += step
+                trial[to] = rows[row]
+            else:
+                if kind == 5 and to >= 0:
+                    row = to
+                end = 1 - rows[row, 3]
+                other = some % total
+                for _ in range(total):  # who sends or takes the same elsewhere
+                    if rows[other, 2] == rows[row, 2] and rows[other, 3] == rows[row, 3]:
+                        break
+                    other = (other + 1) % total
+                seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+                trial[row, end] = rows[other, (seed >> 8) % 2 if end == 0 else 1]
+                if end == 1 and kind == 6:
+                    trial[row, 1] = (seed >> 8) % machines
+        ready[:] = zero
+        origin[:] = -1
+        has[:] = 0
+        left[:] = machines
+        free[:] = zero
+        user[:] = -1
+        end = zero
+        latest = valid = 0
+        while valid < total:
+            sender, receiver = trial[valid, 0], trial[valid, 1]
+            segment, copied = trial[valid, 2], trial[valid, 3]
+            lasts = transfer[sender * pairs, receiver * pairs] * size[segment]
+            wanted = 2 * copied
+            if has[sender, segment] != wanted or lasts < 0 or sender == receiver:
+                break
+            if has[receiver, segment] == 2 or has[receiver, segment] > wanted:
+                break
+            out, into = sender % ports, receiver % ports
+            lag = latency[sender * pairs, receiver * pairs]
+            start, cause = ready[sender, segment], origin[sender, segment]
+            waits[1, valid] = 0
+            if free[0, out] > start:
+                start, cause, waits[1, valid] = free[0, out], user[0, out], 1
+            if free[1, into] - lag > start:
+                start, cause, waits[1, valid] = free[1, into] - lag, user[1, into], 1
+            arrival = start + lag + lasts
+            trial_times[valid, 0] = start
+            trial_times[valid, 1] = arrival
+            free[0, out] = start + lasts
+            free[1, into] = arrival
+            user[0, out] = user[1, into] = valid
+            waits[0, valid] = cause
+            waits[2, valid] = -1
+            if copied == 0:
+                has[sender, segment] = 1
+                left[segment] -= 1
+                work = combine[receiver * units] * size[segment]
+                if work > 0:
+                    if free[2, into] > arrival:
+                        arrival = free[2, into]
+                        waits[2, valid] = user[2, into]
+                    arrival += work
+                    free[2, into] = arrival
+                    user[2, into] = valid
+            if copied == 1 or left[segment] == 1:
+                has[receiver, segment] = 2
+            if arrival >= ready[receiver, segment]:
+                ready[receiver, segment] = arrival
+                origin[receiver, segment] = valid
+            if arrival > end:
+                end, latest = arrival, valid
+                if turn > 0 and end > least:
+                    break
+            valid += 1
+        if valid < total:
+            if turn == 0:
+                return zero - 1
+            continue
+        late = 0
+        for row in range(total):
+            late += trial_times[row, 1] > end - last
+        if turn == 0 or end < least or late <= fewest:
+            least, fewest, final = end, late, latest
+            rows[:] = trial
+            times[:] = trial_times
+            kept[:] = waits
+    return least
