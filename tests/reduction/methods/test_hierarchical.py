@@ -10,6 +10,8 @@ import pytest
 import makespan
 from makespan import Reduction
 from makespan.reduction.bounds import bounds
+from makespan.reduction.methods import hierarchical
+from makespan.reduction.sends import tables_of
 from tests.reduction.methods.test_earliest_due_date import equal_machines
 from tests.thorough import few
 
@@ -68,6 +70,22 @@ def test_both_forms_of_the_loop(n: int, m: int) -> None:
 def test_plans_are_near_their_bounds(times: Any, n: int, m: int, most: float) -> None:
     """Where machines can be dealt to groups, waves leave no port idle."""
     assert held(equal_machines(times, n, m)) <= most + 1e-9
+
+
+@pytest.mark.parametrize("seed", few(30, 5))
+def test_groups_end_when_their_machines_do(seed: int) -> None:
+    """In any manner, where groups are equal: the plan of machines ends as that of groups does."""
+    rng = np.random.default_rng(seed)
+    size, groups, waves = (int(count) for count in rng.integers(1, 5, 3))
+    times: Any = rng.integers(0, 9, 3) / 4 + (0, 0.25, 0)
+    problem = equal_machines(times, size * groups, size * waves)
+    manner = hierarchical.MANNERS[0]
+    for _ in range(8):
+        manner = manner.moved(rng)
+    plan = hierarchical._turns(problem, hierarchical.Shape(groups, size, size, waves), manner)
+    schedule = hierarchical._schedule(problem, plan)
+    assert schedule.makespan == pytest.approx(plan.end * float(tables_of(problem).unit or 1))
+    assert makespan.check(problem, schedule).ok
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ from makespan.reduction.timing import in_order
 MOST_GROUPS = 4096
 STEPS = 50_000_000  # about a quarter of a second
 SHAPES, TIMED = 12, 3
+MANY = 2_000  # sends from which other manners are tried
+MOST_NEAR, STEPS_NEAR = 100, 400_000_000  # runs in such, and what they do in all
+CHILDREN, EARLIEST, BACKLOGS = (2, 3, 4, 6, np.inf), 0.8, (0.5, 1, 2, 4, np.inf)
 ROUNDING = 1e-11
 FURTHEST = 1e9  # turns: what takes longer counts as that, as turns are counted in floats
 BYTES = 260  # a send of an all-reduce, the most that was measured, check included
@@ -42,11 +46,25 @@ class Manner(NamedTuple):
         By what part of a turn a send may be put before what it waits for, and so delay the turn.
     backlog
         Combinations that may wait for a unit, before no more parts are sent there.
+    unsent
+        Parts of a wave that groups have still to send on average when its tree begins.
     """
 
     children: float
     early: float
     backlog: float
+    unsent: float = 0.0
+
+    def moved(self, rng: np.random.Generator) -> Manner:
+        """Return the same with one of them drawn anew."""
+        match int(rng.integers(4)):
+            case 0:
+                return self._replace(children=float(rng.choice(CHILDREN)))
+            case 1:
+                return self._replace(early=float(rng.random() * EARLIEST))
+            case 2:
+                return self._replace(backlog=float(rng.choice(BACKLOGS)))
+        return self._replace(unsent=float(rng.random() ** 2))
 
 
 MANNERS = (
@@ -115,26 +133,57 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     at one place of their groups do the same: it is groups that send to each other in turns, to
     whatever group is free, those at place p to those at place p + r for the r-th part. An
     all-gather is the way back, from machines that have segments; backwards, a reduce-scatter.
+
+    Of many sends, groups take turns in more manners: near those in which they were done first.
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
     met = lower_bound * (1 + ROUNDING)
-    found: list[tuple[int, int, Shape, Integers]] = []
+    found: list[_InTurns] = []
     for shape in _shapes(problem):
         for manner in MANNERS:
             if found and control.expired():
                 break
-            turns, rows = _turns(problem, shape, manner)
-            found.append((turns, len(found), shape, rows))
-    found.sort(key=lambda each: each[:2])
-    best: Schedule | None = None
+            found.append(_turns(problem, shape, manner))
+    found.sort(key=_end)
+    first = found[0]
+    best = _schedule(problem, first)
+    if sends_in(problem) >= MANY and best.makespan > met:
+        found = _near(problem, control, found)
     timed = max(TIMED, TIMED_IN_ALL // (1 + sends_in(problem)))
-    for _, _, shape, rows in found[:timed]:
-        if best is not None and (best.makespan <= met or control.expired()):
+    for plan in [plan for plan in found[:timed] if plan is not first]:
+        if best.makespan <= met or control.expired():
             break
-        schedule = _schedule(problem, shape, rows)
-        best = schedule if best is None or schedule.makespan < best.makespan else best
+        schedule = _schedule(problem, plan)
+        best = schedule if schedule.makespan < best.makespan else best
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
+
+
+class _InTurns(NamedTuple):
+    """When groups that take turns are done, in the tables' unit, and who sends what in each."""
+
+    end: float
+    shape: Shape
+    manner: Manner
+    rows: Integers
+
+
+def _end(plan: _InTurns) -> float:
+    return plan.end
+
+
+def _near(problem: Reduction, control: Control, found: list[_InTurns]) -> list[_InTurns]:
+    """Return the best of the plans and of others, each in a manner near that of one before."""
+    known, steps = list(found), 0
+    with control.limited(None if control.remaining is None else control.remaining / 2):
+        for _ in range(MOST_NEAR):
+            chosen = known[int(len(known) * control.rng.random() ** 3)]
+            steps += chosen.shape.groups * chosen.shape.sends
+            if steps > STEPS_NEAR or control.expired():
+                break
+            insort(known, _turns(problem, chosen.shape, chosen.manner.moved(control.rng)), key=_end)
+            known.pop()
+    return known
 
 
 def _shapes(problem: Reduction) -> list[Shape]:
@@ -166,8 +215,8 @@ def _divided(machines: int, segments: int) -> Iterator[Shape]:
             yield Shape(groups, size, -(-segments // waves), waves)
 
 
-def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integers]:
-    """Return how many turns the groups take, and who sends what in each."""
+def _turns(problem: Reduction, shape: Shape, manner: Manner) -> _InTurns:
+    """Let the groups take turns."""
     tables = tables_of(problem)
     transfer, latency, reduce = (float(np.mean(table)) for table in tables[:3])
     both, back = problem.collective == "all-reduce", problem.collective == "reduce-scatter"
@@ -186,9 +235,10 @@ def _turns(problem: Reduction, shape: Shape, manner: Manner) -> tuple[int, Integ
     rows = np.empty((shape.sends * (2 if both else 1), 5), dtype=np.int64)
     backlog = manner.backlog * reduce if reduce else np.inf
     latency += reduce if back else 0.0
-    times = latency, turn, reduce, manner.early * turn, backlog
+    times = latency, turn, reduce, manner.early * turn, backlog, manner.unsent
     loop = between_groups.at(len(rows) * groups)
-    return loop(shape.waves, shape.size - 1, both, *times, *trees, order, rows), rows
+    end = float(loop(shape.waves, shape.size - 1, both, *times, *trees, order, rows))
+    return _InTurns(end, shape, manner, rows)
 
 
 def rotated(problem: Reduction, groups: int) -> Iterator[Integers]:
@@ -227,9 +277,9 @@ def _grown(count: int, length: int, period: int, children: float) -> Integers:
     return parents
 
 
-def _schedule(problem: Reduction, shape: Shape, rows: Integers) -> Schedule:
+def _schedule(problem: Reduction, plan: _InTurns) -> Schedule:
     """Return the plan of what groups send in turns."""
-    sends = _sends(problem, shape, rows)
+    sends = _sends(problem, plan.shape, plan.rows)
     if problem.collective != "all-reduce":
         copies = np.column_stack([sends.sender, sends.receiver, sends.segment])
         return schedule_from_copies(problem, copies)

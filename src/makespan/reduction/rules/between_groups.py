@@ -11,17 +11,20 @@ PART, COMBINED, SPREAD, COPY = range(4)
 
 @loop(pays_from=500)
 def between_groups(  # type: ignore[no-untyped-def]
-    waves, own, combining, latency, transfer, combine, early, backlog, up, down, order, rows
-):
-    """Let every group send to one other, or to itself, a turn; return how many turns it takes.
+    waves, own, combining, latency, transfer, combine, early, backlog, unsent_at, up, down, order,
+    rows,
+):  # fmt: skip
+    """Let every group send to one other, or to itself, a turn; return when the last is done.
 
-    Every group sends its parts of a wave in ``own`` turns, to whatever group is free. When all
-    have, what was combined goes along the tree ``up`` of the wave, then back along ``down``: (wave,
+    Every group sends its parts of a wave in ``own`` turns, to whatever group is free that has not
+    sent on yet what it combined. From when no more than ``unsent_at`` parts a group are unsent,
+    what was combined goes along the tree ``up`` of the wave, then back along ``down``: (wave,
     group), with -1 for the root. ``order`` (wave, place) are the groups by when the tree down
     reaches them. Whoever has a wave complete then sends copies to those that need them, ``own``
-    turns each. Trees go first, then parts, then copies. Times are in one unit. What is
-    ready ``early`` after a turn began may be sent in it; no parts go where more than ``backlog`` of
-    combining is still to be done when they come.
+    turns each. Trees go first, then parts, then copies. Times are in one unit. What is ready
+    ``early`` after a turn began may be sent in it; no parts go where more than ``backlog`` of
+    combining is still to be done when they come. The end is that of all in the order of the turns,
+    begun as early as can be.
 
     Without ``combining`` the roots have all from the start, and nothing is sent but copies.
 
@@ -66,7 +69,7 @@ def between_groups(  # type: ignore[no-untyped-def]
         while first < waves and lacking[first] == 0 and open_trees[first] == 0:
             first += 1
         for wave in range(first, waves):
-            if unsent[wave] > 0:
+            if unsent[wave] > unsent_at * groups:
                 break
             if open_trees[wave] == 0 and own == 0:
                 continue
@@ -81,6 +84,8 @@ def between_groups(  # type: ignore[no-untyped-def]
                     if waits[group, wave] > 0:
                         continue
                     if parent < 0:
+                        if unsent[wave] > 0:
+                            continue
                         has[group, wave] = True
                     elif out_free[group] and in_free[parent]:
                         out_free[group] = in_free[parent] = False
@@ -117,14 +122,18 @@ def between_groups(  # type: ignore[no-untyped-def]
             if not out_free[sender] or wave == waves:
                 continue
             receiver = -1
+            some = False
             for shift in range(groups):
                 other = (sender + shift) % groups
-                if unit[other] > arrival + backlog:
+                if not in_free[other] or unit[other] > arrival + backlog:
                     continue
-                if in_free[other] and (receiver < 0 or load[other] < load[receiver]):
+                some = True
+                if not given[other, wave] and (receiver < 0 or load[other] < load[receiver]):
                     receiver = other
-            if receiver < 0:
+            if not some:
                 break  # none for the others, either
+            if receiver < 0:
+                continue
             out_free[sender] = in_free[receiver] = False
             unit[receiver] = max(unit[receiver], arrival) + combine
             ready[receiver, wave] = max(ready[receiver, wave], unit[receiver])
@@ -168,4 +177,22 @@ def between_groups(  # type: ignore[no-untyped-def]
                         ahead = min(ahead, ready[group, wave] - early)
             if ahead < np.inf:
                 turn = max(turn, int(np.ceil(ahead / transfer)))
-    return turn
+    out_port = np.full(groups, zero)
+    in_port = np.full(groups, zero)
+    unit[:] = ready[:] = zero
+    end = zero
+    for row in range(total):  # in this order, as early as can be
+        sender, receiver, wave, kind = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+        start = max(out_port[sender], in_port[receiver] - latency)
+        if kind != PART:
+            start = max(start, ready[sender, wave])
+        arrival = start + latency + transfer
+        out_port[sender] = start + transfer
+        in_port[receiver] = arrival
+        if kind <= COMBINED:
+            arrival = max(arrival, unit[receiver]) + combine
+            unit[receiver] = arrival
+        if kind != COPY:
+            ready[receiver, wave] = arrival
+        end = max(end, arrival)
+    return end
