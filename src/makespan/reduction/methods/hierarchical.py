@@ -250,7 +250,7 @@ def rotated(problem: Reduction, groups: int) -> Iterator[Integers]:
     size = len(problem.machines) // groups
     shape = Shape(groups, size, size, -(-problem.items // size))
     for manner in MANNERS:
-        sender, receiver, wave, kind, left = _turns(problem, shape, manner)[1].T
+        sender, receiver, wave, kind, left = _turns(problem, shape, manner).rows.T
         place = np.where(kind * (COPY - kind) == PART, left % size, 0) * groups
         there = kind <= COMBINED
         ends = sender + place * there, receiver + place * ~there
