@@ -46,7 +46,7 @@ def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
         found += (Bound(value=known, name="waiting", source=WAITING),)
     if found and _has_relaxation(problem):
         found += _relaxation(problem)
-    elif found and _has_sums(problem):
+    if found and _has_sums(problem):
         found += _sums(problem)
     platform = problem.platform
     if isinstance(platform, Sources) and problem.load and platform.send_fixed.size <= MAX_LINKS:
