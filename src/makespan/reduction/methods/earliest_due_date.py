@@ -51,6 +51,7 @@ SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
 BURST = 8  # times as many tries to shorten a plan at once as it has machines and segments
+RARER = 2  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 100  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
 SPARE = 10  # a tenth more segments may be planned, and left out then
@@ -114,7 +115,7 @@ def earliest_due_date(
 
     Parts go along trees that a reversed broadcast has grown, or wherever a port is free; then,
     forwards and backwards in turn, along those of the best plan known, and copies anew. What the
-    end of the best plan waits for is sent otherwise, for about as long as that helps more.
+    end of the best plan waits for is sent otherwise, for the longer the more that helps.
 
     Of equal machines and segments, so many are alike: what one machine sends, the next one of a
     circle sends of the next segment at the same time. A plan of few sends stands for all; the
@@ -142,24 +143,18 @@ def earliest_due_date(
         if search.best <= search.least or control.expired():
             break
         chosen = _next(searches)
-        better = chosen.run()
-        ran = 0 if better else ran + chosen.sends
-        _adopted(searches, chosen, better)
-        while shortened < ran and not control.expired():
+        ran = 0 if chosen.run() else ran + chosen.sends
+        for other in searches:
+            other.adopt(chosen)
+        while shortened * RARER < ran and not control.expired():
             chosen = min(searches, key=lambda search: search.best)
-            better = chosen.shorten()
-            shortened = 0 if better else shortened + BURST * chosen.sends
-            _adopted(searches, chosen, better)
+            shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
+            for other in searches:
+                other.adopt(chosen)
     best = search.schedule()
     met = best.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found)
-
-
-def _adopted(searches: list[_Search], chosen: _Search, better: bool) -> None:
-    """Let all searches go on from a better plan."""
-    for other in searches if better else ():
-        other.adopt(chosen)
 
 
 def _rotations(problem: Reduction) -> list[int]:
@@ -239,7 +234,7 @@ class _Search:
         self.short = Shortening(
             (latency, transfer, reduce, size), self.machines, self.ports, self.lasts, control
         )
-        self._shorten_from(*self.record)
+        self.short.take(*self.record)
         self.won = [0, 0]  # the last better plans with open and with given trees
         self.part = replace(problem, collective="reduce-scatter")
 
@@ -312,19 +307,19 @@ class _Search:
         if better:
             self.won[given], self.known = self.turn, None
             self.best, self.record = reached, (self.plan, backward)
-            self._shorten_from(*self.record)
+            self.short.take(*self.record)
         return bool(better)
 
     def begin(self, rows: Integers) -> None:
         """Take a plan forwards, if it is the best so far."""
-        self.short.take(Plan(rows, np.zeros((len(rows), 2), dtype=self.dtype)))
+        self.short.take(Plan(rows, np.zeros((len(rows), 2), dtype=self.dtype)), backward=False)
         self._shortened(0)
-        self._shorten_from(*self.record)
+        self.short.take(*self.record)
 
     def shorten(self) -> bool:
         """Send otherwise what the end of a plan waits for; return if that is better."""
         if self.short.stale > STALE:
-            self._shorten_from(self.plan, self.backward)
+            self.short.take(self.plan, self.backward)
         return self._shortened(BURST * (self.machines + self.segments))
 
     def _shortened(self, tries: int) -> bool:
@@ -336,9 +331,6 @@ class _Search:
         self.record = self.plan, False
         return True
 
-    def _shorten_from(self, plan: Plan, backward: bool) -> None:
-        self.short.take(plan.mirrored() if backward else plan)
-
     def adopt(self, other: _Search) -> None:
         """Go on from the plan of another search, if that is better, and one of this search, too."""
         if other.best >= self.best or other.rotations % self.rotations:
@@ -348,7 +340,7 @@ class _Search:
         plan, self.backward = other.record
         self.plan = plan.rotated(other.ports, self.ports, self.machines, count)
         self.end, self.record = self.best, (self.plan, self.backward)
-        self._shorten_from(*self.record)
+        self.short.take(*self.record)
 
     def _read(self, backward: bool) -> tuple[Plan, Trees]:
         """Return the plan in one direction, and its trees."""

@@ -32,8 +32,9 @@ class Shortening:
         self.turn = self.stale = 0
         self.end = (np.inf, 0)
 
-    def take(self, plan: Plan) -> None:
-        """Go on from a copy of a plan that runs forwards."""
+    def take(self, plan: Plan, backward: bool) -> None:
+        """Go on from a copy of a plan, or of what it is in reversed time."""
+        plan = plan.mirrored() if backward else plan
         order = np.argsort(plan.times[:, 0], kind="stable")
         self.plan = Plan(plan.rows[order], plan.times[order])
         self.end, self.stale = (np.inf, 0), 0
