@@ -153,34 +153,13 @@ class OnMachines(Parts):
         ]
 
     def _area(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
-        """A machine is idle before its first task can start, and behind its last one.
-
-        Each task is first on one machine at most, and last on one: that is what the linear
-        relaxation sees of precedences, and what CP-SAT bounds best with.
-        """
+        """What a machine executes takes no longer than there is."""
         from ortools.sat.python.cp_model import LinearExpr
 
-        tasks = range(len(self.problem.dag))
-        heads = self.earliest.tolist()
-        tails = (self.behind - self.seconds.min(axis=1)).tolist()
-        taken: list[list[list[Any]]] = [[[] for _ in tasks] for _ in range(2)]
         for machine, cores in enumerate(self.problem.cores.tolist()):
-            terms = [row[machine] for row in on]
-            weights = self.area[:, machine].tolist()
-            if cores == 1:
-                empty = model.new_bool_var("")
-                for way, idle in enumerate((heads, tails)):
-                    extreme = [model.new_bool_var("") for _ in tasks]
-                    model.add_exactly_one([*extreme, empty])
-                    for task in tasks:
-                        model.add_implication(extreme[task], on[task][machine])
-                        model.add_implication(empty, on[task][machine].negated())
-                        taken[way][task].append(extreme[task])
-                    terms, weights = terms + extreme, weights + idle
-            model.add(LinearExpr.weighted_sum(terms, weights) <= cores * end)
-        for each in (literals for ends in taken for literals in ends):
-            if len(each) > 1:
-                model.add_at_most_one(each)
+            literals = [row[machine] for row in on]
+            work = LinearExpr.weighted_sum(literals, self.area[:, machine].tolist())
+            model.add(work <= cores * end)
 
     def apart(self, model: CpModel, on: list[list[IntVar]], end: IntVar) -> None:
         """What waits for the one first task elsewhere waits for data, too; and before the last.
