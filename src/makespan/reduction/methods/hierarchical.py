@@ -29,6 +29,7 @@ SHAPES, TIMED = 12, 3
 MANY = 2_000  # sends from which other manners are tried
 MOST_NEAR, STEPS_NEAR = 100, 400_000_000  # runs in such, and what they do in all
 CHILDREN, EARLIEST, BACKLOGS = (2, 3, 4, 6, np.inf), 0.8, (0.5, 1, 2, 4, np.inf)
+SHARE = 0.4  # of the time that is left
 ROUNDING = 1e-11
 FURTHEST = 1e9  # turns: what takes longer counts as that, as turns are counted in floats
 BYTES = 260  # a send of an all-reduce, the most that was measured, check included
@@ -138,7 +139,14 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
-    met = lower_bound * (1 + ROUNDING)
+    share = None if control.remaining is None else control.remaining * SHARE
+    with control.limited(share):
+        best = _planned(problem, control, lower_bound * (1 + ROUNDING))
+    return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
+
+
+def _planned(problem: Reduction, control: Control, met: float) -> Schedule:
+    """Return the best plan of those that end first in turns, or the first that ends by ``met``."""
     found: list[_InTurns] = []
     for shape in _shapes(problem):
         for manner in MANNERS:
@@ -156,7 +164,7 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
             break
         schedule = _schedule(problem, plan)
         best = schedule if schedule.makespan < best.makespan else best
-    return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
+    return best
 
 
 class _InTurns(NamedTuple):

@@ -104,7 +104,10 @@ def _merged_parts(
     part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
-    if known is not None and known.schedule and share < SECONDS_AT_LEAST * sends_in(problem):
+    needed = SECONDS_AT_LEAST * sends_in(problem)
+    if share < needed <= (left or 0.0) / 2:
+        share = needed
+    if known is not None and known.schedule and share < needed:
         return known
     with (
         control.reserving(SECONDS_MERGED * sends_in(problem)),
