@@ -51,8 +51,7 @@ SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
 BURST = 8  # times as many tries to shorten a plan at once as it has machines and segments
-RARER = 2  # times as much is done in runs as to shorten plans, where neither helps
-STALE = 100  # times that this did not help, before another plan is taken
+STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
@@ -146,7 +145,7 @@ def earliest_due_date(
         ran = 0 if chosen.run() else ran + chosen.sends
         for other in searches:
             other.adopt(chosen)
-        while shortened * RARER < ran and not control.expired():
+        while shortened < ran and not control.expired():
             chosen = min(searches, key=lambda search: search.best)
             shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
             for other in searches:
@@ -235,6 +234,7 @@ class _Search:
             (latency, transfer, reduce, size), self.machines, self.ports, self.lasts, control
         )
         self.short.take(*self.record)
+        self.starts: list[tuple[Any, Plan]] = []
         self.won = [0, 0]  # the last better plans with open and with given trees
         self.part = replace(problem, collective="reduce-scatter")
 
@@ -311,15 +311,18 @@ class _Search:
         return bool(better)
 
     def begin(self, rows: Integers) -> None:
-        """Take a plan forwards, if it is the best so far."""
+        """Take a plan forwards, if it is the best so far; else it may be shortened later."""
         self.short.take(Plan(rows, np.zeros((len(rows), 2), dtype=self.dtype)), backward=False)
         self._shortened(0)
+        self.starts.append((self.short.end, self.short.plan))
+        self.starts.sort(key=lambda start: start[0])
         self.short.take(*self.record)
 
     def shorten(self) -> bool:
         """Send otherwise what the end of a plan waits for; return if that is better."""
         if self.short.stale > STALE:
-            self.short.take(self.plan, self.backward)
+            later = (self.starts.pop(0)[1], False) if self.starts else (self.plan, self.backward)
+            self.short.take(*later)
         return self._shortened(BURST * (self.machines + self.segments))
 
     def _shortened(self, tries: int) -> bool:
