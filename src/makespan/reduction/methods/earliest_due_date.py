@@ -146,7 +146,8 @@ def earliest_due_date(
         for other in searches:
             other.adopt(chosen)
         while shortened < ran and not control.expired():
-            chosen = min(searches, key=lambda search: search.best)
+            good = (1 + DEVIATION) * search.best
+            chosen = next(each for each in searches if each.best <= good)  # of the fewest sends
             shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
             for other in searches:
                 other.adopt(chosen)
