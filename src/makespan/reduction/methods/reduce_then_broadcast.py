@@ -105,7 +105,7 @@ def _merged_parts(
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left
     needed = SECONDS_AT_LEAST * sends_in(problem)
-    if share < needed <= (left or 0.0) / 2:
+    if share < needed <= (left or 0.0) / (2 if pair is DEALT else 6):
         share = needed
     if known is not None and known.schedule and share < needed:
         return known
