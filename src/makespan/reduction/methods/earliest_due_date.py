@@ -51,6 +51,7 @@ SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
 BURST = 8  # times as many tries to shorten a plan at once as it has machines and segments
+RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
 SPARE = 10  # a tenth more segments may be planned, and left out then
@@ -145,9 +146,8 @@ def earliest_due_date(
         ran = 0 if chosen.run() else ran + chosen.sends
         for other in searches:
             other.adopt(chosen)
-        while shortened < ran and not control.expired():
-            good = (1 + DEVIATION) * search.best
-            chosen = next(each for each in searches if each.best <= good)  # of the fewest sends
+        while shortened * RARER < ran and not control.expired():
+            chosen = next(one for one in searches if one.best <= (1 + DEVIATION) * search.best)
             shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
             for other in searches:
                 other.adopt(chosen)
