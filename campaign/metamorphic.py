@@ -26,7 +26,7 @@ from makespan.flow.kinds import KINDS
 
 CLOSE = 1e-6
 LIMIT = 0.5
-SEARCH_IN_PARALLEL = ("cp-sat", "exact", "reduce-then-broadcast")
+SEARCH_IN_PARALLEL = ("cp-sat", "cp-sat-transfers", "cumulative", "exact", "reduce-then-broadcast")
 """Methods whose threads race for the best plan: its value is always the same, the plan not."""
 RANK = {"optimal": 0, "infeasible": 0, "feasible": 1, "limit": 2}
 
