@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from makespan.core.registry import Need
+from makespan.core.registry import Need, applicability, find_method, within_reach
 from makespan.reduction.problem import Reduction
+
+
+def is_searched(problem: Reduction) -> bool:
+    """Whether ``earliest-due-date`` goes on from the plans of other methods."""
+    search = find_method("reduction", "earliest-due-date")
+    return applicability(search, problem).applies and within_reach(search, problem)
 
 
 def says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:

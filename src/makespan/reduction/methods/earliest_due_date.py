@@ -50,7 +50,7 @@ DEVIATION = 0.015  # by how much a plan that is gone on from may end later than 
 SPREADS = (0.0, 0.0, 0.5, 1.0, 3.0)
 BACKLOGS = (np.inf, np.inf, 0.0, 0.5, 1.0, 2.0)
 ANEW, GROWN, REBUILT, OTHERWISE = 0.3, 0.3, 0.7, 0.15
-BURST = 8  # times as many tries to shorten a plan at once as it has machines and segments
+BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at once; sends timed so
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
@@ -131,11 +131,12 @@ def earliest_due_date(
         _Search(problem, control, known, lower_bound, rotations)
         for rotations in _rotations(problem)
     ]
-    for search in searches[:-1]:
-        for rows in rotated(problem, search.ports):
-            if control.expired():
-                break
-            search.begin(rows)
+    with control.limited(None if control.remaining is None else control.remaining / RARER):
+        for search in searches[:-1]:
+            for rows in rotated(problem, search.ports):
+                if control.expired():
+                    break
+                search.begin(rows)
     search, count = searches[-1], sends_in(problem)
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
@@ -324,15 +325,14 @@ class _Search:
         if self.short.stale > STALE:
             later = (self.starts.pop(0)[1], False) if self.starts else (self.plan, self.backward)
             self.short.take(*later)
-        return self._shortened(BURST * (self.machines + self.segments))
+        return self._shortened(min(BURST * (self.machines + self.segments), MOST // self.sends + 1))
 
     def _shortened(self, tries: int) -> bool:
         reached = self.short.run(tries)
         if reached >= self.best:
             return False
         self.known, self.best, self.end, self.late = None, reached, reached, np.inf
-        self.plan, self.backward = Plan(*map(np.copy, self.short.plan)), False
-        self.record = self.plan, False
+        self.record = self.plan, self.backward = Plan(*map(np.copy, self.short.plan)), False
         return True
 
     def adopt(self, other: _Search) -> None:

@@ -15,7 +15,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import ALL_LINKS, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.needs import ALL_LINKS, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, is_searched
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.between_groups import COMBINED, COPY, PART, between_groups
 from makespan.reduction.rules.reversal import schedule_from_copies
@@ -29,7 +29,7 @@ SHAPES, TIMED = 12, 3
 MANY = 2_000  # sends from which other manners are tried
 MOST_NEAR, STEPS_NEAR = 100, 400_000_000  # runs in such, and what they do in all
 CHILDREN, EARLIEST, BACKLOGS = (2, 3, 4, 6, np.inf), 0.8, (0.5, 1, 2, 4, np.inf)
-SHARE = 0.4  # of the time that is left
+SHARE, SHARE_BEFORE = 0.4, 0.15  # of the time that is left, and where a search follows
 ROUNDING = 1e-11
 FURTHEST = 1e9  # turns: what takes longer counts as that, as turns are counted in floats
 BYTES = 260  # a send of an all-reduce, the most that was measured, check included
@@ -139,7 +139,8 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
-    share = None if control.remaining is None else control.remaining * SHARE
+    part = SHARE_BEFORE if is_searched(problem) else SHARE
+    share = None if control.remaining is None else control.remaining * part
     with control.limited(share):
         best = _planned(problem, control, lower_bound * (1 + ROUNDING))
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))

@@ -16,7 +16,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.sorting import sorted_by
-from makespan.core.registry import applicability, find_method, register, within_reach
+from makespan.core.registry import applicability, find_method, register
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
@@ -29,6 +29,7 @@ from makespan.reduction.needs import (
     FREE_ORDER,
     GIVEN_COUNT,
     OPEN_PLAN,
+    is_searched,
 )
 from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
@@ -99,8 +100,7 @@ def _merged_parts(
 ) -> Solution:
     claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
-    more = find_method("reduction", "earliest-due-date")
-    more_comes = applicability(more, problem).applies and within_reach(more, problem)
+    more_comes = is_searched(problem)
     part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left

@@ -36,9 +36,13 @@ def _unmodelled(problem: Reduction) -> str | None:
         return None
     if problem.collective != "all-reduce":
         return f"collective is {problem.collective!r}"
-    apart = ~np.eye(len(problem.machines), dtype=bool)
-    at_once = (problem.latencies + problem.transfers * problem.sizes.min())[apart] <= 0
-    return "a send takes no time" if at_once.any() else None
+    if problem.times is not None:
+        at_once = problem.times.latency + problem.times.transfer <= 0
+    else:
+        apart = ~np.eye(len(problem.machines), dtype=bool)
+        takes = (problem.latencies + problem.transfers * problem.sizes.min())[apart]
+        at_once = bool((takes <= 0).any())
+    return "a send takes no time" if at_once else None
 
 
 MODELLED = Need(
