@@ -51,12 +51,17 @@ def watched(work: Callable[[], Value], look: Callable[[], None], stop: Callable[
     return results[0]
 
 
-def stoppable(control: Control, loop: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a compiled loop until the time is up; return what it returns.
+def stoppable(
+    control: Control | None, loop: Callable[..., Any], *arguments: Any, long: bool
+) -> Any:
+    """Run a loop, one that is compiled and ``long`` until the time is up; return what it returns.
 
-    The loop gets an array after its arguments and stops soon after its entry is no longer 0.
+    The loop gets an array after its arguments and stops soon after its entry is no longer 0. One
+    that is not long is not worth a thread: it is run to its end.
     """
     flag = np.zeros(1, dtype=np.int64)
+    if control is None or not long:
+        return loop(*arguments, flag)
 
     def stop() -> None:
         flag[0] = 1

@@ -15,7 +15,7 @@ from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.hierarchical import rotated
-from makespan.reduction.methods.rarest_first import RUNNING, STYLES, WATCHED_FROM, Spreader
+from makespan.reduction.methods.rarest_first import STYLES, WATCHED_FROM, Spreader
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import (
     AN_ALL_REDUCE,
@@ -294,10 +294,7 @@ class _Search:
         )  # fmt: skip
         self.turn += 1
         loop = combine_and_copy.at(self.sends * self.turn)
-        if self.sends >= WATCHED_FROM:
-            reached = stoppable(self.control, loop, *arguments)
-        else:
-            reached = loop(*arguments, RUNNING)
+        reached = stoppable(self.control, loop, *arguments, long=self.sends >= WATCHED_FROM)
         if reached < 0:
             return False
         better, late = reached < self.best, int((times[:, 1] > reached - self.lasts).sum())

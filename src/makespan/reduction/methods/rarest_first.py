@@ -46,7 +46,6 @@ STYLES = (
     RELEASE_FIRST,
 )
 WATCHED_FROM = 20_000
-RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 COPIES_IN_ALL = 4_000_000
 MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
@@ -117,10 +116,7 @@ class Spreader:
             copies, times, self.end + (self.unit is not None and self.end < self.huge), goal,
             self.growing,
         )  # fmt: skip
-        if self.count >= WATCHED_FROM:
-            end = stoppable(self.control, self.loop, *given)
-        else:
-            end = self.loop(*given, RUNNING)
+        end = stoppable(self.control, self.loop, *given, long=self.count >= WATCHED_FROM)
         if end < 0:
             return False
         if self.forwards:

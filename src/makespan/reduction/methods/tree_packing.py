@@ -36,7 +36,6 @@ RUNS = 400
 SENDS_IN_ALL = 4_000_000
 PATIENCE = 10  # times as many within a time limit
 WATCHED_FROM = 2_000_000  # sends times ways
-RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 SHARE = 0.5  # of the time that is left
 
 UNEVEN_TIMES = Need(
@@ -171,10 +170,8 @@ class _Search:
             ways.holds, ways.after, share.max() / share, self.member[style.groups], kept, begun,
             begin, int(self.rng.integers(2**31)), style.choice, allowed, copies, start,
         )  # fmt: skip
-        if self.count * len(share) >= WATCHED_FROM:
-            end = stoppable(self.control, in_proportion.at(self.count), *given)
-        else:
-            end = in_proportion.at(self.count)(*given, RUNNING)
+        long = self.count * len(share) >= WATCHED_FROM
+        end = stoppable(self.control, in_proportion.at(self.count), *given, long=long)
         if 0 <= end < self.end:
             self.end, self.found = dtype.type(end), (copies, start)
         if first:

@@ -16,7 +16,6 @@ from makespan.core.numeric.watched import stoppable
 from makespan.reduction.rules.rotation import Plan
 
 WATCHED_FROM = 5_000_000  # rows timed
-RUNNING = np.zeros(1, dtype=np.int64)  # never told to stop
 NEAR = 20  # rows by which a send is put off or forward at random
 
 
@@ -49,8 +48,7 @@ class Shortening:
             int(self.control.rng.integers(2**31)),
         )  # fmt: skip
         form = shorten.at(work * self.turn)
-        long = work >= WATCHED_FROM
-        reached = stoppable(self.control, form, *arguments) if long else form(*arguments, RUNNING)
+        reached = stoppable(self.control, form, *arguments, long=work >= WATCHED_FROM)
         if reached < 0 or not len(rows):
             return np.inf
         late = int((times[:, 1] > reached - self.last).sum())

@@ -170,10 +170,8 @@ def ordered(
     rule, sequences = (RULES[by], NO_SEQUENCES) if isinstance(by, str) else (SEQUENCES, by)
     given = (parents, sequences, *(tables or tables_of(problem))[:4], rule)
     run = commit.at(parents.size)
-    if control is not None and parents.size >= WATCHED_FROM:
-        sender, segment, end = stoppable(control, run, *given)
-    else:
-        sender, segment, end = run(*given, np.zeros(1, dtype=np.int64))
+    long = parents.size >= WATCHED_FROM
+    sender, segment, end = stoppable(control, run, *given, long=long)
     final = np.zeros(len(sender), dtype=bool)
     receiver = parents[sender, segment]
     return Sends(sender=sender, receiver=receiver, segment=segment, final=final), end
