@@ -149,6 +149,13 @@ class Control:
             self.time_limit = before
 
     @contextmanager
+    def sharing(self, part: float, least: float = 0.0) -> Iterator[None]:
+        """Let at most so much of the time that is left pass inside the block, or ``least`` s."""
+        left = self.remaining
+        with self.limited(None if left is None else max(least, part * left)):
+            yield
+
+    @contextmanager
     def reserving(self, seconds: float) -> Iterator[None]:
         """Let the time be up that much earlier inside the block: for what is still to come."""
         left = self.remaining

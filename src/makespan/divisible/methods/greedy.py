@@ -51,7 +51,7 @@ def greedy(problem: DivisibleLoad, control: Control) -> Solution:
         return most_load(most, limit)
     best: tuple[Filling, float] | None = None
     least = quick_bound(problem)
-    with control.limited(None if control.remaining is None else SHARE * control.remaining):
+    with control.sharing(SHARE):
         for filling in _fillings(problem):
             end = limit if best is None else best[1] * (1 - FASTER)
             found = least_end(filling, least, end, control)

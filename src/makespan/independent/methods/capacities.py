@@ -44,8 +44,7 @@ def bin_completion(problem: IndependentTasks, control: Control) -> Solution:
 
     def decide(tasks: Group, machines: int, capacity: int, budget: int) -> list[Group] | None:
         if budget == ARCS_FROM:
-            left = control.remaining
-            with control.limited(None if left is None else left / 2):
+            with control.sharing(1 / 2):
                 try:
                     return flow_packed(tasks, machines, capacity, control)
                 except Unfinished:

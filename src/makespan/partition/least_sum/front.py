@@ -66,13 +66,13 @@ def front(choices: Choices, sums: Sums, tasks: int, cap: int, control: Control) 
     ends = least_feasible(sums, tasks, cap, control)
     if ends is None:
         return None
-    with control.limited(_share(control)):
+    with control.sharing(SHARE_OF_AN_END):
         fast = energy_within(choices, sums, ends, tasks, control)
     assert fast is not None
     first = _step(choices, fast, time_of(choices, fast.entries))
     first.closed = True
     try:
-        with control.limited(_share(control)):
+        with control.sharing(SHARE_OF_AN_END):
             cheap = energy_then_time(choices, sums, tasks, cap, control)
     except Expired:
         cheap = None
@@ -97,10 +97,6 @@ def _not_beaten(steps: list[Step]) -> list[Step]:
         if not kept or step.energy < kept[-1].energy * (1 - SAME):
             kept.append(step)
     return kept
-
-
-def _share(control: Control) -> float | None:
-    return None if control.remaining is None else SHARE_OF_AN_END * control.remaining
 
 
 def _step(choices: Choices, found: LeastSum, limit: int) -> Step:

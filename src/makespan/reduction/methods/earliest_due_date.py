@@ -131,7 +131,7 @@ def earliest_due_date(
         _Search(problem, control, known, lower_bound, rotations)
         for rotations in _rotations(problem)
     ]
-    with control.limited(None if control.remaining is None else control.remaining / RARER):
+    with control.sharing(1 / RARER):
         for search in searches[:-1]:
             for rows in rotated(problem, search.ports):
                 if control.expired():

@@ -139,9 +139,7 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
-    part = SHARE_BEFORE if is_searched(problem) else SHARE
-    share = None if control.remaining is None else control.remaining * part
-    with control.limited(share):
+    with control.sharing(SHARE_BEFORE if is_searched(problem) else SHARE):
         best = _planned(problem, control, lower_bound * (1 + ROUNDING))
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
 
@@ -184,7 +182,7 @@ def _end(plan: _InTurns) -> float:
 def _near(problem: Reduction, control: Control, found: list[_InTurns]) -> list[_InTurns]:
     """Return the best of the plans and of others, each in a manner near that of one before."""
     known, steps = list(found), 0
-    with control.limited(None if control.remaining is None else control.remaining / 2):
+    with control.sharing(1 / 2):
         for _ in range(MOST_NEAR):
             chosen = known[int(len(known) * control.rng.random() ** 3)]
             steps += chosen.shape.groups * chosen.shape.sends

@@ -147,14 +147,14 @@ def _searched(
 
 def _limited(problem: TaskGraph, control: Control, search: Any, points: list[Point]) -> Solution:
     """Return what exact search finds in a share of the time, from the best plan known."""
-    left, before = control.remaining, control.incumbent
+    before = control.incumbent
     fit = [point for point in points if violation(problem, point.plan) == 0.0]
     control.incumbent = None
     if fit:
         by_price = problem.objective == "price"
         start = min(fit, key=lambda point: point.price if by_price else point.time)
         control.incumbent = Solution(schedule=start.plan)
-    with control.limited(None if left is None else SHARE * left):
+    with control.sharing(SHARE):
         found: Solution = kept(problem, search(problem, control))
     control.incumbent = before
     if problem.objective == "makespan" and found.schedule is not None and not found.optimal:

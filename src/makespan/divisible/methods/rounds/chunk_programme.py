@@ -57,8 +57,7 @@ def chunk_programme(problem: DivisibleLoad, control: Control) -> Solution:
     It takes every field of a star but given transfers, starts from the plan that is known, and
     ends where its bound meets a plan.
     """
-    left = control.remaining
-    with control.limited(None if left is None else max(ENOUGH, SHARE * left)):
+    with control.sharing(SHARE, least=ENOUGH):
         return _Proof(simpler(problem), control).solution()
 
 

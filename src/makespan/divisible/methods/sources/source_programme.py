@@ -55,8 +55,7 @@ def source_programme(problem: DivisibleLoad, control: Control) -> Solution:
     built = ChunksProgramme(scaled, source, worker, scaled.able, chooses=True)
     if not built.is_bounded:
         return solution_of(problem, plan, None, scaled)
-    left = control.remaining
-    with control.limited(None if left is None else max(ENOUGH, SHARE * left)):
+    with control.sharing(SHARE, least=ENOUGH):
         answer = built.programme.solve(control)
     if answer.verdict is Verdict.INFEASIBLE and plan is None:
         return Solution(schedule=None, infeasible="no chunks keep the limits")

@@ -49,8 +49,7 @@ def tree_programme(problem: DivisibleLoad, control: Control) -> Solution:
     built = TreeProgramme(problem, horizon)
     if not built.is_bounded:
         return known
-    left = control.remaining
-    with control.limited(None if left is None else max(ENOUGH, SHARE * left)):
+    with control.sharing(SHARE, least=ENOUGH):
         answer = built.programme.solve(control)
     best = known
     if answer.found:
