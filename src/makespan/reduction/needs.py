@@ -10,11 +10,21 @@ import numpy as np
 from makespan.core.registry import Need, applicability, find_method, within_reach
 from makespan.reduction.problem import Reduction
 
+FEW_MACHINES = 64
 
-def is_searched(problem: Reduction) -> bool:
-    """Whether ``earliest-due-date`` goes on from the plans of other methods."""
-    search = find_method("reduction", "earliest-due-date")
-    return applicability(search, problem).applies and within_reach(search, problem)
+
+def is_tried(problem: Reduction, *names: str) -> bool:
+    """Whether ``auto`` has one of these methods for a problem: they go on from plans of others."""
+    methods = [find_method("reduction", name) for name in names]
+    return any(
+        applicability(each, problem).applies and within_reach(each, problem) for each in methods
+    )
+
+
+def has_ways_about(problem: Reduction) -> bool:
+    """Whether segments are to be sent by others, too: there is no straight way, or a slow one."""
+    differ = any(isinstance(each, np.ndarray) for each in (problem.latency, problem.transfer))
+    return problem.links is not None or (differ and len(problem.machines) <= FEW_MACHINES)
 
 
 def says(name: str, *allowed: Any) -> Callable[[Reduction], str | None]:
@@ -89,8 +99,9 @@ def links_between(pairs: Callable[[Reduction], tuple[Any, ...]], what: str) -> N
 ALL_LINKS = links_between(
     lambda problem: np.nonzero(~np.eye(len(problem.machines), dtype=bool)), "between all machines"
 )
-MISSING_LINKS = Need(
-    "missing links", lambda problem: None if problem.links is not None else "there are all"
+WAYS_ABOUT = Need(
+    f"missing links, or up to {FEW_MACHINES} machines linked in times that differ",
+    lambda problem: None if has_ways_about(problem) else "the straight ways are the quickest",
 )
 GIVEN_COUNT = Need(
     "a given number of segments",
@@ -122,4 +133,12 @@ COMBINED_AND_COPIED = Need(
     lambda problem: "they are only one of both" if _one_way(problem) else None,
 )
 SAME_TIMES = Need("the same times for all machines and segments", _same_times)
+UNEVEN_TIMES = Need(
+    "times that differ between machines or segments",
+    lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
+)
+UNSHARED = Need(
+    "links that transfers don't share",
+    lambda problem: None if problem.shared is None else "the network has such links",
+)
 COMMON_UNIT = Need("times with a common unit", _whole)

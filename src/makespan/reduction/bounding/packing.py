@@ -18,16 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from makespan.backends.growing import Growing
 from makespan.backends.repeated import Unsolved
 from makespan.core.numeric.arrays import Floats
 from makespan.core.system.startup import startup
+from makespan.reduction.bounding.amounts import Amounts
 from makespan.reduction.bounding.cuts import groups
 from makespan.reduction.bounding.distances import distances
 from makespan.reduction.model.growth import ROUNDING
 from makespan.reduction.model.statement import Bools
 from makespan.reduction.problem import Reduction
-from makespan.reduction.rules.occupation import occupation_of
 
 MOST_MACHINES = 64
 MOST_WAYS = 2_500
@@ -93,101 +92,44 @@ def shallow(problem: Reduction, longer: Sequence[float]) -> Iterator[Floats]:
         return
 
 
-class _Programme:
-    """The linear programme; its first variable is the time, in units in which segments take 1."""
+class _Programme(Amounts):
+    """The linear programme of a collective that spans all machines."""
 
     def __init__(self, problem: Reduction) -> None:
-        self.ways = ways = occupation_of(problem)
         holds, _ = problem.statement.copied
         holders, alike = np.unique(holds, axis=1, return_inverse=True)
         self.holders = holders
         sizes = np.bincount(alike.ravel(), weights=problem.sizes)
         self.share = sizes / sizes.sum()
-        count, columns = len(holders), len(ways.giver)
-        unit = float(ways.unit or 1)
-        total = float(ways.size.sum()) * unit
-        self.seconds = max(float(np.max(ways.lasts)), float(np.max(ways.prepare))) * total or 1.0
-        self.programme = Growing(np.eye(1, 1 + columns)[0], [np.inf, *[1.0] * columns])
-        self.sides: list[tuple[float, float]] = []
-        self.factors: list[Floats] = []
         size = float(problem.sizes.min())
         back = problem.statement.combining
         distance = distances(problem, size, back=back, combining=back)
         start = distance[holders.any(axis=1)].min(axis=0)
+        super().__init__(problem, start)
+        ways, unit = self.ways, float(self.ways.unit or 1)
         takes = (ways.latency + (ways.lasts + ways.prepare) * ways.size.min()) * unit
         self.detours = np.maximum(start[ways.giver] + takes - start[ways.taker], 0.0)
-        self._ports(start, float(ways.size.min()) * unit, total, unit)
         self.known: dict[bytes, None] = {}
         self.flow = 1.0  # the least to a machine, of all segments
         self.time = 0.0  # of the last solution
+        count = self.count
         shared = np.full((count, count, 0), -1) if problem.shared is None else problem.shared.shared
         for group in groups(distance, shared):
             self.cut(group)
 
-    def _ports(self, start: Floats, least: float, total: float, unit: float) -> None:
-        """Let no port, unit or shared link be held for longer than there is time for it."""
-        ways = self.ways
-        begin, last = start[ways.giver], ways.latency * unit
-        held: dict[int, list[tuple[Any, Any, Any, Any]]] = {}
-        for column in range(ways.holds.shape[1]):
-            number = ways.holds[:, column]
-            since = begin + ways.prepare * least + ways.after[:, column] * unit
-            left = last - ways.after[:, column] * unit
-            for each in np.unique(number[number >= 0]).tolist():
-                used = np.flatnonzero(number == each)
-                found = used, ways.lasts[used] * total, since[used], left[used]
-                held.setdefault(each, []).append(found)
-        for each in np.unique(ways.holds[:, 0]).tolist():
-            used = np.flatnonzero(ways.holds[:, 0] == each)
-            left = last[used] + ways.lasts[used] * least
-            held[-1 - each] = [(used, ways.prepare[used] * total, begin[used], left)]
-        for parts in held.values():
-            used, lasts, since, left = map(np.concatenate, zip(*parts, strict=True))
-            if lasts.any():
-                outside = 0.0
-                if self._must_be_used(used):
-                    outside = max(0.0, since.min()) + max(0.0, left.min())
-                self._row(used, -lasts / self.seconds, outside / self.seconds, np.inf, 1.0)
-
-    def _must_be_used(self, used: Any) -> bool:
-        """Whether these are all ways to those they lead to, or from those they start at.
-
-        What must go there, or away, then goes over some of them.
-        """
-        giver, taker = self.ways.giver, self.ways.taker
-        others = np.ones(len(giver), dtype=bool)
-        others[used] = False
-        inside, outside = np.zeros((2, len(self.holders)), dtype=bool)
-        inside[taker[used]] = True
-        outside[:] = True
-        outside[giver[used]] = False
-        return any(
-            group.any() and self._need(group) > 0
-            and not (others & ~group[giver] & group[taker]).any()
-            for group in (inside, outside)
-        )  # fmt: skip
-
-    def _need(self, group: Bools) -> float:
+    def need(self, group: Bools) -> float:
         """Return what part of all segments nobody in a group has at first."""
         return float(self.share[~self.holders[group].any(axis=0)].sum())
 
-    def _row(self, used: Any, factors: Any, low: float, high: float, time: float) -> None:
-        row = np.zeros(1 + len(self.ways.giver))
-        row[0], row[1 + used] = time, factors
-        held = np.flatnonzero(row)
-        self.programme.row(held, row[held], low=low, high=high)
-        self.sides.append((low, high))
-        self.factors.append(row)
-
     def cut(self, group: Bools) -> bool:
         """Add what must enter a group; return whether that is new."""
-        need = self._need(group)
+        need = self.need(group)
         if need <= 0 or group.tobytes() in self.known:
             return False
         self.known[group.tobytes()] = None
         over = np.flatnonzero(~group[self.ways.giver] & group[self.ways.taker])
         # a single machine gets everything once
-        self._row(over, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
+        self.row(over, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
         return True
 
     def shallow(self, most: float) -> Floats:
@@ -244,19 +186,3 @@ class _Programme:
                 group = np.zeros(count, dtype=bool)
                 group[[node for node in side if node < count]] = True
                 yield group
-
-    def proved(self) -> float:
-        """Return what the duals of the last solution prove, seconds, whatever HiGHS says of them.
-
-        Weights of the rows, and for each way that no more than everything is sent over it.
-        """
-        weights = self.programme.duals
-        table = np.array(self.factors[: len(weights)])
-        low, high = np.array(self.sides[: len(weights)]).T
-        weights = np.where(np.isfinite(high), weights, np.maximum(weights, 0.0))
-        times = weights @ table
-        if times[0] <= 0:
-            return 0.0
-        value = weights @ np.where(weights >= 0, low, np.where(np.isfinite(high), high, 0.0))
-        value -= np.maximum(times[1:], 0.0).sum()
-        return max(0.0, float(value / times[0])) * self.seconds

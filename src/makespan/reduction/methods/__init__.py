@@ -20,6 +20,7 @@ AUTO = (
     "tree-packing",
     "rarest-first",
     "two-tree",
+    "critical-path",
     "branch-and-bound",
     "cp-sat",
     "cp-sat",

@@ -23,7 +23,9 @@ from makespan.reduction.needs import (
     GIVEN_COUNT,
     ONE_PORT,
     OPEN_PLAN,
+    UNSHARED,
     at_most,
+    is_tried,
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.critical_path import Shortening
@@ -32,15 +34,11 @@ from makespan.reduction.rules.rotation import Plan, Trees, grown
 from makespan.reduction.rules.spreading import spread
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import (
-    Sends,
     Tables,
     claim_sends,
-    costs_of,
     sends_in,
-    sends_of,
     tables_of,
 )
-from makespan.reduction.timing import in_order
 
 STEPS_IN_ALL = 400_000_000
 RUNS_A_SEND = 100
@@ -54,6 +52,7 @@ BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at o
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
+BEFORE = 0.4  # of the time that is left, where the plan is then shortened by another method
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
 
@@ -102,6 +101,7 @@ class Settings:
     name="earliest-due-date",
     needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
     reach=(
+        UNSHARED,
         at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),
     ),
     complexity="O(n m (n + m)) a run",
@@ -140,18 +140,20 @@ def earliest_due_date(
     search, count = searches[-1], sends_in(problem)
     runs = min(RUNS_A_SEND, 1 + STEPS_IN_ALL // (1 + count**2 * problem.items)) * count
     ran = shortened = 0  # sends planned and shortened since that led to a better plan
-    for _ in range(runs if restarts is None else restarts):
-        if search.best <= search.least or control.expired():
-            break
-        chosen = _next(searches)
-        ran = 0 if chosen.run() else ran + chosen.sends
-        for other in searches:
-            other.adopt(chosen)
-        while shortened * RARER < ran and not control.expired():
-            chosen = next(one for one in searches if one.best <= (1 + DEVIATION) * search.best)
-            shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
+    more_comes = control.incumbent is not None and is_tried(problem, "critical-path")
+    with control.sharing(BEFORE if more_comes else 1.0):
+        for _ in range(runs if restarts is None else restarts):
+            if search.best <= search.least or control.expired():
+                break
+            chosen = _next(searches)
+            ran = 0 if chosen.run() else ran + chosen.sends
             for other in searches:
                 other.adopt(chosen)
+            while shortened * RARER < ran and not control.expired():
+                chosen = next(one for one in searches if one.best <= (1 + DEVIATION) * search.best)
+                shortened = 0 if chosen.shorten() else shortened + BURST * chosen.sends
+                for other in searches:
+                    other.adopt(chosen)
     best = search.schedule()
     met = best.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=not met)
@@ -226,15 +228,17 @@ class _Search:
         nothing = np.zeros(shape, dtype=np.int64)
         self.open = Trees(nothing - 1, nothing, nothing.astype(self.dtype))
         none = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2), dtype=self.dtype))
-        self.plan, self.backward = self._plan_of(known) if whole else none, False
+        self.plan, self.backward = Plan.of(problem, known) if whole else none, False
         self.read: tuple[Plan | None, dict[bool, tuple[Plan, Trees]]] = None, {}
         self.settings = Settings.drawn(control.rng)
         self.turn = 0
         self.end, self.record = self.best, (self.plan, self.backward)
         self.late: float = np.inf  # sends of the plan that arrive within the last transfer
-        self.short = Shortening(
-            (latency, transfer, reduce, size), self.machines, self.ports, self.lasts, control
-        )
+        port = np.arange(self.machines) % self.ports
+        unshared = np.zeros((1, 1, 0), dtype=np.int64), np.zeros((1, 1, 0), dtype=self.dtype)
+        ways = port[:, None], port[None], *unshared
+        costs = latency, transfer, reduce, size
+        self.short = Shortening(costs, nothing, ways, self.lasts, control)
         self.short.take(*self.record)
         self.starts: list[tuple[Any, Plan]] = []
         self.won = [0, 0]  # the last better plans with open and with given trees
@@ -258,14 +262,6 @@ class _Search:
         for count in range(self.ports + 1, self.machines):
             times[count] = max(times[count], times[count - self.ports] + period)
         return np.array(times, dtype=self.dtype)
-
-    def _plan_of(self, schedule: Schedule) -> Plan:
-        sends, rows = sends_of(self.problem, schedule)
-        columns = sends.sender, sends.receiver, sends.segment, sends.final
-        costs = costs_of(self.problem, sends)
-        start = costs.units(schedule.start[rows]).astype(self.dtype)
-        times = np.column_stack([start, start + costs.latency + costs.transfer])
-        return Plan(np.column_stack(columns).astype(np.int64), times.astype(self.dtype))
 
     def run(self) -> bool:
         """Run once, with settings drawn anew or near those of the best plan; return if better."""
@@ -390,8 +386,4 @@ class _Search:
             return self.known
         plan, backward = self.record
         plan = plan.mirrored() if backward else plan
-        sender, receiver, segment, copied = plan.rows.T
-        sends = Sends(sender=sender, receiver=receiver, segment=segment, final=copied > 0)
-        schedule = in_order(self.problem, sends)
-        assert schedule is not None
-        return schedule
+        return plan.schedule(self.problem)

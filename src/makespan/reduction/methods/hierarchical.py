@@ -15,7 +15,7 @@ from makespan.core.registry import Need, register
 from makespan.core.schedule import Schedule
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import ALL_LINKS, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, is_searched
+from makespan.reduction.needs import ALL_LINKS, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, is_tried
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.between_groups import COMBINED, COPY, PART, between_groups
 from makespan.reduction.rules.reversal import schedule_from_copies
@@ -139,7 +139,8 @@ def hierarchical(problem: Reduction, control: Control) -> Solution:
     """
     claim_sends(problem, BYTES if problem.collective == "all-reduce" else None)
     lower_bound = best_bound(problem)
-    with control.sharing(SHARE_BEFORE if is_searched(problem) else SHARE):
+    searched = is_tried(problem, "earliest-due-date", "critical-path")
+    with control.sharing(SHARE_BEFORE if searched else SHARE):
         best = _planned(problem, control, lower_bound * (1 + ROUNDING))
     return logged(problem, control, Solution(schedule=best, lower_bound=lower_bound))
 

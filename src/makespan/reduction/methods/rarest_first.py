@@ -18,7 +18,14 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.trees import chain, pipelined
 from makespan.reduction.model.growth import arrivals
-from makespan.reduction.needs import COPIED_OR_COMBINED, FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.needs import (
+    COPIED_OR_COMBINED,
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+    has_ways_about,
+    is_tried,
+)
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.reversal import (
     broadcast_of,
@@ -51,6 +58,7 @@ MAX_RESTARTS = 400
 MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
+BEFORE = 0.4  # of the time that is left, where plans are then shortened
 ANEW = 0.2  # of the plans in rounds
 MOST_HELD, TRIED_ROUNDS = 4, 3  # rounds that a port is held for, and how many such plans
 COPIES_IN_ROUNDS = 100_000  # more are timed once only
@@ -60,8 +68,8 @@ class Spreader:
     """Runs the greedy for one problem, keeping the best plan found.
 
     ``release`` says when its holders have each segment, seconds; ``end`` is in the unit of the
-    rules' tables. Where links are missing, machines on the quickest ways forward what they don't
-    need, on others with every run.
+    rules' tables. Where links are missing, or times differ, machines on the quickest ways forward
+    what they don't need, on others with every run.
     """
 
     def __init__(self, problem: Reduction, control: Control, release: Any = None) -> None:
@@ -79,7 +87,7 @@ class Spreader:
         self.costs = latency, transfer, prepare, size[order], release[order]
         self.links = links_of_copies(problem, tables)
         self.ports = ports_of_copies(problem)
-        may_forward = problem.links is not None and not problem.statement.combining
+        may_forward = has_ways_about(problem) and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
         self.huge = dtype.type(np.iinfo(np.int64).max // 4 if dtype.kind == "i" else 1e300)
@@ -191,20 +199,22 @@ def rarest_first(
     restarts = max(1, min(most, share)) if restarts is None else restarts
     rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
-    for turn in range(max(1, restarts)):
-        spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
-        if spreader.end <= bound or control.expired():
-            break
-        if turn == len(STYLES) and spread.pays(spreader.count * restarts):
-            spreader.loop = spread.compiled  # for many runs on a small problem
-    for turn in range(max(0, rebuilds)):
-        if spreader.end <= bound or control.expired():
-            break
-        place = turn % (1 + len(rounds))
-        if place == len(rounds):
-            rebuild(spreader, rng)
-        elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
-            break
+    more_comes = control.incumbent is not None and is_tried(problem, "critical-path")
+    with control.sharing(BEFORE if more_comes else 1.0):
+        for turn in range(max(1, restarts)):
+            spreader.run(int(rng.integers(2**31)), STYLES[turn % len(STYLES)])
+            if spreader.end <= bound or control.expired():
+                break
+            if turn == len(STYLES) and spread.pays(spreader.count * restarts):
+                spreader.loop = spread.compiled  # for many runs on a small problem
+        for turn in range(max(0, rebuilds)):
+            if spreader.end <= bound or control.expired():
+                break
+            place = turn % (1 + len(rounds))
+            if place == len(rounds):
+                rebuild(spreader, rng)
+            elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
+                break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
             return find_method("reduction", "shortest-paths").run(problem, control)

@@ -29,7 +29,7 @@ from makespan.reduction.needs import (
     FREE_ORDER,
     GIVEN_COUNT,
     OPEN_PLAN,
-    is_searched,
+    is_tried,
 )
 from makespan.reduction.problem import Collective, Reduction
 from makespan.reduction.rules.reversal import schedule_from_copies
@@ -100,7 +100,7 @@ def _merged_parts(
 ) -> Solution:
     claim_sends(problem, BYTES_DEALT if pair is DEALT else None)
     known, left = control.incumbent, control.remaining
-    more_comes = is_searched(problem)
+    more_comes = is_tried(problem, "earliest-due-date", "critical-path")
     part = 8 if more_comes else 2
     others = pair is ON_ROOT or (known is not None and more_comes)  # are still to come
     share = math.inf if left is None else left / part if others else left

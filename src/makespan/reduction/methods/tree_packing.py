@@ -14,7 +14,7 @@ from makespan.core.solution import Solution
 from makespan.reduction.bounding.narrow import narrow
 from makespan.reduction.bounding.packing import packing, shallow, spans
 from makespan.reduction.bounds import best_bound
-from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN
+from makespan.reduction.needs import FREE_ORDER, GIVEN_COUNT, OPEN_PLAN, UNEVEN_TIMES
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.in_proportion import NEEDED, UNEVEN, in_proportion
 from makespan.reduction.rules.occupation import occupation_of
@@ -36,12 +36,8 @@ RUNS = 400
 SENDS_IN_ALL = 4_000_000
 PATIENCE = 10  # times as many within a time limit
 WATCHED_FROM = 2_000_000  # sends times ways
-SHARE = 0.5  # of the time that is left
+SHARE = 0.35  # of the time that is left
 
-UNEVEN_TIMES = Need(
-    "times that differ between machines or segments",
-    lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
-)
 SPANNING = Need(
     "segments that all of 2 to 64 machines have or must get, only copied or only combined",
     lambda problem: None if spans(problem) else "they are not that",

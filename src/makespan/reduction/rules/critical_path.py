@@ -1,4 +1,4 @@
-"""The loop of a local search: what is on the critical path of an all-reduce is sent otherwise.
+"""The loop of a local search: what is on the critical path of a collective is sent otherwise.
 
 Source: van Laarhoven, Aarts and Lenstra 1992, "Job shop scheduling by simulated annealing": only
 what is critical is worth exchanging; here also for other senders and receivers.
@@ -20,13 +20,17 @@ NEAR = 20  # rows by which a send is put off or forward at random
 
 
 class Shortening:
-    """A plan that is shortened; ``stale`` runs did not help."""
+    """A plan that is shortened; ``stale`` runs did not help.
+
+    ``holds`` (machine, segment) says what machines have at first: a part 0, nothing 1, the whole 2.
+    ``ways`` are the ports and shared links of :func:`shorten`.
+    """
 
     def __init__(
-        self, costs: tuple[Any, ...], machines: int, ports: int, last: float, control: Control
-    ) -> None:
-        self.costs, self.control = costs, control
-        self.machines, self.ports, self.last = machines, ports, last
+        self, costs: tuple[Any, ...], holds: Any, ways: tuple[Any, ...], last: float,
+        control: Control,
+    ) -> None:  # fmt: skip
+        self.given, self.control, self.last = (*costs, holds, *ways), control, last
         self.plan = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2)))
         self.turn = self.stale = 0
         self.end = (np.inf, 0)
@@ -38,18 +42,24 @@ class Shortening:
         self.plan = Plan(plan.rows[order], plan.times[order])
         self.end, self.stale = (np.inf, 0), 0
 
-    def run(self, tries: int) -> Any:
-        """Return when the plan ends after so many tries to shorten it; infinite for no plan."""
+    def run(self, tries: int, deviation: float = 0.0) -> Any:
+        """Return when the plan ends after so many tries to shorten it; infinite for no plan.
+
+        Plans that end later by a part of ``deviation`` are gone on from, too.
+        """
         rows, times = self.plan
+        if not len(rows):
+            return np.inf
         self.turn += 1
         work = len(rows) * (1 + tries)
         arguments = (
-            *self.costs, rows, times, self.machines, self.ports, tries, self.last,
+            *self.given, rows, times, tries, self.last,
+            times.dtype.type(deviation * (times.max(initial=0) if self.turn > 1 else 0)),
             int(self.control.rng.integers(2**31)),
         )  # fmt: skip
         form = shorten.at(work * self.turn)
         reached = stoppable(self.control, form, *arguments, long=work >= WATCHED_FROM)
-        if reached < 0 or not len(rows):
+        if reached < 0:
             return np.inf
         late = int((times[:, 1] > reached - self.last).sum())
         self.stale = 0 if (reached, late) < self.end else self.stale + 1
@@ -59,38 +69,49 @@ class Shortening:
 
 @loop(pays_from=100_000)
 def shorten(  # type: ignore[no-untyped-def]
-    latency, transfer, combine, size, rows, times, machines, ports, tries, last, seed, stop
-):
+    latency, transfer, combine, size, holds, exits, entries, shared, ahead, rows, times, tries,
+    last, deviation, seed, stop,
+):  # fmt: skip
     """Change a plan again and again, and keep what is no worse; return when the last one ends.
 
     ``rows`` (sender, receiver, segment, whether a copy) are sent in their order, each as early as
     it can; ``times`` gets their starts and arrivals. Rows and times are those of the plan that ends
     first; of two that end together, of that in which less arrives in the ``last`` seconds. Of what
     the end waits for, something is put before what it waits for, or gets another sender (a copy) or
-    receiver (a part). Returns -1 where the rows are no plan. Costs and ports are those of
-    :func:`~makespan.reduction.rules.due_dates.combine_and_copy`.
+    receiver (a part). Plans that end up to ``deviation`` later than the best one are gone on from;
+    Dueck 1993. Returns -1 where the rows are no plan.
+
+    ``exits`` and ``entries`` are the ports of each pair, a column or a row where every machine has
+    one. Costs are those of :func:`~makespan.reduction.rules.due_dates.combine_and_copy`, ``shared``
+    and ``ahead`` those of :func:`~makespan.reduction.rules.spreading.spread`, but forwards.
 
     Complexity: O(n m) a try.
     """
     total = rows.shape[0]
-    segments = size.shape[0]
+    machines, segments = holds.shape
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if combine.shape[0] > 1 else 0
+    wide = 1 if exits.shape[1] > 1 else 0
+    ports = max(exits.max(), entries.max()) + 1
     zero = latency[0, 0] * 0
     ready = np.zeros((machines, segments), latency.dtype)
     origin = np.zeros((machines, segments), np.int64)  # the send by which it was ready
-    has = np.zeros((machines, segments), np.int64)  # a part 0, nothing 1, the whole 2
-    left = np.zeros(segments, np.int64)
-    free = np.zeros((3, ports), latency.dtype)  # the ports for sending, for taking, and units
-    user = np.zeros((3, ports), np.int64)  # the send that had them last
+    has = holds.copy()
+    parts = (holds == 0).sum(axis=0)
+    left = parts.copy()
+    links = ports if shared.shape[2] == 0 else max(ports, shared.max() + 1)
+    # the ports for sending, for taking, units, and shared links
+    free = np.zeros((4, links), latency.dtype)
+    user = np.zeros((4, links), np.int64)  # the send that had them last
     waits = np.zeros((3, total), np.int64)  # to start, for which send, at a port; at a unit
     kept = waits.copy()
     path = np.zeros(total, np.int64)
-    ahead = np.zeros(total, np.int64)
+    awaited = np.zeros(total, np.int64)
     trial = rows.copy()
     trial_times = times.copy()
-    least = zero
-    fewest = final = 0
+    current = rows.copy()
+    least = reached = zero  # the best plan's end, and that of the current one
+    fewest = few = final = 0
     for turn in range(tries + 1):
         if turn > 0 and stop[0] != 0:
             break
@@ -101,20 +122,20 @@ def shorten(  # type: ignore[no-untyped-def]
             while row >= 0:
                 path[found] = row
                 if combined and kept[2, row] >= 0:
-                    ahead[found] = kept[2, row]
+                    awaited[found] = kept[2, row]
                 else:
-                    ahead[found] = kept[0, row]
+                    awaited[found] = kept[0, row]
                     combined = kept[1, row] == 0
-                row = ahead[found]
+                row = awaited[found]
                 found += 1
-            trial[:] = rows
+            trial[:] = current
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             place = (seed >> 8) % found
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             kind = (seed >> 8) % 8
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             some = seed >> 8
-            row, to = path[place], ahead[place]
+            row, to = path[place], awaited[place]
             if kind < 5:
                 if kind == 0:  # anything, by a little
                     row = some % total
@@ -128,30 +149,34 @@ def shorten(  # type: ignore[no-untyped-def]
                 step = 1 if to > row else -1
                 at = row
                 while at != to:
-                    trial[at] = rows[at + step]
+                    trial[at] = current[at + step]
                     at += step
-                trial[to] = rows[row]
+                trial[to] = current[row]
             else:
                 if kind == 5 and to >= 0:
                     row = to
-                end = 1 - rows[row, 3]
+                end = 1 - current[row, 3]
                 other = some % total
                 for _ in range(total):  # who sends or takes the same elsewhere
-                    if rows[other, 2] == rows[row, 2] and rows[other, 3] == rows[row, 3]:
+                    if (
+                        current[other, 2] == current[row, 2]
+                        and current[other, 3] == current[row, 3]
+                    ):
                         break
                     other = (other + 1) % total
                 seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-                trial[row, end] = rows[other, (seed >> 8) % 2 if end == 0 else 1]
+                trial[row, end] = current[other, (seed >> 8) % 2 if end == 0 else 1]
                 if end == 1 and kind == 6:
                     trial[row, 1] = (seed >> 8) % machines
         ready[:] = zero
         origin[:] = -1
-        has[:] = 0
-        left[:] = machines
+        has[:] = holds
+        left[:] = parts
         free[:] = zero
         user[:] = -1
         end = zero
         latest = valid = 0
+        allowed = max(least + deviation, reached)
         while valid < total:
             sender, receiver = trial[valid, 0], trial[valid, 1]
             segment, copied = trial[valid, 2], trial[valid, 3]
@@ -161,7 +186,7 @@ def shorten(  # type: ignore[no-untyped-def]
                 break
             if has[receiver, segment] == 2 or has[receiver, segment] > wanted:
                 break
-            out, into = sender % ports, receiver % ports
+            out, into = exits[sender, receiver * wide], entries[sender * wide, receiver]
             lag = latency[sender * pairs, receiver * pairs]
             start, cause = ready[sender, segment], origin[sender, segment]
             waits[1, valid] = 0
@@ -169,6 +194,16 @@ def shorten(  # type: ignore[no-untyped-def]
                 start, cause, waits[1, valid] = free[0, out], user[0, out], 1
             if free[1, into] - lag > start:
                 start, cause, waits[1, valid] = free[1, into] - lag, user[1, into], 1
+            for way in range(shared.shape[2]):
+                on = shared[sender, receiver, way]
+                if on >= 0 and free[3, on] - ahead[sender, receiver, way] > start:
+                    start, cause = free[3, on] - ahead[sender, receiver, way], user[3, on]
+                    waits[1, valid] = 1
+            for way in range(shared.shape[2]):
+                on = shared[sender, receiver, way]
+                if on >= 0:
+                    free[3, on] = start + ahead[sender, receiver, way] + lasts
+                    user[3, on] = valid
             arrival = start + lag + lasts
             trial_times[valid, 0] = start
             trial_times[valid, 1] = arrival
@@ -195,7 +230,7 @@ def shorten(  # type: ignore[no-untyped-def]
                 origin[receiver, segment] = valid
             if arrival > end:
                 end, latest = arrival, valid
-                if turn > 0 and end > least:
+                if turn > 0 and end > allowed:
                     break
             valid += 1
         if valid < total:
@@ -205,9 +240,13 @@ def shorten(  # type: ignore[no-untyped-def]
         late = 0
         for row in range(total):
             late += trial_times[row, 1] > end - last
-        if turn == 0 or end < least or late <= fewest:
-            least, fewest, final = end, late, latest
-            rows[:] = trial
-            times[:] = trial_times
+        nearly = least < end <= least + deviation
+        if turn == 0 or end < reached or late <= few or nearly:
+            if turn == 0 or end < least or (end == least and late <= fewest):
+                least, fewest = end, late
+                rows[:] = trial
+                times[:] = trial_times
+            reached, few, final = end, late, latest
+            current[:] = trial
             kept[:] = waits
     return least

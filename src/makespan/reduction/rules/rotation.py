@@ -1,4 +1,4 @@
-"""Plans of all-reduces as rows of sends: backwards, as trees, and rotated."""
+"""Plans as rows of sends, and those of all-reduces backwards, as trees, and rotated."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from makespan.core.numeric.arrays import Integers
+from makespan.core.schedule import Schedule
+from makespan.reduction.problem import Reduction
+from makespan.reduction.sends import Sends, costs_of, sends_of
+from makespan.reduction.timing import in_order
 
 
 class Trees(NamedTuple):
@@ -25,6 +29,24 @@ class Plan(NamedTuple):
 
     rows: Integers
     times: Any
+
+    @classmethod
+    def of(cls, problem: Reduction, schedule: Schedule) -> Plan:
+        """Return the rows of a schedule, times in the unit of the problem's tables."""
+        sends, rows = sends_of(problem, schedule)
+        costs = costs_of(problem, sends)
+        start = costs.units(schedule.start[rows]).astype(costs.latency.dtype)
+        times = np.column_stack([start, start + costs.latency + costs.transfer])
+        columns = sends.sender, sends.receiver, sends.segment, sends.final
+        return cls(np.column_stack(columns).astype(np.int64), times)
+
+    def schedule(self, problem: Reduction) -> Schedule:
+        """Return the schedule in which ports take the rows in their order, each as it can."""
+        sender, receiver, segment, copied = self.rows.T
+        sends = Sends(sender=sender, receiver=receiver, segment=segment, final=copied > 0)
+        schedule = in_order(problem, sends)
+        assert schedule is not None
+        return schedule
 
     def mirrored(self) -> Plan:
         """Return the plan in reversed time, in which what was copied is combined."""

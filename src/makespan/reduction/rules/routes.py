@@ -29,8 +29,9 @@ def quickest_ways(
     holds, lacks
         Who has, and who must get, which segment. Of copies any other machine may forward them.
     rng
-        With it, ports that earlier segments use are taken for longer, and segments follow at
-        random, so that ways differ from call to call.
+        With it, ports that earlier segments use are taken for longer, those that the quickest ways
+        hold for longest count for more, and segments follow at random, so that ways differ from
+        call to call.
 
     Complexity: O(n²) for each different set of holders, and where parts are combined of ends;
     with ``rng`` for each segment.
@@ -45,11 +46,18 @@ def quickest_ways(
     missing = (transfer < 0) | np.eye(machines, dtype=bool)
     forward = not problem.statement.combining
     load = np.zeros(exits.max() + 1), np.zeros(entries.max() + 1)
-    weight = 0.0
+    weight, takes = 0.0, transfer + prepare[:, None]
     segments = np.flatnonzero(lacks.any(axis=0))
     if rng is not None and len(segments) <= SEARCHES:
         segments = rng.permutation(segments)
         weight = float(rng.choice([0.0, 0.1, 0.3, 1.0]))
+        ways, _ = quickest_ways(problem, tables, holds, lacks)
+        held = transfer[ways[:, 0], ways[:, 1]] * size[ways[:, 2]]
+        np.add.at(load[0], exits[ways[:, 0], ways[:, 1]], held)
+        np.add.at(load[1], entries[ways[:, 0], ways[:, 1]], held)
+        dear = float(rng.choice([0.0, 0.3, 1.0, 3.0])) / max(load[0].max(), load[1].max(), 1e-300)
+        takes = takes * (1 + dear * (load[0][exits] + load[1][entries]))
+        load[0][:] = load[1][:] = 0
     known: dict[bytes, Any] = {}
     found: list[tuple[int, int, int]] = []
     arrivals: list[float] = []
@@ -57,7 +65,7 @@ def quickest_ways(
         own, wanted = holds[:, segment], lacks[:, segment]
         key = own.tobytes() + size[segment].tobytes() + (b"" if forward else wanted.tobytes())
         if key not in known or weight:
-            cost = latency + (transfer + prepare[:, None]) * size[segment]
+            cost = latency + takes * size[segment]
             cost = np.where(missing, np.inf, cost + weight * (load[0][exits] + load[1][entries]))
             goals = None if forward and not weight else wanted
             known[key] = _search(cost, own, goals, np.True_ if forward else wanted)

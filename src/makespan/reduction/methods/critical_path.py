@@ -1,0 +1,97 @@
+"""Local search along the critical path of the best plan known."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from makespan.core.control import Control
+from makespan.core.registry import find_method, register
+from makespan.core.solution import Solution
+from makespan.reduction.bounds import best_bound
+from makespan.reduction.needs import (
+    FREE_ORDER,
+    GIVEN_COUNT,
+    OPEN_PLAN,
+    UNEVEN_TIMES,
+    at_most,
+    is_tried,
+)
+from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.critical_path import Shortening
+from makespan.reduction.rules.rotation import Plan
+from makespan.reduction.rules.steps import logged
+from makespan.reduction.sends import claim_sends, sends_in, shared_links, tables_of
+
+TIMED = 1_000_000  # sends in a run
+STALE = 60  # runs that were of no use, before it is given up
+SHARE = 0.5  # of the time that is left, where exact search follows
+FEW_RUNS = {"restarts": 20, "rebuilds": 0}
+MOST_LATER = 0.1
+"""By what part plans that are gone on from may end later than the best one, at most."""
+MOST_SENDS = 100_000
+
+
+@register(
+    "reduction",
+    name="critical-path",
+    needs=(GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
+    reach=(UNEVEN_TIMES, at_most(MOST_SENDS, "sends", sends_in)),
+    complexity="O(n m) a try",
+    source="van Laarhoven, Aarts and Lenstra 1992; record-to-record travel, Dueck 1993",
+)
+def critical_path(problem: Reduction, control: Control, *, runs: int | None = None) -> Solution:
+    """Send otherwise what the end of a plan waits for: sooner, from others, or to others.
+
+    Plans that end a little later are gone on from, too: by less and less in turn.
+    """
+    claim_sends(problem)
+    known = control.known_or(lambda: _first(problem, control))
+    lower_bound = best_bound(problem)
+    least = lower_bound * (1 + 1e-12) / unit_of(problem)
+    search = _shortening(problem, control)
+    search.take(Plan.of(problem, known), backward=False)
+    rows = max(1, len(search.plan.rows))
+    more_comes = is_tried(problem, "cp-sat")
+    best = search.run(0)
+    with control.sharing(SHARE if more_comes else 1.0):
+        for _ in range(sys.maxsize if runs is None else runs):
+            if not least < best < np.inf or search.stale > STALE or control.expired():
+                break
+            later = MOST_LATER * control.rng.random() ** 2
+            best = search.run(1 + TIMED // rows, later)
+    schedule = search.plan.schedule(problem) if best < np.inf else known
+    schedule = min(known, schedule, key=lambda each: each.makespan)
+    met = schedule.makespan <= lower_bound * (1 + 1e-12)
+    found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
+    return logged(problem, control, found)
+
+
+def unit_of(problem: Reduction) -> float:
+    """Return the unit of the tables, seconds."""
+    return float(tables_of(problem).unit or 1)
+
+
+def _first(problem: Reduction, control: Control) -> Solution:
+    """Return a plan to start from."""
+    if problem.statement.one_way:
+        return find_method("reduction", "rarest-first").run(problem, control, **FEW_RUNS)
+    return find_method("reduction", "reduce-scatter-all-gather").run(problem, control, restarts=1)
+
+
+def _shortening(problem: Reduction, control: Control) -> Shortening:
+    """Return the search of a problem, all times in the unit of its tables."""
+    count = len(problem.machines)
+    tables = tables_of(problem).over(count)
+    transfer, latency, reduce, size = (
+        np.ascontiguousarray(each, dtype=tables.latency.dtype) for each in tables[:4]
+    )
+    before, _, combining = problem.statement
+    holds = np.where(before, 0 if combining else 2, 1).astype(np.int64)
+    every, ports = np.arange(count), problem.ports
+    ends = (every[:, None], every[None]) if ports is None else (ports.sending, ports.receiving)
+    shared, ahead = shared_links(problem, tables)
+    ways = *map(np.ascontiguousarray, (*ends, shared)), np.ascontiguousarray(ahead, latency.dtype)
+    last = float(transfer.max() * size.max())
+    return Shortening((latency, transfer, reduce, size), holds, ways, last, control)

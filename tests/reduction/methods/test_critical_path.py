@@ -1,0 +1,66 @@
+"""Local search along the critical path: valid on any network, no worse than it began."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import makespan
+from makespan.core.control import Control
+from makespan.reduction.generate import generate
+from makespan.reduction.methods import critical_path
+from makespan.reduction.problem import Collective
+from makespan.reduction.referee import violations
+from makespan.reduction.rules.rotation import Plan
+from tests.thorough import few
+
+COLLECTIVES = tuple(each for each in get_args(Collective) if each != "custom")
+NETWORKS = (None, "nodes", "ring", "mesh")
+
+
+def held(seed: int) -> None:
+    """Assert that the end of a plan is the referee's, and not later than where it began."""
+    rng = np.random.default_rng(seed)
+    problem = generate(
+        rng, machines=4, segments=int(rng.integers(2, 6)), spread=0.8, devices=2,
+        network=NETWORKS[seed % 4], collective=COLLECTIVES[seed % 8],
+        ports=("machines", "links")[int(rng.integers(2)) if seed % 4 else 0],
+    )  # fmt: skip
+    first = critical_path._first(problem, Control(rng=1)).schedule
+    assert first is not None
+    search = critical_path._shortening(problem, Control(rng=2))
+    search.take(Plan.of(problem, first), backward=False)
+    ends = [search.run(tries, 0.1) for tries in (0, 100, 100)]
+    assert sorted(ends, reverse=True) == ends
+    found = search.plan.schedule(problem)
+    assert not list(violations(problem, found))
+    assert found.makespan == pytest.approx(float(ends[-1]) * critical_path.unit_of(problem))
+    assert found.makespan <= first.makespan * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", few(96, 32))
+def test_plans_are_valid_and_end_when_the_loop_says(seed: int) -> None:
+    """All collectives on tables and networks, with ports of machines and of links."""
+    held(seed)
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("seed", [9, 10, 15])
+def test_both_forms_of_the_loop(seed: int) -> None:
+    """As plain Python, and compiled."""
+    held(seed)
+
+
+def test_plans_of_other_methods_are_shortened() -> None:
+    """An all-to-all sent straight, in numbers that have no unit, waits at the cards."""
+    rng = np.random.default_rng(3)
+    transfer = rng.uniform(1, 4, (6, 6))
+    problem = makespan.Reduction(
+        machines=6, segments=6, latency=1.0, transfer=transfer, collective="all-to-all"
+    )
+    straight = makespan.solve(problem, method="direct")
+    found = makespan.solve(problem, method="critical-path", runs=3)
+    assert found.makespan < straight.makespan
