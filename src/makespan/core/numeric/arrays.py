@@ -32,9 +32,12 @@ def constant(value: Any, length: int, dtype: Any) -> np.ndarray[Any, Any]:
     return np.broadcast_to(np.array(value, dtype=dtype), length)
 
 
-def readonly(*columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return read-only views, one after another in memory: one type for the compiler."""
-    return tuple(frozen(np.ascontiguousarray(column).view()) for column in columns)
+def readonly(*columns: Any) -> tuple[Any, ...]:
+    """Return read-only views, one after another in memory: one type for the compiler; or None."""
+    return tuple(
+        None if column is None else frozen(np.ascontiguousarray(column).view())
+        for column in columns
+    )
 
 
 class Rows(dict[int, list[float]]):

@@ -98,16 +98,16 @@ def moved(sequence: Integers, length: int, workers: int, draw: Floats, trial: In
     ``draw`` are four numbers in [0, 1): the move (delete, insert, replace, swap, move, repeat a
     stretch, drop a stretch), two positions and a worker.
     """
-    trial[:length] = sequence[:length]
+    np.positive(sequence[:length], trial[:length])
     first = int(draw[1] * length)
     second = int(draw[2] * length)
     worker = int(draw[3] * workers)
     if draw[0] < 0.2 and length > 1:
-        trial[first : length - 1] = sequence[first + 1 : length]
+        np.positive(sequence[first + 1 : length], trial[first : length - 1])
         return length - 1
     if draw[0] < 0.45:
         first = int(draw[1] * (length + 1))
-        trial[first + 1 : length + 1] = sequence[first:length]
+        np.positive(sequence[first:length], trial[first + 1 : length + 1])
         trial[first] = worker
         return length + 1
     if draw[0] < 0.6:
@@ -122,18 +122,18 @@ def moved(sequence: Integers, length: int, workers: int, draw: Floats, trial: In
     if draw[0] < 0.9:
         taken = sequence[first]
         if first < second:
-            trial[first:second] = sequence[first + 1 : second + 1]
+            np.positive(sequence[first + 1 : second + 1], trial[first:second])
         else:
-            trial[second + 1 : first + 1] = sequence[second:first]
+            np.positive(sequence[second:first], trial[second + 1 : first + 1])
         trial[second] = taken
         return length
     stretch = min(1 + int(draw[3] * 2 * workers), length - first)
     if draw[0] < 0.95:
-        trial[first + stretch : length + stretch] = sequence[first:length]
+        np.positive(sequence[first:length], trial[first + stretch : length + stretch])
         return length + stretch
     if stretch == length:
         return length
-    trial[first : length - stretch] = sequence[first + stretch : length]
+    np.positive(sequence[first + stretch : length], trial[first : length - stretch])
     return length - stretch
 
 
@@ -173,13 +173,13 @@ def improve(
         for _ in range(REPAIRS):
             if worst < 0 or count == 1:
                 break
-            trial[worst : count - 1] = trial[worst + 1 : count]
+            np.positive(trial[worst + 1 : count], trial[worst : count - 1])
             count -= 1
             end, worst = end_of_chain(trial, count, columns, own, load, until, chunk)
         if end <= value * (1.0 + tolerance):
-            sequence[:count] = trial[:count]
+            np.positive(trial[:count], sequence[:count])
             length, value = count, end
             if value < best_value * (1.0 - 1e-13):
-                best[:count] = trial[:count]
+                np.positive(trial[:count], best[:count])
                 best_length, best_value = count, end
     return length, value, best_length, best_value

@@ -46,7 +46,7 @@ def fill(
                 count += 1
         bound = most[place, : top[place] + 1]
         if count == 1:
-            bound[:] = amount[0]
+            np.positive(amount[0], bound)
         elif count > 1:
             _passed(amount[:count], fixed[:count], per_unit[:count], cell, bound)
         for i in range(1, len(bound)):
@@ -98,12 +98,14 @@ def _passed(amount: Floats, fixed: Floats, per_unit: Floats, cell: float, bound:
             value = _relaxed(amount, fixed, per_unit, cell, upto, price, part, used)
             if value < best * (1.0 - 1e-6):
                 best, vain = value, 0
-                kept[:], kept_used[:] = price, used
+                np.positive(price, kept)
+                np.positive(used, kept_used)
             else:
                 vain += 1
             if vain == PATIENCE:
                 share, vain = share / 2.0, 0
-                price[:], used[:] = kept, kept_used
+                np.positive(kept, price)
+                np.positive(kept_used, used)
                 if share < LEAST_SHARE:
                     break
             idle = part - used
@@ -112,7 +114,7 @@ def _passed(amount: Floats, fixed: Floats, per_unit: Floats, cell: float, bound:
                 break
             price -= share * best / length * idle
             _rising(price)
-        price[:] = kept
+        np.positive(kept, price)
         sums = _sums(price, part)
         total = np.zeros(upto + 1)
         for child in range(len(fixed)):

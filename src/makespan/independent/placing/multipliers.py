@@ -93,13 +93,13 @@ def ascent(seconds, weights, best, mean, state, steps):  # type: ignore[no-untyp
         state[2] = 0.0 if value > state[0] * (1.0 + GAIN) else state[2] + 1.0
         if value > state[0]:
             state[0] = value
-            best[:] = weights
+            np.positive(weights, best)
         if state[0] <= 0.0:
             state[1] = 0.0
         if state[2] >= PATIENCE:
             state[1] *= SHRINK
             state[2] = 0.0
-            weights[:] = best
+            np.positive(best, weights)
         if state[1] < FINEST:
             return
         total = 0.0

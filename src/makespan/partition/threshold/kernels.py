@@ -250,7 +250,7 @@ def reaches(
             return False
         state[2] = row
         if store:
-            stored[row, :words] = reached[:words]
+            np.positive(reached[:words], stored[row, :words])
         if early and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
             return True
         if budget < 0 and row > 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, frozen, readonly
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import find_method, register
@@ -77,16 +77,17 @@ class Spreader:
         self.control = control
         tables = broadcast_of(problem)
         transfer, latency, prepare, size, self.unit = tables
-        holds, lacks = map(np.ascontiguousarray, problem.statement.copied)
+        holds, lacks = problem.statement.copied
         self.count = int(lacks.sum())
         dtype = latency.dtype
         release = np.zeros(len(size)) if release is None else release / float(self.unit or 1)
         release = (release if self.unit is None else np.rint(release)).astype(dtype)
         self.order = order = sorted_by(release)  # who has several releases them one after another
-        self.holds, self.lacks = holds[:, order], lacks[:, order]
-        self.costs = latency, transfer, prepare, size[order], release[order]
-        self.links = links_of_copies(problem, tables)
-        self.ports = ports_of_copies(problem)
+        self.holds, self.lacks = readonly(holds[:, order], lacks[:, order])
+        self.costs = readonly(latency, transfer, prepare, size[order], release[order])
+        *shared, count = links_of_copies(problem, tables)
+        self.links = *readonly(*shared), count
+        self.ports = readonly(*ports_of_copies(problem))
         may_forward = has_ways_about(problem) and not problem.statement.combining
         self.problem, self.forwards = problem, may_forward and not (holds | lacks).all()
         self.takers = self.lacks
@@ -151,7 +152,7 @@ class Spreader:
         ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
         takers = self.lacks.copy()
         takers[ways[:, 1], ways[:, 2]] = True
-        return takers
+        return frozen(takers)
 
 
 def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
+from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.watched import stoppable
 from makespan.reduction.rules.rotation import Plan
@@ -30,7 +31,7 @@ class Shortening:
         self, costs: tuple[Any, ...], holds: Any, ways: tuple[Any, ...], last: float,
         control: Control,
     ) -> None:  # fmt: skip
-        self.given, self.control, self.last = (*costs, holds, *ways), control, last
+        self.given, self.control, self.last = readonly(*costs, holds, *ways), control, last
         self.plan = Plan(np.empty((0, 4), dtype=np.int64), np.empty((0, 2)))
         self.turn = self.stale = 0
         self.end = (np.inf, 0)
@@ -128,7 +129,7 @@ def shorten(  # type: ignore[no-untyped-def]
                     combined = kept[1, row] == 0
                 row = awaited[found]
                 found += 1
-            trial[:] = current
+            np.positive(current, trial)
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             place = (seed >> 8) % found
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
@@ -146,12 +147,11 @@ def shorten(  # type: ignore[no-untyped-def]
                 elif kind > 2:  # what is waited for goes behind
                     row, to = to, row
                 to = min(max(to, 0), total - 1)
-                step = 1 if to > row else -1
-                at = row
-                while at != to:
-                    trial[at] = current[at + step]
-                    at += step
-                trial[to] = current[row]
+                if to > row:
+                    np.positive(current[row + 1 : to + 1], trial[row:to])
+                else:
+                    np.positive(current[to:row], trial[to + 1 : row + 1])
+                np.positive(current[row : row + 1], trial[to : to + 1])
             else:
                 if kind == 5 and to >= 0:
                     row = to
@@ -244,9 +244,9 @@ def shorten(  # type: ignore[no-untyped-def]
         if turn == 0 or end < reached or late <= few or nearly:
             if turn == 0 or end < least or (end == least and late <= fewest):
                 least, fewest = end, late
-                rows[:] = trial
-                times[:] = trial_times
+                np.positive(trial, rows)
+                np.positive(trial_times, times)
             reached, few, final = end, late, latest
-            current[:] = trial
-            kept[:] = waits
+            np.positive(trial, current)
+            np.positive(waits, kept)
     return least

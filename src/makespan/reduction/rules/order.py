@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from makespan.core.control import Control
-from makespan.core.numeric.arrays import Integers
+from makespan.core.numeric.arrays import Integers, readonly
 from makespan.core.numeric.jit import loop
 from makespan.core.numeric.watched import stoppable
 from makespan.reduction.problem import Reduction, segment_name
@@ -168,7 +168,7 @@ def ordered(
     have.
     """
     rule, sequences = (RULES[by], NO_SEQUENCES) if isinstance(by, str) else (SEQUENCES, by)
-    given = (parents, sequences, *(tables or tables_of(problem))[:4], rule)
+    given = (*readonly(parents, sequences, *(tables or tables_of(problem))[:4]), rule)
     run = commit.at(parents.size)
     long = parents.size >= WATCHED_FROM
     sender, segment, end = stoppable(control, run, *given, long=long)

@@ -353,10 +353,10 @@ def decide(
         segment = choices[depth, choice, 3]
         receiver = choices[depth, choice, 4]
         below = depth + 1
-        hold[below] = hold[depth]
-        unit[below] = unit[depth]
-        out_port[below] = out_port[depth]
-        in_port[below] = in_port[depth]
+        np.positive(hold[depth], hold[below])
+        np.positive(unit[depth], unit[below])
+        np.positive(out_port[depth], out_port[below])
+        np.positive(in_port[depth], in_port[below])
         unit[below, sender] = max(hold[depth, sender, segment], unit[depth, sender]) + prepare
         out_port[below, sender] = start + transfer
         in_port[below, receiver] = start + length

@@ -195,10 +195,11 @@ def improve_waiting(  # type: ignore[no-untyped-def]
     tried, state, best, present = numbers[0], int(numbers[1]), numbers[2], numbers[3]
     late = 0.0
     for _ in range(evaluations):
-        new_order[:] = order
-        new_place[:] = place
-        new_machine[:] = machine
-        new_fetch[:] = fetch
+        for each in range(count):
+            new_order[each], new_place[each] = order[each], place[each]
+            new_machine[each] = machine[each]
+        for each in range(len(fetch)):
+            new_fetch[each] = fetch[each]
         if tried > 0.0:
             state = state * 48271 % 2147483647
             task = state % count
@@ -347,13 +348,16 @@ def improve_waiting(  # type: ignore[no-untyped-def]
         remaining = 1.0 - tried / all_evaluations
         if tried == 1.0 or total <= present + min(best, numbers[5]) * reach * remaining * remaining:
             present = total
-            order[:] = new_order
-            place[:] = new_place
-            machine[:] = new_machine
-            fetch[:] = new_fetch
+            for each in range(count):
+                order[each], place[each] = new_order[each], new_place[each]
+                machine[each] = new_machine[each]
+            for each in range(len(fetch)):
+                fetch[each] = new_fetch[each]
             if total < best:
                 best = total
-                best_machine[:] = new_machine
-                best_begins[:] = begins
-                best_end[:] = end
+                for each in range(count):
+                    best_machine[each] = new_machine[each]
+                    best_end[each] = end[each]
+                for each in range(len(begins)):
+                    best_begins[each] = begins[each]
     numbers[0], numbers[1], numbers[2], numbers[3] = tried, float(state), best, present

@@ -10,6 +10,8 @@ task.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ from makespan.core.numeric.jit import kernel
 Blocks = NDArray[np.int32]
 
 BLOCK = 64
+NONE: Any = np.int64(-1)
+"""An index: -1 alone is a type of its own, for which what takes it would be compiled, too."""
 PADDING = 1e-14
 """Share of its end by which a gap is taken to be longer: sums round, and no gap may be missed."""
 
@@ -104,14 +108,14 @@ def put(
     if count[block] == BLOCK:  # split it in two halves
         if blocks[core] == rows.shape[1]:
             wider = np.full((rows.shape[0], 2 * rows.shape[1]), -1, dtype=np.int32)
-            wider[:, : rows.shape[1]] = rows
+            np.positive(rows, wider[:, : rows.shape[1]])
             rows = wider
         half = BLOCK // 2
         for place in range(blocks[core], index + 1, -1):
             rows[core, place] = rows[core, place - 1]
         rows[core, index + 1] = used
-        first[used, :half] = first[block, half:]
-        last[used, :half] = last[block, half:]
+        np.positive(first[block, half:], first[used, :half])
+        np.positive(last[block, half:], last[used, :half])
         count[used] = count[block] = half
         blocks[core] += 1
         measure(used, count, first, last, longest)
@@ -221,7 +225,7 @@ def insert_some(
                         arrival += fixed[origin, place] + per_unit[origin, place] * amount
                     ready[place] = max(ready[place], arrival)
         row, amount = own_row[task], work[task]
-        best, best_core, best_place, best_start = np.inf, -1, -1, 0.0
+        best, best_core, best_place, best_start = np.inf, NONE, NONE, 0.0
         for place in range(low, high):
             earliest = ready[place]
             if uniform:
@@ -238,7 +242,7 @@ def insert_some(
                 value = begin + counted[place] + extra[place]
                 if value < best:
                     best, best_core, best_place, best_start = value, core, place, begin
-        best_index, best_slot = -1, -1
+        best_index, best_slot = NONE, NONE
         for place in range(low, high):
             earliest = ready[place]
             if earliest + counted[place] + extra[place] > best:
