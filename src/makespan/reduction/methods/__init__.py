@@ -8,6 +8,7 @@ AUTO = (
     "hierarchical",
     "reduce-then-broadcast",
     "reduce-scatter-all-gather",
+    "staggered",
     "earliest-due-date",
     "single-segment",
     "chain",
