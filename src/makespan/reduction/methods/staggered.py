@@ -34,6 +34,7 @@ RUNS = 200
 SHARE, SHARE_BEFORE = 0.9, 0.7  # of the time that is left, and where a search follows
 GRAINS = 2**16  # of the longest time, where there is no common unit
 ANEW = 0.3
+WORSE = 0.04  # than what is known; from there on no plan is looked for near the first ones
 
 
 class Planned(NamedTuple):
@@ -125,6 +126,8 @@ def staggered(problem: Reduction, control: Control, *, restarts: int | None = No
         for turn in range(RUNS if restarts is None else restarts):
             if best.makespan <= met or control.expired():
                 break
+            if turn >= len(FIRST) and search.end > (1 + WORSE) * best.makespan:
+                break
             sends = search.run(FIRST[turn] if turn < len(FIRST) else None)
             if sends is not None:
                 schedule = in_order(problem, sends)
@@ -153,6 +156,12 @@ class Search:
         self.span = max(0.0, lower_bound / unit - self.there - back)
         self.roots = np.arange(self.segments) * self.machines // self.segments
         self.least, self.manner = np.inf, FIRST[0]
+        self.unit = unit
+
+    @property
+    def end(self) -> float:
+        """When the best plan so far ends, seconds."""
+        return self.least * self.unit
 
     def run(self, manner: Manner | None) -> Sends | None:
         """Return a plan, if it takes no longer than the best one so far."""
