@@ -10,27 +10,24 @@ from makespan.core.control import Control
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.methods.staggered import FIRST, Search
 from makespan.reduction.referee import violations
-from makespan.reduction.sends import tables_of
-from makespan.reduction.timing import in_order
 from tests.reduction.methods.test_earliest_due_date import equal_machines
 from tests.thorough import few
 
 
 def planned(problem: Reduction, runs: int, seed: int = 0) -> float:
     """Assert that the referee accepts plans in several manners, and when they end; return that."""
-    bound, unit = best_bound(problem), float(tables_of(problem).unit or 0)
+    bound = best_bound(problem)
     search = Search(problem, Control(rng=seed), bound)
     ends = []
     for turn in range(runs):
         search.least = np.inf
-        sends = search.run(FIRST[turn] if turn < len(FIRST) else None)
-        assert sends is not None
-        schedule = in_order(problem, sends)
-        assert schedule is not None
+        plan = search.run(FIRST[turn] if turn < len(FIRST) else None)
+        assert plan is not None
+        schedule = plan.schedule(problem)
         assert not list(violations(problem, schedule))
         assert bound <= schedule.makespan * (1 + 1e-9)
-        if unit:  # all ports were free then
-            assert schedule.makespan <= search.least * unit + 1e-9
+        if problem.grid is not None:  # all ports were free then
+            assert schedule.makespan <= search.end + 1e-9
         ends.append(schedule.makespan)
     return min(ends)
 

@@ -1,4 +1,4 @@
-"""All-reduces whose segments are complete one after another, planned from then on and backwards."""
+"""All-reduces from when segments are complete, one after another: backwards and forwards."""
 
 from __future__ import annotations
 
@@ -20,28 +20,23 @@ from makespan.reduction.needs import (
     ONE_PORT,
     OPEN_PLAN,
     SAME_TIMES,
-    is_searched,
+    is_tried,
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.into_gaps import into_gaps
+from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.steps import logged
-from makespan.reduction.sends import Sends, claim_sends, sends_in, tables_of
-from makespan.reduction.timing import in_order
+from makespan.reduction.sends import claim_sends, sends_in, tables_of
 
-MANY = 20_000  # sends from which other methods leave room for better plans
-WATCHED_FROM = 50_000  # sends
+MANY = 20_000  # sends
 RUNS = 200
 SHARE, SHARE_BEFORE = 0.9, 0.7  # of the time that is left, and where a search follows
+WORSE = 0.04  # than what is known; from there on no plan is looked for near the first ones
 GRAINS = 2**16  # of the longest time, where there is no common unit
 ANEW = 0.3
-WORSE = 0.04  # than what is known; from there on no plan is looked for near the first ones
-
-
-class Planned(NamedTuple):
-    """Sends that are planned: rows (sender, receiver, segment), and when they start."""
-
-    rows: Integers
-    times: Integers
+WATCHED_FROM = 50_000  # sends one way
+Planned = tuple[Integers, Integers]
+"""Sends, rows (sender, receiver, segment), and when they start."""
 
 
 class Manner(NamedTuple):
@@ -70,16 +65,13 @@ class Manner(NamedTuple):
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Manner:
-        return cls(
-            1 + rng.normal() / 10, float(rng.choice((0.8, 1, 1.25))),
-            float(rng.choice((0.01, 0.02, 0.05, 0.1))),
-            int(rng.integers(3, 9)), int(rng.integers(3, 9)), int(rng.integers(2, 8)),
-        )  # fmt: skip
+        bend, trunk = rng.choice((0.8, 1.0, 1.25)), rng.choice((0.005, 0.01, 0.02, 0.05, 0.1))
+        return cls(1 + rng.normal() / 10, bend, trunk, *rng.integers((3, 3, 2), (10, 10, 8)))
 
     def moved(self, rng: np.random.Generator) -> Manner:
-        """Return the same with one of them drawn anew, or none."""
-        field = rng.choice(("", *self._fields))
-        return self._replace(**{field: getattr(self.drawn(rng), field)}) if field else self
+        """Return the same with one of them drawn anew."""
+        field = str(rng.choice(self._fields))
+        return self._replace(**{field: getattr(self.drawn(rng), field)})
 
 
 FIRST = (
@@ -90,49 +82,43 @@ FIRST = (
 )
 
 
+def _small(problem: Reduction) -> str | None:
+    thin = problem.items < len(problem.machines)
+    return None if thin and sends_in(problem) >= MANY else "there are fewer, or more segments"
+
+
 @register(
     "reduction",
     name="staggered",
     needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, SAME_TIMES, ONE_PORT),
-    reach=(
-        Need(
-            f"at least {MANY} sends, of fewer segments than machines",
-            lambda problem: (
-                "there are fewer sends, or as many segments"
-                if sends_in(problem) < MANY or problem.items >= len(problem.machines)
-                else None
-            ),
-        ),
-    ),
+    reach=(Need(f"at least {MANY} sends, of fewer segments than machines", _small),),
     complexity="O(n m (m + log n)) a run",
-    source="time reversal from when segments are complete; each then grows as in Karp, Sahay, "
-    "Santos and Schauser 1993; forwards and backwards as in Valls, Ballestín and Quintanilla 2005",
+    source="time reversal from when segments are complete; each grows from then on as in Karp, "
+    "Sahay, Santos and Schauser 1993",
 )
-def staggered(problem: Reduction, control: Control, *, restarts: int | None = None) -> Solution:
-    """Let segments be complete at times that are spread evenly, each on a machine of its own.
+def staggered(problem: Reduction, control: Control) -> Solution:
+    """Let segments be complete one after another, each on a machine of its own.
 
     What few machines copy first of each segment is planned from then on, then in reversed time all
     parts of all segments around that, then all other copies around both. So ports are full of parts
     first, later of copies, and trees whose latency nothing hides have none to wait for.
     """
     claim_sends(problem)
-    planned = find_method("reduction", "hierarchical").run
+    first = find_method("reduction", "hierarchical").run
     with control.aside():
-        best = control.known_or(lambda: planned(problem, control))
+        best = control.known_or(lambda: first(problem, control))
     lower_bound = best_bound(problem)
     met = lower_bound * (1 + 1e-12)
     search = Search(problem, control, lower_bound)
-    with control.sharing(SHARE_BEFORE if is_searched(problem) else SHARE):
-        for turn in range(RUNS if restarts is None else restarts):
+    with control.sharing(SHARE_BEFORE if is_tried(problem, "earliest-due-date") else SHARE):
+        for turn in range(RUNS):
             if best.makespan <= met or control.expired():
                 break
             if turn >= len(FIRST) and search.end > (1 + WORSE) * best.makespan:
                 break
-            sends = search.run(FIRST[turn] if turn < len(FIRST) else None)
-            if sends is not None:
-                schedule = in_order(problem, sends)
-                assert schedule is not None
-                best = schedule if schedule.makespan < best.makespan else best
+            plan = search.run(FIRST[turn] if turn < len(FIRST) else None)
+            if plan is not None:
+                best = min(best, plan.schedule(problem), key=lambda each: each.makespan)
     stopped = best.makespan > met
     found = Solution(schedule=best, lower_bound=lower_bound, stopped=stopped)
     return logged(problem, control, found)
@@ -145,87 +131,71 @@ class Search:
         assert problem.times is not None
         self.control = control
         self.machines, self.segments = len(problem.machines), problem.items
-        unit = float(tables_of(problem).unit or max(problem.times) / GRAINS or 1)
-        latency, transfer, reduce = (round(each / unit) for each in problem.times)
-        self.costs = latency, transfer, reduce
+        self.unit = unit = float(tables_of(problem).unit or max(problem.times) / GRAINS or 1)
+        latency, transfer, self.reduce = (round(each / unit) for each in problem.times)
+        self.latency, self.transfer = latency, transfer
         self.there, back = (
             arrivals(self.machines, length, max(transfer, work), length)[-1]
-            for work in (reduce, 0)
+            for work in (self.reduce, 0)
             for length in (latency + transfer + work,)
         )
         self.span = max(0.0, lower_bound / unit - self.there - back)
-        self.roots = np.arange(self.segments) * self.machines // self.segments
         self.least, self.manner = np.inf, FIRST[0]
-        self.unit = unit
 
     @property
     def end(self) -> float:
         """When the best plan so far ends, seconds."""
         return self.least * self.unit
 
-    def run(self, manner: Manner | None) -> Sends | None:
-        """Return a plan, if it takes no longer than the best one so far."""
+    def run(self, manner: Manner | None) -> Plan | None:
+        """Return a plan, times left open, if it takes no longer than the best one so far."""
         rng = self.control.rng
         if manner is None:
             manner = Manner.drawn(rng) if rng.random() < ANEW else self.manner.moved(rng)
         steps = np.linspace(0, 1, self.segments) ** manner.bend
         complete = self.there + np.rint(steps * self.span * manner.stretch).astype(np.int64)
-        end = int(complete.max()) + self.there
-        nothing = Planned(np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64))
-        some = round(manner.trunk * self.machines)
-        limits = some, manner.copies, self.machines, self.machines * self.segments
-        trunk = self._copied(0, complete, nothing, nothing, limits)
-        if trunk is None:
+        end, all_of_it = int(complete.max()) + self.there, 2 * self.machines * self.segments
+
+        def backwards(rows: Integers, times: Integers) -> Planned:
+            return rows[:, [1, 0, 2]], end - self.latency - self.transfer - times
+
+        none = np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
+        some = round(manner.trunk * self.machines), manner.copies, all_of_it
+        trunk = self._copied(0, complete, none, none, some)
+        some = self.machines, manner.parts, manner.lead
+        parts = self._copied(self.reduce, end - complete, backwards(*trunk), none, some)
+        parts = backwards(*parts)
+        some = self.machines, manner.copies, all_of_it
+        copies = self._copied(0, complete, parts, trunk, some)
+        rows, times = (np.concatenate(pair) for pair in zip(parts, copies, strict=True))
+        if len(rows) < 2 * self.segments * (self.machines - 1):
             return None
-        limits = self.machines, manner.parts, self.machines // 20, manner.lead
-        parts = self._copied(
-            self.costs[2], end - complete, self._reversed(trunk, end), nothing, limits
-        )
-        if parts is None:
-            return None
-        parts = self._reversed(parts, end)
-        limits = self.machines, manner.copies, self.machines // 20, self.machines * self.segments
-        copies = self._copied(0, complete, parts, trunk, limits)
-        if copies is None:
-            return None
-        both = [np.concatenate(pair) for pair in zip(parts, copies, strict=True)]
-        lasts = both[1].max() - both[1].min() + sum(self.costs[:2])
+        lasts = times.max() - times.min() + self.latency + self.transfer
         if lasts > self.least:
             return None
         self.least, self.manner = lasts, manner
-        final = np.repeat([False, True], [len(parts.times), len(copies.times)])
-        order = np.lexsort((final, both[1]))
-        sender, receiver, segment = both[0][order].T
-        return Sends(sender=sender, receiver=receiver, segment=segment, final=final[order])
-
-    def _reversed(self, planned: Planned, end: int) -> Planned:
-        """Return what is planned in reversed time."""
-        latency, transfer, _ = self.costs
-        return Planned(planned.rows[:, [1, 0, 2]], end - latency - transfer - planned.times)
+        final = np.repeat((0, 1), (len(parts[1]), len(copies[1])))
+        order = np.lexsort((final, times))
+        return Plan(np.column_stack([rows, final])[order], times[order])
 
     def _copied(
         self, prepare: int, release: Integers, fixed: Planned, given: Planned, limits: Any
-    ) -> Planned | None:
-        """Return ``given`` copies and others, around what is ``fixed``; None where time is up."""
-        latency, transfer, _ = self.costs
-        total = self.segments * (self.machines - 1)
+    ) -> Planned:
+        """Return ``given`` copies and others, around what is ``fixed``; none where time is up."""
+        count, total = len(given[1]), self.segments * (self.machines - 1)
         rows, times = np.empty((total, 3), dtype=np.int64), np.empty(total, dtype=np.int64)
-        count = len(given.times)
         rows[:count], times[:count] = given
-        taken = [np.concatenate(pair) for pair in zip(fixed, given, strict=True)]
-        calendars: list[Any] = []
-        for place, lag in ((0, 0), (1, latency)):
-            machine, begin = taken[0][:, place], taken[1] + lag
-            order = np.lexsort((begin, machine))
-            calendars += [
-                np.searchsorted(machine[order], np.arange(self.machines + 1)),
-                begin[order],
-            ]
+        ends, begin = (np.concatenate(pair) for pair in zip(fixed, given, strict=True))
+        calendars: list[Integers] = []
+        for machine, at in ((ends[:, 0], begin), (ends[:, 1], begin + self.latency)):
+            order = np.lexsort((at, machine))
+            first = np.searchsorted(machine[order], np.arange(self.machines + 1))
+            calendars += [first, at[order]]
+        roots = np.arange(self.segments) * self.machines // self.segments
         arguments = (
-            latency, transfer, prepare, self.roots, release, *calendars, count, *limits,
+            self.latency, self.transfer, prepare, roots, release, *calendars, count, *limits,
             int(self.control.rng.integers(2**31)), rows, times,
         )  # fmt: skip
-        long = total >= WATCHED_FROM
         form = into_gaps.at(total * RUNS)
-        written = stoppable(self.control, form, *arguments, long=long)
-        return None if written < 0 else Planned(rows[:written], times[:written])
+        written = stoppable(self.control, form, *arguments, long=total >= WATCHED_FROM)
+        return rows[: max(0, written)], times[: max(0, written)]

@@ -15,7 +15,7 @@ ENOUGH = 16  # machines that can take a segment, of which the one with the least
 @loop(pays_from=2_000)
 def into_gaps(  # type: ignore[no-untyped-def]
     latency, transfer, prepare, roots, release, out_from, out_begin, in_from, in_begin, given,
-    holders, children, few, lead, seed, rows, times, stop,
+    holders, children, lead, seed, rows, times, stop,
 ):  # fmt: skip
     """Copy segments from their roots, who have them from ``release`` on; return how many copies.
 
@@ -25,7 +25,7 @@ def into_gaps(  # type: ignore[no-untyped-def]
     nothing delays them. The first ``given`` of them all are ``rows`` (sender, receiver, segment)
     and ``times``, when they start, to which the copies are added.
 
-    No more than ``holders`` get a segment. Before ``few`` have it, each makes no more than
+    No more than ``holders`` get a segment. Before a twentieth have it, each makes no more than
     ``children`` copies; and none but a segment's root makes ``lead`` more copies than all do on
     average. Times are whole, and the same for all; ``prepare`` is what a sender spends on a copy.
     Stops early, with -1, as soon as ``stop`` says so.
@@ -98,7 +98,7 @@ def into_gaps(  # type: ignore[no-untyped-def]
                     lack = left[other]
                     if tried[other] or hold[sender, other] < 0 or machines - lack >= holders:
                         continue
-                    if machines - lack < few and made[sender, other] >= children:
+                    if machines - lack < machines // 20 and made[sender, other] >= children:
                         continue
                     ready = hold[sender, other]
                     if prepare > 0:
