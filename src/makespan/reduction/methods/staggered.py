@@ -53,7 +53,8 @@ class Manner(NamedTuple):
     parts, copies
         What a machine takes, and sends, of a segment that few have, at most.
     lead
-        Parts that it takes more than all on average, at most.
+        Parts that it takes more than all on average, at most. These three are for copies that
+        arrive up to two transfers after they start, and more by as much as they take longer.
     """
 
     stretch: float
@@ -66,7 +67,7 @@ class Manner(NamedTuple):
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Manner:
         bend, trunk = rng.choice((0.8, 1.0, 1.25)), rng.choice((0.005, 0.01, 0.02, 0.05, 0.1))
-        return cls(1 + rng.normal() / 10, bend, trunk, *rng.integers((3, 3, 2), (10, 10, 8)))
+        return cls(1 + rng.normal() / 10, bend, trunk, *rng.integers((2, 2, 1), (10, 10, 8)))
 
     def moved(self, rng: np.random.Generator) -> Manner:
         """Return the same with one of them drawn anew."""
@@ -140,6 +141,7 @@ class Search:
             for length in (latency + transfer + work,)
         )
         self.span = max(0.0, lower_bound / unit - self.there - back)
+        self.longer = max(1.0, (latency + transfer) / max(2 * transfer, 1))
         self.least, self.manner = np.inf, FIRST[0]
 
     @property
@@ -160,12 +162,15 @@ class Search:
             return rows[:, [1, 0, 2]], end - self.latency - self.transfer - times
 
         none = np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
-        some = round(manner.trunk * self.machines), manner.copies, all_of_it
+        most, taken, lead = (
+            round(each * self.longer) for each in (manner.copies, manner.parts, manner.lead)
+        )
+        some = round(manner.trunk * self.machines), most, all_of_it
         trunk = self._copied(0, complete, none, none, some)
-        some = self.machines, manner.parts, manner.lead
+        some = self.machines, taken, lead
         parts = self._copied(self.reduce, end - complete, backwards(*trunk), none, some)
         parts = backwards(*parts)
-        some = self.machines, manner.copies, all_of_it
+        some = self.machines, most, all_of_it
         copies = self._copied(0, complete, parts, trunk, some)
         rows, times = (np.concatenate(pair) for pair in zip(parts, copies, strict=True))
         if len(rows) < 2 * self.segments * (self.machines - 1):
