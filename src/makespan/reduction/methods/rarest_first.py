@@ -27,12 +27,14 @@ from makespan.reduction.needs import (
     is_tried,
 )
 from makespan.reduction.problem import Reduction
+from makespan.reduction.rules.annealing import Annealing
 from makespan.reduction.rules.reversal import (
     broadcast_of,
     links_of_copies,
     ports_of_copies,
     schedule_from_copies,
 )
+from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.routes import quickest_ways, without_idle
 from makespan.reduction.rules.spreading import (
     FARTHEST,
@@ -62,6 +64,9 @@ BEFORE = 0.4  # of the time that is left, where plans are then shortened
 ANEW = 0.2  # of the plans in rounds
 MOST_HELD, TRIED_ROUNDS = 4, 3  # rounds that a port is held for, and how many such plans
 COPIES_IN_ROUNDS = 100_000  # more are timed once only
+BURST = 600  # changes at a time, and
+CHANGES = 100  # how many take as long as a plan of the greedy
+BEST = 4  # times as many changes of the best plan as of others
 
 
 class Spreader:
@@ -171,7 +176,8 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
     needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
     source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; in "
-    "rounds as in the postal model of Bar-Noy and Kipnis 1992",
+    "rounds as in the postal model of Bar-Noy and Kipnis 1992; annealing as in Kirkpatrick, Gelatt "
+    "and Vecchi 1983",
 )
 def rarest_first(
     problem: Reduction,
@@ -182,6 +188,7 @@ def rarest_first(
 ) -> Solution:
     """Spread the rarest segment first, in reversed time; restart, then rebuild the best plan's end.
 
+    The best plans, and that of an earlier method, are also changed in turn by simulated annealing.
     Stops at the lower bound. Where copies take no whole number of turns of a port, every other plan
     is one in rounds, timed as it is then: ports wait for each other less.
     """
@@ -208,6 +215,7 @@ def rarest_first(
                 break
             if turn == len(STYLES) and spread.pays(spreader.count * restarts):
                 spreader.loop = spread.compiled  # for many runs on a small problem
+        changes = _Changes(spreader, rounds)
         for turn in range(max(0, rebuilds)):
             if spreader.end <= bound or control.expired():
                 break
@@ -216,6 +224,8 @@ def rarest_first(
                 rebuild(spreader, rng)
             elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
                 break
+            if changes.ends and turn % (BURST // CHANGES) == 0 and changes.run(rng) <= bound:
+                break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
             return find_method("reduction", "shortest-paths").run(problem, control)
@@ -223,7 +233,7 @@ def rarest_first(
             return pipelined(problem, chain, control)
         return find_method("reduction", "direct").run(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    plans = [schedule, *(each.best for each in rounds if each.best is not None)]
+    plans = [schedule, *(each.best for each in rounds if each.best is not None), *changes.best()]
     schedule = min(plans, key=lambda plan: plan.makespan)
     met = schedule.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
@@ -243,6 +253,7 @@ class _Rounds:
         costs: dict[str, Any] = {"latency": waves - held, "transfer": held, "reduce": 0.0}
         self.spreader = Spreader(replace(problem, network=None, **costs), control)
         self.best: Schedule | None = None
+        self.copies = self.spreader.copies
 
     @classmethod
     def most_promising(cls, problem: Reduction, control: Control) -> list[_Rounds]:
@@ -286,8 +297,49 @@ class _Rounds:
             better = len(spreader.copies) > 0 and rebuild(spreader, rng)
         if better:
             schedule = schedule_from_copies(self.problem, spreader.copies)
-            self.best = schedule if schedule.makespan < self.end else self.best
+            if schedule.makespan < self.end:
+                self.best, self.copies = schedule, spreader.copies
         return self.end
+
+
+class _Changes:
+    """The plans of others, each changed again and again; the best one more than others."""
+
+    def __init__(self, spreader: Spreader, rounds: list[_Rounds]) -> None:
+        self.problem, self.spreader, self.rounds = spreader.problem, spreader, rounds
+        simple = not (spreader.forwards or spreader.links[2] or spreader.costs[-1].any())
+        some = FEW_COPIES < spreader.count <= COPIES_IN_ROUNDS and self.problem.ports is None
+        count = (2 + len(rounds)) * (simple and some)
+        costs = spreader.holds, *spreader.costs
+        grain = int(spreader.unit is not None)
+        self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]
+        incumbent = spreader.control.incumbent
+        if self.ends and incumbent is not None and incumbent.schedule is not None:
+            plan = Plan.of(self.problem, incumbent.schedule)
+            plan = plan.mirrored() if self.problem.statement.combining else plan
+            copies = plan.rows[np.argsort(plan.times[:, 0], kind="stable"), :3]
+            self.ends[0].take(copies, incumbent.makespan / float(spreader.unit or 1))
+
+    def run(self, rng: np.random.Generator) -> Any:
+        """Go on from better plans, change one; return when it ends."""
+        unit = float(self.spreader.unit or 1)
+        self.ends[1].take(self.spreader.copies, float(self.spreader.end))
+        for one, each in zip(self.ends[2:], self.rounds, strict=True):
+            one.take(each.copies, each.end / unit)
+        able = [one for one in self.ends if len(one.rows)]
+        if not able:
+            return np.inf
+        best = min(able, key=lambda one: min(one.end, one.taken))
+        chosen = min(able, key=lambda one: one.work / (BEST if one is best else 1))
+        chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), rng)
+        return chosen.end
+
+    def best(self) -> list[Schedule]:
+        """Return the best plan, if there is one."""
+        best = min(self.ends, key=lambda one: one.end, default=None)
+        if best is None or not len(best.copies):
+            return []
+        return [schedule_from_copies(self.problem, best.copies)]
 
 
 def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
