@@ -216,6 +216,10 @@ class _Search:
             (latency, transfer, reduce, 0 * reduce, size),
             (*turned, 0 * reduce, reduce, size),
         )
+        self.apart = tuple(
+            4 * self.segments * (costs[0].max() + (costs[1].max() + costs[2].max()) * size.max())
+            for costs in self.costs
+        )
         self.lasts, self.combines = (
             float(np.max(each)) * float(np.max(size)) for each in (transfer, reduce)
         )
@@ -285,8 +289,9 @@ class _Search:
         allowed = self.best + (1 + int(worse) if self.whole else worse)
         arguments = (
             *self.costs[backward], *trees, *self.growths[backward], script, rows, times, complete,
-            float(end), settings.spread * self.lasts, self._waiting(settings), settings.manner,
-            int(rng.integers(2**31)), min(allowed, self.huge), self.huge, self.ports,
+            float(end), settings.spread * self.lasts, self._waiting(settings), self.apart[backward],
+            bool(trees.parents.max() < 0), settings.manner, int(rng.integers(2**31)),
+            min(allowed, self.huge), self.huge, self.ports,
         )  # fmt: skip
         self.turn += 1
         loop = combine_and_copy.at(self.sends * self.turn)

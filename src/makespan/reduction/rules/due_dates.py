@@ -18,7 +18,8 @@ MANNERS = 16
 @loop(pays_from=2_000)
 def combine_and_copy(  # type: ignore[no-untyped-def]
     latency, transfer, combine, prepare, size, parents, children, dues, there, back, script, rows,
-    times, complete, end, spread, backlog, manner, seed, allowed, huge, ports, stop,
+    times, complete, end, spread, backlog, apart, open_parts, manner, seed, allowed, huge, ports,
+    stop,
 ):  # fmt: skip
     """Combine each segment somewhere and copy it to all; return when the last send is done.
 
@@ -35,47 +36,44 @@ def combine_and_copy(  # type: ignore[no-untyped-def]
     ``latency`` and ``transfer`` are (sender, receiver) tables, negative transfers where there is no
     link, or 1 × 1. ``combine`` is what a receiver spends on a part, ``prepare`` a sender on a copy:
     an entry per machine, or one. ``parents`` (machine, segment) says where a part goes, ``dues``
-    when it is due, ``children`` how many are waited for; a parent of -1 leaves all open. ``script``
-    rows (sender, receiver, segment) are sent first, in order. ``rows`` gets all sends in their
-    order, with whether they are copies, ``times`` their starts and arrivals. Returns -1 where the
-    end can't be below ``allowed``, where no machine can go on, or when ``stop`` says so.
+    when it is due, ``children`` how many are waited for; a parent of -1 leaves that open, with
+    ``open_parts`` all are. For :data:`GATHERED`, those who can send on count as ``apart`` later.
+    ``script`` rows (sender, receiver, segment) are sent first, in order. ``rows`` gets all sends in
+    their order, with whether they are copies, ``times`` their starts and arrivals. Returns -1 where
+    the end can't be below ``allowed``, where no machine can go on, or when ``stop`` says so.
     """
     machines, segments = parents.shape
-    port = np.arange(machines) % ports
     held = machines // ports * segments
     pairs = 1 if latency.shape[0] > 1 else 0
     units = 1 if combine.shape[0] > 1 else 0
     zero = latency[0, 0] * 0
-    ready = np.zeros((machines, segments), latency.dtype)  # when a machine has its part, or all
     whole = np.zeros((machines, segments), np.bool_)
     given = np.zeros((machines, segments), np.bool_)
-    got = np.zeros((machines, segments), np.int64)
-    parts = np.full(segments, machines)
-    holders = np.zeros(segments, np.int64)
-    owned = np.zeros(ports, np.int64)
-    left = np.full(ports, held)  # parts that the machines at a port hold
-    taken = np.zeros(ports, np.int64)
-    copied_by = np.zeros(ports, np.int64)
-    out_port = np.zeros(ports, latency.dtype)
-    in_port = np.zeros(ports, latency.dtype)
-    unit = np.zeros(ports, latency.dtype)
-    wake = np.zeros(machines, latency.dtype)  # when a machine looks for a send, huge for never
-    looking = np.zeros(machines, np.int64)  # those who look now
-    looks = 0
-    takers = np.zeros(machines, np.int64)  # those who can take something now, of equal pairs
-    takes = 0
-    along = np.full(machines, -1)  # the part along a tree that a machine can send first
-    open_parts = parents.max() < 0
-    opened = np.zeros(segments, np.bool_)
-    due = np.zeros(segments)
-    moved = np.zeros(segments)
-    tried = np.zeros((machines, segments), np.int64)  # the last moment when there was no taker
-    freed = np.full(segments, huge)  # when the first taker of a segment has a free port
-    freed_at = np.zeros(segments, np.int64)
+    # tables of few types: what makes one is compiled for each
+    ready = np.zeros((machines, segments), latency.dtype)  # when a machine has its part, or all
+    clock = np.zeros((4, machines), latency.dtype)
+    out_port, in_port, unit = clock[0], clock[1], clock[2]
+    wake = clock[3]  # when a machine looks for a send, huge for never
+    freed = np.zeros((1, segments), latency.dtype)[0]  # when a taker has a free port
+    got = np.zeros((machines, segments), rows.dtype)
+    tried = np.zeros((machines, segments), rows.dtype)  # the last moment when there was no taker
+    count = np.zeros((8, machines), rows.dtype)
+    port, owned, taken, copied_by = count[0], count[1], count[2], count[3]
+    left = count[4]  # parts that the machines at a port hold
+    looking, looks = count[5], 0  # those who look now
+    takers, takes = count[6], 0  # those who can take something now, of equal pairs
+    along = count[7]  # the part along a tree that a machine can send first
+    state = np.zeros((3, segments), rows.dtype)
+    parts, holders, freed_at = state[0], state[1], state[2]
+    opened = np.zeros((1, segments), np.bool_)[0]
+    dates = np.zeros((2, segments), complete.dtype)
+    due, moved = dates[0], dates[1]
+    for machine in range(machines):
+        port[machine], left[machine], along[machine] = machine % ports, held, -1
     moment = 0
     now = zero
-    apart = 4 * segments * (latency.max() + (transfer.max() + combine.max()) * size.max())
     for segment in range(segments):
+        parts[segment], freed[segment] = machines, huge
         seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
         moved[segment] = spread * (seed >> 8) / 8388608.0
     heap = [(zero, 0)]
