@@ -34,21 +34,25 @@ def between_groups(  # type: ignore[no-untyped-def]
     Complexity: O(g) for each of the sends of g groups.
     """
     groups = up.shape[1]
-    zero = latency * 0
-    left = np.full((groups, waves), own if combining else 0, np.int64)
-    lacks = np.full((groups, waves), own, np.int64)
-    due = np.full(groups, own * waves, np.int64)  # what is still to come, but for parts
-    unsent = np.full(waves, left[:, 0].sum(), np.int64)
-    lacking = np.full(waves, own * groups, np.int64)  # by all
-    open_trees = np.full(waves, (2 if combining else 1) * (groups - 1), np.int64)
-    waits = np.zeros((groups, waves), np.int64)
+    # tables of few types: what makes one is compiled for each
+    left = np.zeros((groups, waves), rows.dtype)
+    lacks = np.zeros((groups, waves), rows.dtype)
+    waits = np.zeros((groups, waves), rows.dtype)
+    child = np.zeros((groups, waves), rows.dtype)  # place from which on a copy has to be made
+    left[:], lacks[:] = own if combining else 0, own
+    coming = np.zeros((2, groups), rows.dtype)
+    due, load = coming[0], coming[1]  # what is still to come but for parts, and with those that do
+    of_wave = np.zeros((3, waves), rows.dtype)
+    unsent, lacking, open_trees = of_wave[0], of_wave[1], of_wave[2]
+    due[:], unsent[:] = own * waves, groups * (own if combining else 0)
+    lacking[:], open_trees[:] = own * groups, (2 if combining else 1) * (groups - 1)
     given = np.zeros((groups, waves), np.bool_)
     has = np.zeros((groups, waves), np.bool_)
-    ready = np.full((groups, waves), zero)  # when all that has come is combined, or the copy there
-    child = np.zeros((groups, waves), np.int64)  # place from which on a copy has to be made
-    unit = np.full(groups, zero)
-    out_free = np.ones(groups, np.bool_)
-    in_free = np.ones(groups, np.bool_)
+    free = np.zeros((2, groups), np.bool_)
+    out_free, in_free = free[0], free[1]
+    ready = np.zeros((groups, waves))  # when all that has come is combined, or the copy there
+    clock = np.zeros((3, groups))
+    unit, out_port, in_port = clock[0], clock[1], clock[2]
     for wave in range(waves):
         for group in range(groups):
             if not combining:
@@ -57,8 +61,8 @@ def between_groups(  # type: ignore[no-untyped-def]
                 waits[up[wave, group], wave] += 1
                 due[up[wave, group]] += 1
     total = len(rows)
-    load = due.copy()  # all that comes, with the parts that have
-    load += waves
+    for group in range(groups):
+        load[group] = due[group] + waves
     done = turn = first = 0
     while done < total:
         before = done
@@ -177,10 +181,7 @@ def between_groups(  # type: ignore[no-untyped-def]
                         ahead = min(ahead, ready[group, wave] - early)
             if ahead < np.inf:
                 turn = max(turn, int(np.ceil(ahead / transfer)))
-    out_port = np.full(groups, zero)
-    in_port = np.full(groups, zero)
-    unit[:] = ready[:] = zero
-    end = zero
+    unit[:] = ready[:] = end = 0.0
     for row in range(total):  # in this order, as early as can be
         sender, receiver, wave, kind = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
         start = max(out_port[sender], in_port[receiver] - latency)

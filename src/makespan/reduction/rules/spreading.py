@@ -48,12 +48,14 @@ def spread(  # type: ignore[no-untyped-def]
     machines, segments = holds.shape
     spread_pairs = 1 if latency.shape[0] > 1 else 0
     spread_units = 1 if prepare.shape[0] > 1 else 0
-    hold = np.full((machines, segments), -1, latency.dtype)
     ports = owner.shape[0]
-    unit = np.zeros(ports, latency.dtype)
-    out_port = np.zeros(ports, latency.dtype)
-    in_port = np.zeros(machines if entries is None else entries.max() + 1, latency.dtype)
-    link = np.zeros(links, latency.dtype)
+    most = max(machines, ports)
+    # tables of few types: what makes one is compiled for each
+    hold = np.zeros((machines, segments), latency.dtype)
+    hold[:] = -1
+    entered = machines if entries is None else entries.max() + 1
+    clock = np.zeros((4, max(most, entered, links)), latency.dtype)
+    unit, out_port, in_port, link = clock[0], clock[1], clock[2], clock[3]
     near = np.zeros((segments if shared is not None else 0, machines), np.bool_)
     once = (style & 8) != 0
     if shared is not None and once:  # who gets what from somebody without shared links
@@ -63,20 +65,24 @@ def spread(  # type: ignore[no-untyped-def]
                     for segment in range(segments):
                         if holds[machine, segment]:
                             near[segment, other] = True
-    owned = np.zeros(machines, np.int64)
-    idle = np.ones(ports, np.bool_)
-    holders = np.zeros(segments, np.int64)
-    left = np.zeros(segments, np.int64)
+    idle = np.zeros((1, ports), np.bool_)[0]
+    queued = np.zeros((1, segments), np.bool_)[0]
+    of_segment = np.zeros((3, segments), copies.dtype)
+    holders, left, active = of_segment[0], of_segment[1], of_segment[2]
     lacking = np.empty((segments, machines), np.int32)
     place = np.empty((segments, machines), np.int32)
-    active = np.empty(segments, np.int64)
     active_count = 0
     end = latency[0, 0] * 0
     # what machines have from the start, one after another; ``released`` is where each port stands
-    own = np.empty(holds.sum(), np.int64)
-    released = np.zeros(ports, np.int64)
-    until = np.zeros(machines, np.int64)
     count = 0
+    for machine in range(machines):
+        for segment in range(segments):
+            if holds[machine, segment]:
+                count += 1
+    own = np.zeros((1, count), copies.dtype)[0]
+    of_machine = np.zeros((3, most), copies.dtype)
+    owned, released, until = of_machine[0], of_machine[1], of_machine[2]
+    count = total = 0
     for machine in range(machines):
         released[first[machine] : first[machine + 1]] = count
         for segment in offered:
@@ -89,15 +95,17 @@ def spread(  # type: ignore[no-untyped-def]
                 lacking[segment, left[segment]] = machine
                 place[segment, machine] = left[segment]
                 left[segment] += 1
+                total += 1
         until[machine] = count
-    queued = left == 0
+    for segment in range(segments):
+        queued[segment] = left[segment] == 0
     heap = [(latency[0, 0] * 0, 0)]
     heap.pop()
     for port in range(ports):
         if until[owner[port]] > released[port]:
             heap.append((latency[0, 0] * 0, port))
-            idle[port] = False
-    total = left.sum()
+        else:
+            idle[port] = True
     written = 0
     scripted = script.shape[0]
     while written < total:
@@ -182,7 +190,14 @@ def spread(  # type: ignore[no-untyped-def]
                             since = hold[machine, other]
                             if since >= 0:
                                 since = goal - max(since, now, out_port[first[machine]])
-                                spare += max(np.searchsorted(growing, since, side="right") - 1, 0)
+                                low, high = 0, growing.shape[0]
+                                while low < high:
+                                    middle = (low + high) // 2
+                                    if growing[middle] <= since:
+                                        low = middle + 1
+                                    else:
+                                        high = middle
+                                spare += max(low - 1, 0)
                                 if spare >= machines:
                                     break
                         if spare < machines:
