@@ -170,8 +170,8 @@ def shorten(  # type: ignore[no-untyped-def]
                     trial[row, 1] = (seed >> 8) % machines
         ready[:] = zero
         origin[:] = -1
-        has[:] = holds
-        left[:] = parts
+        np.positive(holds, has)
+        np.positive(parts, left)
         free[:] = zero
         user[:] = -1
         end = zero
