@@ -384,3 +384,21 @@ def test_sends_that_take_no_time_go_first() -> None:
     )  # fmt: skip
     result = makespan.solve(problem, method="cp-sat")
     assert (result.status, result.makespan) == ("optimal", 23.0)
+
+
+@pytest.mark.parametrize("segments", [2, 5, 6, 10])
+def test_no_plan_of_eight_machines_ends_before_they_can_double(segments: int) -> None:
+    """With no round to spare, whatever the delay between rounds."""
+    rng = random.Random(segments)
+    for collective in ("broadcast", "reduce"):
+        late = rng.choice([0.02, 0.1, 0.3])
+        latency, reduce = (late, 0.0) if collective == "broadcast" else (0.0, late)
+        problem = Reduction(
+            machines=8, segments=segments, collective=collective, latency=latency, transfer=1.0,
+            reduce=reduce,
+        )  # fmt: skip
+        result = makespan.solve(problem, method="rarest-first", restarts=4, rebuilds=100)
+        values = {bound.name: bound.value for bound in bounds(problem)}
+        least = segments + 2 + 3 * late + max(0, segments - 2) // 4 * late
+        assert values["doubling"] == pytest.approx(min(least, segments + 3 + late))
+        assert result.makespan >= values["doubling"] - CLOSE

@@ -33,6 +33,7 @@ from makespan.reduction.model.growth import (
     arrivals,
     capacity,
     copied_by,
+    doubling,
     in_order,
 )
 from makespan.reduction.problem import ROOT, Collective, Reduction
@@ -49,6 +50,8 @@ SOURCES = {
     "segment grows; Karp, Sahay, Santos and Schauser 1993, sending items more than once",
     "holders": "counting copies: by machines that hold something, who grow from those that do at "
     "first; Karp, Sahay, Santos and Schauser 1993",
+    "doubling": "a power of two of machines that take and send all the time: in rounds as Bar-Noy "
+    "and Kipnis 1994, each copy given on at once starts later in its round than it came",
     "order": "segments in order on every port: sends of the next follow, and those of one to the "
     "root stand together",
     "ports": "every segment passes each port on its way",
@@ -236,6 +239,7 @@ def _one_way(problem: Reduction, sizes: Floats, part: Collective) -> dict[str, f
         values["path"] = _farthest(problem, float(sizes.max()), part) * (1 - ROUNDING)
     else:
         values["ports"] = 0.0
+        values["doubling"] = float(doubling(machines, length, port, segments) * unit)
     return values
 
 

@@ -91,6 +91,32 @@ def capacity(machines: int, length: int, period: int, segments: int) -> int:
     return _enough(np.array(growing), length, period, segments * (machines - 1))
 
 
+def doubling(machines: int, length: int, port: int, segments: int) -> int:
+    """Return by when a power of two of machines, from eight on, have segments at the earliest.
+
+    Time is cut into rounds as long as a ``port`` is held. A machine starts at most one copy a
+    round, takes at most one of those started in a round, and gives it on in later rounds only.
+    Either some copy starts after round m - 1 + d, with d = log2 n, or all rounds are full: the root
+    starts segment k in round k, all others that hold it do in each of the next d rounds, but for
+    one of them in the last, and from round d on every machine takes one a round. Then the time
+    since the round began never falls from one copy to the next at a port, and grows by e = length
+    - port where one is given on in the next round: so it is greater by e at least in other copies
+    of k than in the root's. Who takes k from the root took, a round before, another machine's copy
+    of one of the d + 1 segments before k; had it been the root's of k - 1, it would have to start
+    copies of both in round k + 1. So the root's time grows by e every d + 1 rounds, as long as the
+    last segment has not begun, which takes d lengths.
+
+    >>> doubling(16, 11, 10, 24)  # latency 0.1, transfer 1: not 23 + 4 * 1.1 = 27.4, but 27.8
+    278
+    """
+    rounds = (machines - 1).bit_length()
+    if machines < 8 or machines != 1 << rounds or port == 0:
+        return 0
+    later = max(0, segments - 2) // (rounds + 1) * (length - port)
+    least = (segments - 1) * port + rounds * length + later
+    return min(least, (segments - 1 + rounds) * port + length)
+
+
 def copied_by(machines: int, holders: int, length: int, period: int, copies: int) -> int:
     """Return the earliest time by which so many copies can have arrived, of any segments.
 
