@@ -25,9 +25,10 @@ from makespan.core.numeric.arrays import Floats
 from makespan.core.solution import Bound
 from makespan.reduction.bounding.cuts import cuts
 from makespan.reduction.bounding.distances import distances
+from makespan.reduction.bounding.flows import flows, goes_straight
 from makespan.reduction.bounding.late_entries import late_entries
 from makespan.reduction.bounding.open_count import least_between, open_count
-from makespan.reduction.bounding.packing import packing, spans
+from makespan.reduction.bounding.packing import packing, spans, spans_both_ways
 from makespan.reduction.model.growth import (
     ROUNDING,
     arrivals,
@@ -62,7 +63,10 @@ SOURCES = {
     "late entries": "counting copies of the last segments that enter a group of machines; Karp, "
     "Sahay, Santos and Schauser 1993, over ports and shared links",
     "packing": "all cuts and all ports together: amounts over each way of which spanning trees can "
-    "be made, a linear programme; Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
+    "be made, of an all-reduce into and out of where segments are complete, a linear programme; "
+    "Edmonds 1973, Beaumont, Legrand, Marchal and Robert 2005",
+    "flows": "what goes from one machine to one other, over ports and shared links; a linear "
+    "programme; Legrand, Marchal and Robert 2005",
     "path": "the largest segment's way between the root and the machine farthest from it",
 }
 
@@ -96,9 +100,11 @@ def _counted(problem: Reduction) -> dict[str, float]:
         values["cuts"] = cuts(problem)
     if problem.times is None and problem.statement.one_way:
         values["late entries"] = late_entries(problem)
-    if problem.times is None and spans(problem):
+    if problem.times is None and (spans(problem) or spans_both_ways(problem)):
         packed = packing(problem)
         values["packing"] = 0.0 if packed is None else packed.least
+    if problem.times is None and goes_straight(problem):
+        values["flows"] = flows(problem)
     return values
 
 

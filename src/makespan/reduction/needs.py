@@ -137,8 +137,4 @@ UNEVEN_TIMES = Need(
     "times that differ between machines or segments",
     lambda problem: None if problem.segments == "auto" or problem.times is None else "they don't",
 )
-UNSHARED = Need(
-    "links that transfers don't share",
-    lambda problem: None if problem.shared is None else "the network has such links",
-)
 COMMON_UNIT = Need("times with a common unit", _whole)

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from makespan import Interconnect, Reduction
 from makespan.reduction.bounding import packing as module
-from makespan.reduction.bounding.packing import packing, shallow, spans
+from makespan.reduction.bounding.packing import packing, shallow, spans, spans_both_ways
 from makespan.reduction.bounds import bounds
 from makespan.reduction.generate import generate
 from makespan.reduction.rules.occupation import occupation_of
@@ -46,6 +46,41 @@ def of_all_cuts(problem: Reduction) -> float:
         sides.append(-need)
     cost = np.append(np.zeros(count), 1.0)
     return float(linprog(cost, A_ub=np.array(rows), b_ub=np.array(sides)).fun)
+
+
+def of_all_cuts_both_ways(problem: Reduction) -> float:
+    """Return the least time of parts into trees and copies out of them, rooted in any shares."""
+    ways, count = occupation_of(problem), len(problem.machines)
+    arcs, total = len(ways.giver), problem.items * float(ways.unit or 1)
+    rows, sides = [], []
+    for number in range(int(ways.holds.max()) + 1):
+        lasts = np.where((ways.holds == number).any(axis=1), ways.lasts, 0.0) * total
+        mine = np.where(ways.holds[:, 0] == number, ways.prepare, 0.0) * total
+        rows += [np.r_[lasts, lasts, np.zeros(count), -1], np.r_[mine, np.zeros(arcs + count), -1]]
+        sides += [0.0, 0.0]
+    for chosen in product((0.0, 1.0), repeat=count):
+        group = np.array(chosen)
+        if 0 < group.sum() < count:
+            enters = (1 - group[ways.giver]) * group[ways.taker]
+            leaves = group[ways.giver] * (1 - group[ways.taker])
+            rows.append(-np.r_[enters, np.zeros(arcs), group, 0])
+            rows.append(-np.r_[np.zeros(arcs), leaves, group, 0])
+            sides += [-1.0, -1.0]
+    whole = np.r_[np.zeros(2 * arcs), np.ones(count), 0]
+    cost = np.r_[np.zeros(2 * arcs + count), 1]
+    found = linprog(cost, np.array(rows), np.array(sides), whole[None], np.ones(1))
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", few(16, 8))
+def test_all_reduces_pass_all_cuts_in_both_directions(seed: int) -> None:
+    """Without latency, the least time is that of all cuts, whatever ports machines have."""
+    ports: Any = ("machines", "links")[seed % 3 == 0]
+    problem = random_problem(seed, "all-reduce", latency=0.0, ports=ports)
+    assert spans_both_ways(problem)
+    found = packing(problem)
+    assert found is not None
+    assert found.least == pytest.approx(of_all_cuts_both_ways(problem), rel=1e-6)
 
 
 def random_problem(seed: int, collective: Any, **options: Any) -> Reduction:

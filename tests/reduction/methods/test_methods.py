@@ -18,6 +18,7 @@ from makespan.reduction.bounds import bounds
 from makespan.reduction.methods.circulant import copies_of, skips_of, takes_of
 from makespan.reduction.search.evaluation import evaluate
 from tests.oracles.reduction_brute import notebook_search, true_optimum
+from tests.test_found import FOUND
 from tests.thorough import few
 
 HEURISTICS = ("chain", "star", "binary", "binomial", "k-nomial", "two-tree", "rarest-first")
@@ -267,6 +268,14 @@ def test_renaming_machines_keeps_the_optimum() -> None:
     one, two = makespan.solve(problem), makespan.solve(renamed)
     assert one.status == two.status == "optimal"
     assert one.makespan == two.makespan
+
+
+def test_a_bound_over_all_homes_is_claimed_where_all_were_tried() -> None:
+    """The slow machine's part goes to another, one of the others after it, and all of it back."""
+    path = FOUND / "allreduce_one_home_claimed.toml"
+    problem = makespan.read_problem(path)
+    found = makespan.solve(problem, method="reduce-scatter-all-gather", restarts=1)
+    assert found.lower_bound <= 9 + 1 + 9 + 1
 
 
 def test_segment_count_searches_each_method() -> None:

@@ -25,7 +25,8 @@ class Amounts:
         self, problem: Reduction, start: Floats, *, layers: int = 1, more: int = 0
     ) -> None:
         self.ways = ways = occupation_of(problem)
-        self.count, self.layers, columns = len(problem.machines), layers, len(ways.giver)
+        self.count, self.layers, self.more = len(problem.machines), layers, more
+        columns = len(ways.giver)
         unit = float(ways.unit or 1)
         total = float(ways.size.sum()) * unit
         self.seconds = max(float(np.max(ways.lasts)), float(np.max(ways.prepare))) * total or 1.0

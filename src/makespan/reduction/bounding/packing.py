@@ -37,9 +37,10 @@ VIOLATED = 1e-7  # of all segments
 class Packing(NamedTuple):
     """The least time, seconds, and how much is sent over each way of ``occupation_of`` then.
 
-    Amounts are parts of all segments. ``seconds`` is how long the busiest port, unit or shared link
-    is held for them: when trees of these amounts end, as segments get many and latency counts for
-    nothing. ``groups`` are those whose cuts were looked at, a row each.
+    Amounts are parts of all segments; of an all-reduce, those of parts, then those of what is
+    complete, then of what is complete on each machine first. ``seconds`` is how long the busiest
+    port, unit or shared link is held for them: when trees of these amounts end, as segments get
+    many and latency counts for nothing. ``groups`` are those whose cuts were looked at, a row each.
     """
 
     least: float
@@ -50,24 +51,33 @@ class Packing(NamedTuple):
 
 def spans(problem: Reduction) -> bool:
     """Whether every machine has, or must get, every segment, and is any to be packed for."""
-    if problem.segments == "auto" or not 1 < len(problem.machines) <= MOST_MACHINES:
-        return False
-    if not problem.statement.one_way or not problem.items:
+    if problem.segments == "auto":
         return False
     holds, lacks = problem.statement.copied
-    links = problem.links
-    ways = len(holds) * (len(holds) - 1) if links is None else int(links.sum())
-    return ways <= MOST_WAYS and bool((holds | lacks).all()) and bool(lacks.any())
+    one_way = problem.statement.one_way
+    return one_way and _fits(problem) and bool((holds | lacks).all()) and bool(lacks.any())
+
+
+def spans_both_ways(problem: Reduction) -> bool:
+    """Whether every machine has a part of every segment, and must get all, and are they few."""
+    before, after, combining = problem.statement
+    return combining and _fits(problem) and bool(before.all() and after.all())
+
+
+def _fits(problem: Reduction) -> bool:
+    count, links = len(problem.machines), problem.links
+    ways = count * (count - 1) if links is None else int(links.sum())
+    return 1 < count <= MOST_MACHINES and ways <= MOST_WAYS and problem.items > 0
 
 
 @lru_cache(maxsize=8)
 def packing(problem: Reduction) -> Packing | None:
-    """Return the packing of a problem that :func:`spans`, or None where no optimum was found.
+    """Return the packing of a problem that :func:`spans`, or both ways; None where none was found.
 
     Complexity: a linear programme of a column for each way, and n maximum flows, for each of at
     most 60 rounds; few are needed.
     """
-    programme = _Programme(problem)
+    programme = (_Programme if problem.statement.one_way else _BothWays)(problem)
     try:
         amount = programme.solved()
     except Unsolved:
@@ -121,15 +131,19 @@ class _Programme(Amounts):
         """Return what part of all segments nobody in a group has at first."""
         return float(self.share[~self.holders[group].any(axis=0)].sum())
 
-    def cut(self, group: Bools) -> bool:
-        """Add what must enter a group; return whether that is new."""
-        need = self.need(group)
-        if need <= 0 or group.tobytes() in self.known:
+    def cut(self, group: Bools, layer: int = 0) -> bool:
+        """Add what must enter a group, or in the second layer leave it; return if that is new."""
+        need, key = self.need(group), bytes([layer]) + group.tobytes()
+        if need <= 0 or key in self.known:
             return False
-        self.known[group.tobytes()] = None
-        over = np.flatnonzero(~group[self.ways.giver] & group[self.ways.taker])
+        self.known[key] = None
+        giver, taker = self.ways.giver, self.ways.taker
+        inward, outward = group[giver], group[taker]
+        over = np.flatnonzero(inward & ~outward if layer else ~inward & outward)
+        homes = self.layers * len(giver) + np.flatnonzero(group)[: self.more]
+        used = np.concatenate([layer * len(giver) + over, homes])
         # a single machine gets everything once
-        self.row(over, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
+        self.row(used, 1.0, need, need if group.sum() == 1 else np.inf, 0.0)
         return True
 
     def shallow(self, most: float) -> Floats:
@@ -141,7 +155,7 @@ class _Programme(Amounts):
     @property
     def groups(self) -> Bools:
         """The groups of the rows."""
-        return np.array([np.frombuffer(each, dtype=bool) for each in self.known])
+        return np.array([np.frombuffer(each[1:], dtype=bool) for each in self.known])
 
     def held(self, amount: Floats) -> float:
         """Return how long what is held longest is held for amounts, seconds.
@@ -159,17 +173,27 @@ class _Programme(Amounts):
         count, columns = self.holders.shape
         source = count
         machine, kind = np.nonzero(self.holders)
-        edges = np.concatenate([
-            np.column_stack([self.ways.giver, self.ways.taker]),
+        first = [
             np.column_stack([np.full(columns, source), source + 1 + np.arange(columns)]),
             np.column_stack([source + 1 + kind, machine]),
-        ])  # fmt: skip
-        graph = Graph(count + 1 + columns, edges.tolist(), directed=True)
+        ]
+        ways = np.column_stack([self.ways.giver, self.ways.taker])
+        graphs = [
+            Graph(count + 1 + columns, np.concatenate([each, *first]).tolist(), directed=True)
+            for each in (ways, ways[:, ::-1])[: self.layers]
+        ]
         for _ in range(ROUNDS):
             values = self.programme.solve()
             self.time, amount = float(values[0]), np.maximum(values[1:], 0.0)
-            capacity = np.concatenate([amount, self.share, np.full(len(machine), 2.0)]).tolist()
-            found = [self.cut(group) for group in self._violated(graph, capacity)]
+            if self.more:
+                self.share = amount[-self.more :]
+            after = np.concatenate([self.share, np.full(len(machine), 2.0)])
+            found = [
+                self.cut(group, layer)
+                for layer, graph in enumerate(graphs)
+                for sent in [amount[layer * len(ways) : (layer + 1) * len(ways)]]
+                for group in self._violated(graph, np.concatenate([sent, after]).tolist())
+            ]
             if not any(found):
                 break
         return amount
@@ -186,3 +210,24 @@ class _Programme(Amounts):
                 group = np.zeros(count, dtype=bool)
                 group[[node for node in side if node < count]] = True
                 yield group
+
+
+class _BothWays(_Programme):
+    """The linear programme of an all-reduce: each segment is complete on some machine first.
+
+    In reversed time trees lead from there to all others, then trees from all others to there.
+    """
+
+    def __init__(self, problem: Reduction) -> None:
+        count = len(problem.machines)
+        self.holders, self.share = np.eye(count, dtype=bool), np.full(count, 1 / count)
+        Amounts.__init__(self, problem, np.zeros(count), layers=2, more=count)
+        self.known, self.flow, self.time = {}, 1.0, 0.0
+        self.row(2 * len(self.ways.giver) + np.arange(count), 1.0, 1.0, 1.0, 0.0)
+        for group in np.concatenate([self.holders, ~self.holders]):
+            self.cut(group, 0)
+            self.cut(group, 1)
+
+    def need(self, group: Bools) -> float:
+        """Return what part of all segments must enter a group, but what is complete in it first."""
+        return float(0 < group.sum() < self.count)

@@ -23,7 +23,6 @@ from makespan.reduction.needs import (
     GIVEN_COUNT,
     ONE_PORT,
     OPEN_PLAN,
-    UNSHARED,
     at_most,
     is_tried,
 )
@@ -52,7 +51,7 @@ BURST, MOST = 8, 4_000_000  # tries to shorten for each machine and segment at o
 RARER = 4  # times as much is done in runs as to shorten plans, where neither helps
 STALE = 20  # times that this did not help, before another plan is taken
 BEST = 2  # times as much as in another search is done in that with the best plan
-BEFORE = 0.4  # of the time that is left, where the plan is then shortened by another method
+BEFORE = 0.65  # of the time that is left, where the plan is then shortened by another method
 SPARE = 10  # a tenth more segments may be planned, and left out then
 
 
@@ -101,7 +100,6 @@ class Settings:
     name="earliest-due-date",
     needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, ONE_PORT),
     reach=(
-        UNSHARED,
         at_most(LOOKS_IN_REACH, "sends times segments", lambda each: sends_in(each) * each.items),
     ),
     complexity="O(n m (n + m)) a run",

@@ -121,7 +121,7 @@ def _merged_parts(
 def _planned(problem: Reduction, control: Control, pair: Parts, restarts: int | None) -> Solution:
     best: Schedule | None = None
     lower_bound, least = best_bound(problem), math.inf
-    everywhere = problem.items == 1 and (problem.times is not None or pair is DEALT)
+    everywhere = problem.items == 1 and (problem.times is not None or _on_each(problem, pair))
     for parts in _parts(problem, pair):
         if best is not None and control.expired():
             everywhere = False
@@ -151,9 +151,8 @@ def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reducti
 
     A single segment is combined on each of unequal machines in turn, where they are few.
     """
-    after = homes_of(problem.statement, problem.links)
-    few = problem.items == 1 and problem.times is None and len(problem.machines) <= FEW_HOMES
-    if problem.collective == "all-reduce" and not (few and pair is DEALT):
+    after, few = homes_of(problem.statement, problem.links), _on_each(problem, pair)
+    if problem.collective == "all-reduce" and not few:
         one, other = (replace(problem, collective=part) for part in pair)
         yield one, other
         return
@@ -165,6 +164,12 @@ def _parts(problem: Reduction, pair: Parts) -> Iterator[tuple[Reduction, Reducti
         homes: Any = [[int(row[(k + turn) % len(row)])] for k, row in enumerate(every)]
         one = replace(problem, **custom, before=before, after=homes, combine=True)
         yield one, replace(problem, **custom, before=homes, after=wanted, combine=False)
+
+
+def _on_each(problem: Reduction, pair: Parts) -> bool:
+    """Whether a single segment is combined on each machine in turn, as they are unequal and few."""
+    few = problem.items == 1 and len(problem.machines) <= FEW_HOMES
+    return few and problem.times is None and pair is DEALT
 
 
 def _alone(parts: Sequence[Reduction], control: Control, *, exact: bool) -> list[Solution]:
