@@ -27,7 +27,7 @@ def planned(problem: Reduction, runs: int, seed: int = 0) -> float:
         assert not list(violations(problem, schedule))
         assert bound <= schedule.makespan * (1 + 1e-9)
         if problem.grid is not None:  # all ports were free then
-            assert schedule.makespan <= search.end + 1e-9
+            assert schedule.makespan <= search.least * search.unit + 1e-9
         ends.append(schedule.makespan)
     return min(ends)
 

@@ -9,7 +9,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
 from makespan.core.numeric.watched import stoppable
-from makespan.core.registry import Need, find_method, register
+from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.model.growth import arrivals
@@ -20,7 +20,6 @@ from makespan.reduction.needs import (
     ONE_PORT,
     OPEN_PLAN,
     SAME_TIMES,
-    is_tried,
 )
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.into_gaps import into_gaps
@@ -30,8 +29,8 @@ from makespan.reduction.sends import claim_sends, sends_in, tables_of
 
 MANY = 20_000  # sends
 RUNS = 200
-SHARE, SHARE_BEFORE = 0.9, 0.7  # of the time that is left, and where a search follows
-WORSE = 0.04  # than what is known; from there on no plan is looked for near the first ones
+SHARE = 0.5  # of the time that is left
+POOR = 1.2  # times the bound; from there on no plan is looked for near the first ones
 GRAINS = 2**16  # of the longest time, where there is no common unit
 ANEW = 0.3
 WATCHED_FROM = 50_000  # sends one way
@@ -105,17 +104,15 @@ def staggered(problem: Reduction, control: Control) -> Solution:
     first, later of copies, and trees whose latency nothing hides have none to wait for.
     """
     claim_sends(problem)
-    first = find_method("reduction", "hierarchical").run
-    with control.aside():
-        best = control.known_or(lambda: first(problem, control))
     lower_bound = best_bound(problem)
     met = lower_bound * (1 + 1e-12)
     search = Search(problem, control, lower_bound)
-    with control.sharing(SHARE_BEFORE if is_tried(problem, "earliest-due-date") else SHARE):
-        for turn in range(RUNS):
-            if best.makespan <= met or control.expired():
-                break
-            if turn >= len(FIRST) and search.end > (1 + WORSE) * best.makespan:
+    plan = search.run(FIRST[0], stops=False)
+    assert plan is not None
+    best = plan.schedule(problem)
+    with control.sharing(SHARE):
+        for turn in range(1, RUNS):
+            if not met < best.makespan < POOR * lower_bound or control.expired():
                 break
             plan = search.run(FIRST[turn] if turn < len(FIRST) else None)
             if plan is not None:
@@ -132,6 +129,7 @@ class Search:
         assert problem.times is not None
         self.control = control
         self.machines, self.segments = len(problem.machines), problem.items
+        self.stops = True
         self.unit = unit = float(tables_of(problem).unit or max(problem.times) / GRAINS or 1)
         latency, transfer, self.reduce = (round(each / unit) for each in problem.times)
         self.latency, self.transfer = latency, transfer
@@ -144,14 +142,9 @@ class Search:
         self.longer = max(1.0, (latency + transfer) / max(2 * transfer, 1))
         self.least, self.manner = np.inf, FIRST[0]
 
-    @property
-    def end(self) -> float:
-        """When the best plan so far ends, seconds."""
-        return self.least * self.unit
-
-    def run(self, manner: Manner | None) -> Plan | None:
-        """Return a plan, times left open, if it takes no longer than the best one so far."""
-        rng = self.control.rng
+    def run(self, manner: Manner | None, *, stops: bool = True) -> Plan | None:
+        """Return a plan if it takes no longer than the best so far; None where the time is up."""
+        self.stops, rng = stops, self.control.rng
         if manner is None:
             manner = Manner.drawn(rng) if rng.random() < ANEW else self.manner.moved(rng)
         steps = np.linspace(0, 1, self.segments) ** manner.bend
@@ -202,5 +195,7 @@ class Search:
             int(self.control.rng.integers(2**31)), rows, times,
         )  # fmt: skip
         form = into_gaps.at(total * RUNS)
-        written = stoppable(self.control, form, *arguments, long=total >= WATCHED_FROM)
+        written = stoppable(
+            self.control, form, *arguments, long=self.stops and total >= WATCHED_FROM
+        )
         return rows[: max(0, written)], times[: max(0, written)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from makespan.core.numeric.jit import loop
 
-LOOKS = 256  # at machines, until a sender waits for one of them
+LOOKS = 128  # at machines, until a sender waits for one of them
 ENOUGH = 16  # machines that can take a segment, of which the one with the least room does
 
 
