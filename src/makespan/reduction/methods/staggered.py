@@ -27,7 +27,7 @@ from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import claim_sends, sends_in, tables_of
 
-MANY = 20_000  # sends
+MANY, FEW = 20_000, 64  # sends and segments
 RUNS = 200
 SHARE = 0.5  # of the time that is left
 POOR = 1.2  # times the bound; from there on no plan is looked for near the first ones
@@ -83,15 +83,20 @@ FIRST = (
 
 
 def _small(problem: Reduction) -> str | None:
-    thin = problem.items < len(problem.machines)
-    return None if thin and sends_in(problem) >= MANY else "there are fewer, or more segments"
+    few = problem.items <= min(FEW, len(problem.machines) // 8)
+    return None if few and sends_in(problem) >= MANY else "there are fewer, or more segments"
 
 
 @register(
     "reduction",
     name="staggered",
     needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, SAME_TIMES, ONE_PORT),
-    reach=(Need(f"at least {MANY} sends, of fewer segments than machines", _small),),
+    reach=(
+        Need(
+            f"at least {MANY} sends, of up to {FEW} segments and an eighth as many as machines",
+            _small,
+        ),
+    ),
     complexity="O(n m (m + log n)) a run",
     source="time reversal from when segments are complete; each grows from then on as in Karp, "
     "Sahay, Santos and Schauser 1993",
