@@ -93,7 +93,7 @@ def _small(problem: Reduction) -> str | None:
     needs=(AN_ALL_REDUCE, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER, SAME_TIMES, ONE_PORT),
     reach=(
         Need(
-            f"at least {MANY} sends, of up to {FEW} segments and an eighth as many as machines",
+            f"at least {MANY} sends, of up to {FEW} segments, an eighth of the machines",
             _small,
         ),
     ),
