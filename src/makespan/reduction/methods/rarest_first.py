@@ -64,8 +64,7 @@ BEFORE = 0.4  # of the time that is left, where plans are then shortened
 ANEW = 0.2  # of the plans in rounds
 MOST_HELD, TRIED_ROUNDS = 4, 3  # rounds that a port is held for, and how many such plans
 COPIES_IN_ROUNDS = 100_000  # more are timed once only
-BURST = 600  # changes at a time, and
-CHANGES = 100  # how many take as long as a plan of the greedy
+BURST = 600  # changes at a time, every other turn, and less often where they are of no use
 BEST = 4  # times as many changes of the best plan as of others
 
 
@@ -224,7 +223,7 @@ def rarest_first(
                 rebuild(spreader, rng)
             elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
                 break
-            if changes.ends and turn % (BURST // CHANGES) == 0 and changes.run(rng) <= bound:
+            if turn >= changes.due and changes.run(turn) <= bound:
                 break
     if spreader.end == spreader.huge:  # not even one run was through
         if problem.links is not None:
@@ -312,6 +311,7 @@ class _Changes:
         count = (2 + len(rounds)) * (simple and some)
         costs = spreader.holds, *spreader.costs
         grain = int(spreader.unit is not None)
+        self.due, self.useless = 0 if count else MAX_REBUILDS * PATIENCE, 0
         self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]
         incumbent = spreader.control.incumbent
         if self.ends and incumbent is not None and incumbent.schedule is not None:
@@ -320,7 +320,7 @@ class _Changes:
             copies = plan.rows[np.argsort(plan.times[:, 0], kind="stable"), :3]
             self.ends[0].take(copies, incumbent.makespan / float(spreader.unit or 1))
 
-    def run(self, rng: np.random.Generator) -> Any:
+    def run(self, turn: int) -> Any:
         """Go on from better plans, change one; return when it ends."""
         unit = float(self.spreader.unit or 1)
         self.ends[1].take(self.spreader.copies, float(self.spreader.end))
@@ -331,7 +331,10 @@ class _Changes:
             return np.inf
         best = min(able, key=lambda one: min(one.end, one.taken))
         chosen = min(able, key=lambda one: one.work / (BEST if one is best else 1))
-        chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), rng)
+        before = min(best.end, best.taken)
+        chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), turn)
+        self.useless = 0 if chosen.end < before else self.useless + 1
+        self.due = turn + 2 + self.useless // PATIENCE
         return chosen.end
 
     def best(self) -> list[Schedule]:

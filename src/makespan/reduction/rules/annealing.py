@@ -38,7 +38,7 @@ class Annealing:
             self.rows = np.array(copies, dtype=np.int64, order="C")
         self.taken = min(end, self.taken)
 
-    def run(self, tries: int, rng: np.random.Generator) -> None:
+    def run(self, tries: int, seed: int) -> None:
         """Change the plan so often."""
         form = anneal.at(self.work)
         tries = tries if form is not anneal.plain else max(1, tries // SLOWER)
@@ -47,7 +47,7 @@ class Annealing:
             self.copies = self.rows.copy()
         self.end = form(
             *self.costs, self.rows, self.copies, self.end, self.least, self.grain, tries, HEAT,
-            int(rng.integers(2**31)), np.zeros(1, dtype=np.int64),
+            seed, np.zeros(1, dtype=np.int64),
         )  # fmt: skip
 
 
