@@ -98,7 +98,10 @@ def shorten(  # type: ignore[no-untyped-def]
     ready = np.zeros((machines, segments), latency.dtype)
     origin = np.zeros((machines, segments), np.int64)  # the send by which it was ready
     has = holds.copy()
-    parts = (holds == 0).sum(axis=0)
+    parts = np.zeros(segments, np.int64)
+    for machine in range(machines):
+        for segment in range(segments):
+            parts[segment] += holds[machine, segment] == 0
     left = parts.copy()
     links = ports if shared.shape[2] == 0 else max(ports, shared.max() + 1)
     # the ports for sending, for taking, units, and shared links
