@@ -59,7 +59,7 @@ def _whole(problem: Reduction) -> str | None:
     return "the times have no common unit"
 
 
-def _one_way(problem: Reduction) -> bool:
+def one_way(problem: Reduction) -> bool:
     if problem.segments == "auto":
         return problem.collective != "all-reduce"
     return problem.statement.one_way
@@ -126,11 +126,11 @@ ONE_SEGMENT = Need("one segment", says("segments", 1))
 ONE_WAY = Need("collective = 'reduce' or 'broadcast'", says("collective", "reduce", "broadcast"))
 COPIED_OR_COMBINED = Need(
     "segments that are only copied, or only combined",
-    lambda problem: None if _one_way(problem) else "they are combined, and then copied",
+    lambda problem: None if one_way(problem) else "they are combined, and then copied",
 )
 COMBINED_AND_COPIED = Need(
     "segments that are combined, and then copied",
-    lambda problem: "they are only one of both" if _one_way(problem) else None,
+    lambda problem: "they are only one of both" if one_way(problem) else None,
 )
 SAME_TIMES = Need("the same times for all machines and segments", _same_times)
 UNEVEN_TIMES = Need(
