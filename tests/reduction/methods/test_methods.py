@@ -328,30 +328,6 @@ def test_few_segments_of_many_machines_are_spread_first(times: tuple[float, floa
     assert result.gap <= 0.1
 
 
-def test_copies_of_no_whole_number_of_turns_are_planned_in_rounds() -> None:
-    """At 2.1 turns a copy, 7,000 plans that start sends at any time end at 15.1 or later."""
-    problem = Reduction(machines=16, segments=8, collective="broadcast", latency=1.1, transfer=1)
-    found = makespan.solve(problem, method="rarest-first", restarts=1, rebuilds=800)
-    assert found.makespan is not None
-    assert found.makespan < 14.9
-
-
-@pytest.mark.parametrize("seed", few(12, 3))
-def test_plans_in_rounds_are_timed_as_they_are(seed: int) -> None:
-    """Whatever the times: valid by the referee, and not before the bound."""
-    rng = np.random.default_rng(seed)
-    n, m = (int(count) for count in rng.integers(2, 9, 2))
-    times = [float(time) / 10 for time in rng.integers(0, (30, 15, 15))]
-    collective: Any = ("reduce", "broadcast", "all-gather", "reduce-scatter")[seed % 4]
-    problem = Reduction(
-        machines=n, segments=m, collective=collective, latency=times[0], transfer=times[1],
-        reduce=times[2],
-    )  # fmt: skip
-    found = makespan.solve(problem, method="rarest-first", restarts=2, rebuilds=40)
-    assert found.makespan is not None
-    assert found.makespan >= max(bound.value for bound in bounds(problem)) * (1 - 1e-12)
-
-
 def test_wrong_options_are_refused() -> None:
     """An arity below 2 has no tree."""
     with pytest.raises(MethodError, match="arity"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -61,9 +59,7 @@ MAX_REBUILDS = 2_000
 PATIENCE = 10  # times as many within a time limit, where there are too many copies to try all
 FEW_COPIES = 120
 BEFORE = 0.4  # of the time that is left, where plans are then shortened
-ANEW = 0.2  # of the plans in rounds
-MOST_HELD, TRIED_ROUNDS = 4, 3  # rounds that a port is held for, and how many such plans
-COPIES_IN_ROUNDS = 100_000  # more are timed once only
+MOST_CHANGED = 100_000  # copies
 BURST = 600  # changes at a time, every other turn, and less often where they are of no use
 BEST = 4  # times as many changes of the best plan as of others
 
@@ -174,9 +170,8 @@ def _growing(problem: Reduction, latency: Any, transfer: Any, prepare: Any, size
     name="rarest-first",
     needs=(COPIED_OR_COMBINED, GIVEN_COUNT, OPEN_PLAN, FREE_ORDER),
     complexity="O(n m (a + l)) a run, for a segments under way and l machines that lack one",
-    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; in "
-    "rounds as in the postal model of Bar-Noy and Kipnis 1992; annealing as in Kirkpatrick, Gelatt "
-    "and Vecchi 1983",
+    source="the reversed broadcast as a swarm: rarest segment first; restarts and rebuilding; "
+    "annealing as in Kirkpatrick, Gelatt and Vecchi 1983",
 )
 def rarest_first(
     problem: Reduction,
@@ -187,9 +182,8 @@ def rarest_first(
 ) -> Solution:
     """Spread the rarest segment first, in reversed time; restart, then rebuild the best plan's end.
 
-    The best plans, and that of an earlier method, are also changed in turn by simulated annealing.
-    Stops at the lower bound. Where copies take no whole number of turns of a port, every other plan
-    is one in rounds, timed as it is then: ports wait for each other less.
+    The best plan, and that of an earlier method, are also changed in turn by simulated annealing.
+    Stops at the lower bound.
     """
     spreader = Spreader(problem, control)
     if not spreader.count:
@@ -201,9 +195,7 @@ def rarest_first(
     longer = control.remaining is not None and spreader.count > FEW_COPIES
     patience = PATIENCE if longer else 1
     share = patience * COPIES_IN_ALL // spreader.count
-    rounds = _Rounds.most_promising(problem, control) if spreader.count <= COPIES_IN_ROUNDS else []
-    most = MAX_RESTARTS // 4 if rounds else MAX_RESTARTS
-    restarts = max(1, min(most, share)) if restarts is None else restarts
+    restarts = max(1, min(MAX_RESTARTS, share)) if restarts is None else restarts
     rebuilds = min(patience * MAX_REBUILDS, 4 * share - 4) if rebuilds is None else rebuilds
     rng = np.random.default_rng(control.rng.integers(2**31))
     more_comes = control.incumbent is not None and is_tried(problem, "critical-path")
@@ -214,15 +206,11 @@ def rarest_first(
                 break
             if turn == len(STYLES) and spread.pays(spreader.count * restarts):
                 spreader.loop = spread.compiled  # for many runs on a small problem
-        changes = _Changes(spreader, rounds)
+        changes = _Changes(spreader)
         for turn in range(max(0, rebuilds)):
             if spreader.end <= bound or control.expired():
                 break
-            place = turn % (1 + len(rounds))
-            if place == len(rounds):
-                rebuild(spreader, rng)
-            elif rounds[place].run(rng) <= lower_bound * (1 + 1e-12):
-                break
+            rebuild(spreader, rng)
             if turn >= changes.due and changes.run(turn) <= bound:
                 break
     if spreader.end == spreader.huge:  # not even one run was through
@@ -232,83 +220,20 @@ def rarest_first(
             return pipelined(problem, chain, control)
         return find_method("reduction", "direct").run(problem, control)
     schedule = schedule_from_copies(problem, spreader.copies)
-    plans = [schedule, *(each.best for each in rounds if each.best is not None), *changes.best()]
-    schedule = min(plans, key=lambda plan: plan.makespan)
+    schedule = min([schedule, *changes.best()], key=lambda plan: plan.makespan)
     met = schedule.makespan <= lower_bound * (1 + 1e-12)
     found = Solution(schedule=schedule, lower_bound=lower_bound, stopped=not met)
     return logged(problem, control, found, backwards=True)
 
 
-class _Rounds:
-    """Plans in which all begins with a round, and a copy is there a whole number of them later.
-
-    Ports are held for ``held`` rounds, a copy is there after ``waves``. A machine that gets and
-    gives something all the time does so at one place of a round each: with few rounds, what comes
-    can be sent on soon by many.
-    """
-
-    def __init__(self, problem: Reduction, control: Control, held: int, waves: int) -> None:
-        self.problem, self.turn = problem, 0
-        costs: dict[str, Any] = {"latency": waves - held, "transfer": held, "reduce": 0.0}
-        self.spreader = Spreader(replace(problem, network=None, **costs), control)
-        self.best: Schedule | None = None
-        self.copies = self.spreader.copies
-
-    @classmethod
-    def most_promising(cls, problem: Reduction, control: Control) -> list[_Rounds]:
-        """Return those with the least bounds, first one whose ports are held for a round.
-
-        None where times are whole numbers of a round.
-        """
-        if problem.times is None or problem.grid is None:
-            return []
-        latency, transfer, reduce = map(Fraction, map(str, problem.times))
-        length, period = latency + transfer + reduce, max(transfer, reduce)
-        if not period or length % period == 0:
-            return []
-        found: dict[Fraction, tuple[float, _Rounds]] = {}
-        for held in range(1, MOST_HELD + 1):
-            for waves in (length * held // period, length * held // period + 1):
-                ratio = Fraction(waves, held)
-                if ratio in found or ratio == length / period:
-                    continue
-                rounds = cls(problem, control, held, waves)
-                ends = rounds.spreader.least * float(rounds.spreader.unit or 1)
-                found[ratio] = ends * float(max(period / held, length / waves)), rounds
-        best = sorted(found, key=lambda ratio: found[ratio][0])
-        whole = min(best, key=lambda ratio: (ratio.denominator > 1, found[ratio][0]))
-        best.remove(whole)
-        return [found[ratio][1] for ratio in (whole, *best[: TRIED_ROUNDS - 1])]
-
-    @property
-    def end(self) -> float:
-        """When the best plan ends, seconds."""
-        return np.inf if self.best is None else self.best.makespan
-
-    def run(self, rng: np.random.Generator) -> float:
-        """Plan once more; return when the best plan so far ends, seconds."""
-        spreader, self.turn = self.spreader, self.turn + 1
-        if spread.pays(spreader.count * self.turn):
-            spreader.loop = spread.compiled
-        if self.turn <= len(STYLES) or rng.random() < ANEW:
-            better = spreader.run(int(rng.integers(2**31)), STYLES[self.turn % len(STYLES)])
-        else:
-            better = len(spreader.copies) > 0 and rebuild(spreader, rng)
-        if better:
-            schedule = schedule_from_copies(self.problem, spreader.copies)
-            if schedule.makespan < self.end:
-                self.best, self.copies = schedule, spreader.copies
-        return self.end
-
-
 class _Changes:
-    """The plans of others, each changed again and again; the best one more than others."""
+    """The plan of an earlier method and that of a spreader, changed; the best one more often."""
 
-    def __init__(self, spreader: Spreader, rounds: list[_Rounds]) -> None:
-        self.problem, self.spreader, self.rounds = spreader.problem, spreader, rounds
+    def __init__(self, spreader: Spreader) -> None:
+        self.problem, self.spreader = spreader.problem, spreader
         simple = not (spreader.forwards or spreader.links[2] or spreader.costs[-1].any())
-        some = FEW_COPIES < spreader.count <= COPIES_IN_ROUNDS and self.problem.ports is None
-        count = (2 + len(rounds)) * (simple and some)
+        some = FEW_COPIES < spreader.count <= MOST_CHANGED and self.problem.ports is None
+        count = 2 * (simple and some)
         costs = spreader.holds, *spreader.costs
         grain = int(spreader.unit is not None)
         self.due, self.useless = 0 if count else MAX_REBUILDS * PATIENCE, 0
@@ -322,10 +247,7 @@ class _Changes:
 
     def run(self, turn: int) -> Any:
         """Go on from better plans, change one; return when it ends."""
-        unit = float(self.spreader.unit or 1)
         self.ends[1].take(self.spreader.copies, float(self.spreader.end))
-        for one, each in zip(self.ends[2:], self.rounds, strict=True):
-            one.take(each.copies, each.end / unit)
         able = [one for one in self.ends if len(one.rows)]
         if not able:
             return np.inf
