@@ -31,12 +31,13 @@ from makespan.reduction.sends import Sends, claim_sends, sends_in
 from makespan.reduction.timing import in_order
 
 MOST_SENDS, MOST_ROUNDS = 600_000, 2_000
+MANY = 8_000  # sends of an all-reduce, of which others plan fewer as well
 LENGTHS = 3  # of a round, that are tried
 FIRST, STEPS = 3, 16  # a send, as long as there is no plan, and in the shortest try from then on
 STEPS_IN_ALL = 5_000  # a send
 SHARE, SHARE_ROUNDED = 0.5, 0.2  # of the time that is left, and where times are rounded
 LARGE, LIKELY = 20_000, 1.15  # sends from which so many rounds, of the bound, are tried at first
-STRIDE = 4
+STRIDE = 4  # the part of what may still be gained that is tried next
 WATCHED_FROM = 100_000
 ROUNDING = 1e-9
 
@@ -52,6 +53,13 @@ def _units_keep_up(problem: Reduction) -> str | None:
     if times is None or problem.collective != "all-reduce" or times.reduce <= times.transfer:
         return None
     return f"reduce is {times.reduce:g}, transfer {times.transfer:g}"
+
+
+def _many(problem: Reduction) -> str | None:
+    if problem.segments == "auto" or problem.collective != "all-reduce":
+        return None
+    sends = sends_in(problem)
+    return f"there are {sends}" if sends < MANY else None
 
 
 def _transfers(problem: Reduction) -> str | None:
@@ -72,7 +80,10 @@ def _transfers(problem: Reduction) -> str | None:
         FREE_ORDER,
         ONE_PORT,
     ),
-    reach=(at_most(MOST_SENDS, "sends", sends_in),),
+    reach=(
+        at_most(MOST_SENDS, "sends", sends_in),
+        Need(f"at least {MANY} sends in an all-reduce", _many),
+    ),
     complexity="O(r + d) a step, for r rounds and d copies that depend on what is taken out",
     source="Nagata and Bräysy 2009, with the restarts of Luby, Sinclair and Zuckerman 1993; "
     "copies in rounds as in the postal model of Bar-Noy and Kipnis 1992",

@@ -12,7 +12,7 @@ WORD = 62  # rounds, a bit each
 SHUFFLED = 10  # steps in which not the last of those taken out is placed, but any
 
 
-@loop(pays_from=10_000)
+@loop(pays_from=10_000, loaded_from=200)
 def eject_and_insert(  # type: ignore[no-untyped-def]
     ready, lacks, lag, mirrored, reserved, rounds, steps, seed, giver, when, stop
 ):
