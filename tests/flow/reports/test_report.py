@@ -172,6 +172,12 @@ def test_no_rows_and_no_tables_are_errors(tmp_path: Path) -> None:
         report(tmp_path / "none.csv")
 
 
+def test_plans_of_any_length_are_ranked() -> None:
+    """Ratios near the largest number are no reason to warn."""
+    overview = report([row("a", "p", 1e299), row("a", "q", 1.0)])
+    assert list(overview.ranks) == ["q", "p"]
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_any_rows_have_a_report(data: st.DataObject) -> None:

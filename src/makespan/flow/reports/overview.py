@@ -124,7 +124,9 @@ class Overview(Shown, Framed, Writable):
         """The mean rank of each method, the least first; without a plan a method is last."""
         if len(self.rows.methods) < 2 or not self.compared.any():
             return {}
-        ratios: Floats = np.round(self.ratios[self.compared], 9)
+        ratios: Floats = self.ratios[self.compared]
+        some = ratios < 1e6  # others are told apart as they are
+        ratios[some] = np.round(ratios[some], 9)
         found = mean_ranks(ratios).tolist()
         pairs = sorted(zip(self.rows.methods, found, strict=True), key=lambda pair: pair[1])
         return dict(pairs)
