@@ -55,3 +55,10 @@ def test_plans_are_near_their_bounds(times: tuple[float, ...], n: int, m: int, m
     """Where few segments go to many machines."""
     problem = equal_machines(times, n, m)
     assert planned(problem, 4) <= (1 + most) * best_bound(problem)
+
+
+def test_one_machine_sends_nothing() -> None:
+    """It has all segments complete."""
+    problem = Reduction(machines=1, segments=3, collective="all-reduce", latency=1, transfer=1,
+                        reduce=1)  # fmt: skip
+    assert makespan.solve(problem, method="staggered").makespan == 0
