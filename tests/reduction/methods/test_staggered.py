@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import makespan
 from makespan import Reduction
 from makespan.core.control import Control
 from makespan.reduction.bounds import best_bound
