@@ -173,7 +173,7 @@ class Search:
         rows, times = (np.concatenate(pair) for pair in zip(parts, copies, strict=True))
         if len(rows) < 2 * self.segments * (self.machines - 1):
             return None
-        lasts = np.ptp(times) + self.latency + self.transfer if len(times) else 0
+        lasts = float(np.ptp(times)) + self.latency + self.transfer if len(times) else 0.0
         if lasts > self.least:
             return None
         self.least, self.manner = lasts, manner
