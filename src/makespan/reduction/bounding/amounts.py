@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.occupation import occupation_of
 
 
-class Amounts:
+class Amounts(ABC):
     """Variables are the time, in units of ``seconds``, and amounts of each layer over each way.
 
     Amounts are parts of all segments. Layers share ports and links; in the first one, givers
@@ -37,9 +38,9 @@ class Amounts:
         self.factors: list[Floats] = []
         self._ports(start, float(ways.size.min()) * unit, total, unit)
 
+    @abstractmethod
     def need(self, group: Bools) -> float:
         """Return what part of all segments must enter a group."""
-        raise NotImplementedError
 
     def _ports(self, start: Floats, least: float, total: float, unit: float) -> None:
         """Let no port, unit or shared link be held for longer than there is time for it."""

@@ -26,9 +26,9 @@ from makespan.reduction.needs import (
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.ejection import eject_and_insert
 from makespan.reduction.rules.reversal import schedule_from_copies
+from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.steps import logged
-from makespan.reduction.sends import Sends, claim_sends, sends_in
-from makespan.reduction.timing import in_order
+from makespan.reduction.sends import claim_sends, sends_in
 
 MOST_SENDS, MOST_ROUNDS = 600_000, 2_000
 MANY = 8_000  # sends of an all-reduce, of which others plan fewer as well
@@ -127,11 +127,15 @@ def guided_ejection(problem: Reduction, control: Control, *, tries: int | None =
 
 
 class Rounds(NamedTuple):
-    """Rounds of ``length`` seconds: a copy, or a part, can be sent on so many of them later."""
+    """Rounds of ``length`` seconds: a copy, or a part, can be sent on so many of them later.
+
+    No plan has fewer than ``least`` of them.
+    """
 
     length: float
     copy: int
     part: int
+    least: int
 
 
 def _times(problem: Reduction) -> tuple[float, float, float]:
@@ -147,11 +151,13 @@ def _times(problem: Reduction) -> tuple[float, float, float]:
 def _promising(problem: Reduction) -> list[Rounds]:
     """Return rounds of several lengths, those first in which the bound is least."""
     period, *lags = _times(problem)
-    found = set()
-    for length in (period, *(lag / int(lag / period + ROUNDING) for lag in lags)):
-        found.add(Rounds(length, *(int(np.ceil(lag / length - ROUNDING)) for lag in lags)))
-    few = [each for each in found if _least(problem, each) <= MOST_ROUNDS]
-    return sorted(few, key=lambda each: (_least(problem, each) * each.length, each))[:LENGTHS]
+    found = []
+    for length in {period, *(lag / int(lag / period + ROUNDING) for lag in lags)}:
+        copy, part = (int(np.ceil(lag / length - ROUNDING)) for lag in lags)
+        least = _least(problem, copy, part)
+        if least <= MOST_ROUNDS:
+            found.append(Rounds(length, copy, part, least))
+    return sorted(found, key=lambda each: (each.least * each.length, each))[:LENGTHS]
 
 
 def _exact(problem: Reduction, rounds: Rounds) -> bool:
@@ -161,9 +167,9 @@ def _exact(problem: Reduction, rounds: Rounds) -> bool:
     return max(map(abs, waits)) <= ROUNDING * part
 
 
-def _least(problem: Reduction, rounds: Rounds) -> int:
+def _least(problem: Reduction, copy: int, part: int) -> int:
     """Return how many rounds a plan has at least."""
-    latency, reduce = rounds.copy - 1.0, float(rounds.part - rounds.copy)
+    latency, reduce = copy - 1.0, float(part - copy)
     there = replace(problem, network=None, latency=latency, transfer=1.0, reduce=reduce)
     return int(np.ceil(best_bound(there) - ROUNDING))
 
@@ -177,10 +183,10 @@ class _Packing:
 
     def __init__(self, problem: Reduction, control: Control, rounds: Rounds) -> None:
         self.problem, self.control, self.rounds = problem, control, rounds
-        self.least = self.target = _least(problem, rounds)
-        self.failed, self.fewest = self.least - 1, 0
+        self.target = rounds.least
+        self.failed, self.fewest = rounds.least - 1, 0
         if sends_in(problem) > LARGE:
-            self.target = int(LIKELY * self.least)
+            self.target = int(LIKELY * rounds.least)
         self.turn = self.work = 0
         machines, items = len(problem.machines), problem.items
         self.both = problem.collective == "all-reduce"
@@ -199,7 +205,7 @@ class _Packing:
         if self.target > most:
             self.target, self.fewest = most, most + 1
             self.failed = min(self.failed, most - 1)
-        return self.target >= self.least
+        return self.target >= self.rounds.least
 
     def run(self) -> Schedule | None:
         """Try to make a plan of so many rounds; return it, or None."""
@@ -246,7 +252,7 @@ class _Packing:
     def _complete(self, total: int) -> Any:
         """Return the rounds from which the roots of all trees give copies, and get parts."""
         machines, items = self.lacks.shape[1], self.problem.items
-        _, copy, part = self.rounds
+        copy, part = self.rounds.copy, self.rounds.part
         first = last_arrival(machines, part, 1)
         last = max(first, total - 1 + copy - last_arrival(machines, copy, 1))
         complete = np.rint(np.linspace(first, last, items)) if items > 1 else np.array([first])
@@ -264,15 +270,9 @@ class _Packing:
         tree, taker, source, back = tree[order], taker[order], source[order], back[order]
         if not self.both:
             return schedule_from_copies(self.problem, np.column_stack([source, taker, tree]))
-        sends = Sends(
-            sender=np.where(back, taker, source).astype(np.int64),
-            receiver=np.where(back, source, taker).astype(np.int64),
-            segment=tree % self.problem.items,
-            final=~back,
-        )
-        schedule = in_order(self.problem, sends)
-        assert schedule is not None
-        return schedule
+        sender, receiver = np.where(back, [taker, source], [source, taker])
+        rows = np.column_stack([sender, receiver, tree % self.problem.items, ~back])
+        return Plan(rows, np.empty((len(rows), 2))).schedule(self.problem)
 
 
 def _luby(turn: int) -> int:
