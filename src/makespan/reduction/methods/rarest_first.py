@@ -61,6 +61,7 @@ FEW_COPIES = 120
 BEFORE = 0.4  # of the time that is left, where plans are then shortened
 MOST_CHANGED = 100_000  # copies
 BURST = 600  # changes at a time, every other turn, and less often where they are of no use
+RARER = 10  # bursts of no use, after which the next ones are a turn further apart
 BEST = 4  # times as many changes of the best plan as of others
 
 
@@ -236,7 +237,7 @@ class _Changes:
         count = 2 * (simple and some)
         costs = spreader.holds, *spreader.costs
         grain = int(spreader.unit is not None)
-        self.due, self.useless = 0 if count else MAX_REBUILDS * PATIENCE, 0
+        self.due, self.useless = 0.0 if count else np.inf, 0
         self.ends = [Annealing(costs, spreader.huge, spreader.least, grain) for _ in range(count)]
         incumbent = spreader.control.incumbent
         if self.ends and incumbent is not None and incumbent.schedule is not None:
@@ -256,7 +257,7 @@ class _Changes:
         before = min(best.end, best.taken)
         chosen.run(min(BURST, 1 + COPIES_IN_ALL // self.spreader.count), turn)
         self.useless = 0 if chosen.end < before else self.useless + 1
-        self.due = turn + 2 + self.useless // PATIENCE
+        self.due = turn + 2 + self.useless // RARER
         return chosen.end
 
     def best(self) -> list[Schedule]:
@@ -267,10 +268,10 @@ class _Changes:
         return [schedule_from_copies(self.problem, best.copies)]
 
 
-def rebuild(spreader: Spreader, rng: np.random.Generator) -> bool:
+def rebuild(spreader: Spreader, rng: np.random.Generator) -> None:
     """Keep the beginning of the best plan and spread the rest anew."""
     by_start = np.argsort(spreader.times[:, 0], kind="stable")
     kept = int(rng.integers(len(by_start)))
     style = STYLES[int(rng.integers(len(STYLES)))]
     script = spreader.copies[by_start[:kept]]
-    return spreader.run(int(rng.integers(2**31)), style, script)
+    spreader.run(int(rng.integers(2**31)), style, script)
