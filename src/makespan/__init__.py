@@ -21,14 +21,17 @@ if TYPE_CHECKING:
         ExecutionError as ExecutionError,
         FileError as FileError,
         InputError as InputError,
-        InvalidSchedule as InvalidSchedule,
         MakespanError as MakespanError,
         MethodError as MethodError,
         MissingExtra as MissingExtra,
         ProblemError as ProblemError,
     )
     from makespan.core.network.interconnect import Interconnect as Interconnect
-    from makespan.core.report import Report as Report, Violation as Violation
+    from makespan.core.report import (
+        InvalidSchedule as InvalidSchedule,
+        Report as Report,
+        Violation as Violation,
+    )
     from makespan.core.schedule import Schedule as Schedule
     from makespan.core.sensitivity import Sensitivity as Sensitivity
     from makespan.core.simulation.noise import Noise as Noise

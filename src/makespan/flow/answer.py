@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from makespan.core.errors import InvalidSchedule
 from makespan.core.plain import one_line, plain
+from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import COLUMNS, Schedule
 from makespan.flow.kinds import kind_of
 

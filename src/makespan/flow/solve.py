@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from makespan.core.control import Control, Progress
-from makespan.core.errors import InvalidSchedule, MethodError, TooLarge
+from makespan.core.errors import MethodError, TooLarge
 from makespan.core.inputs.mistakes import refusal
 from makespan.core.inputs.rules import Rule
 from makespan.core.inputs.suggest import did_you_mean, keywords_of
 from makespan.core.kind import Kind
 from makespan.core.problem import Problem
 from makespan.core.registry import Method, applicability, find_method
+from makespan.core.report import InvalidSchedule
 from makespan.core.solution import Solution, Status, relative_gap
 from makespan.flow.bound import best_bound, excluded, floor_of
 from makespan.flow.kinds import kind_of

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from makespan.core.errors import InputError, InvalidSchedule
+from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.inputs.suggest import suggesting
 from makespan.core.numeric.arrays import Floats
+from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
 from makespan.execute.mpi.execution import CALLS
 from makespan.execute.mpi.operations import combiner, commutes, operation_of
