@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from makespan._public import lazily, names_of
+from makespan._renderers import LoadedWhenUsed
 from makespan._version import __version__
+from makespan.core.renderers import register_renderers
 
 if TYPE_CHECKING:
     from makespan.core.costs import Affine as Affine, Convex as Convex, Price as Price
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
     from makespan.taskgraph.model.dag import Dag as Dag
     from makespan.taskgraph.model.network import Network as Network
     from makespan.taskgraph.problem import TaskGraph as TaskGraph
+
+register_renderers(LoadedWhenUsed())
 
 __all__ = ["__version__", *names_of("makespan")]  # noqa: PLE0604
 __getattr__ = lazily("makespan")

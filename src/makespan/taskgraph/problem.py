@@ -213,7 +213,7 @@ class TaskGraph(Pictured):
     @cached_property
     def given(self) -> Given:
         """The given plan, as indices."""
-        return Given(self)
+        return Given(self.dag, self.network, self.assignment, self.sequence)
 
     @property
     def is_blocking(self) -> bool:

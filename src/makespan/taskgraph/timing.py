@@ -16,7 +16,7 @@ from makespan.core.numeric.arrays import Floats, Integers, frozen
 from makespan.core.numeric.sorting import sorted_by
 from makespan.core.schedule import Activity, Schedule
 from makespan.core.simulation.replay import Replay
-from makespan.taskgraph.model.copies import Copies
+from makespan.taskgraph.copies import Copies
 from makespan.taskgraph.model.loops import graph_loop
 from makespan.taskgraph.problem import TaskGraph
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Integers
-from makespan.core.numeric.watched import stoppable
 from makespan.core.registry import Need, register
 from makespan.core.solution import Solution
+from makespan.core.watched import stoppable
 from makespan.reduction.bounds import best_bound
 from makespan.reduction.model.growth import arrivals
 from makespan.reduction.needs import (

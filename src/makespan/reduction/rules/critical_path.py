@@ -13,7 +13,7 @@ import numpy as np
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import readonly
 from makespan.core.numeric.jit import loop
-from makespan.core.numeric.watched import stoppable
+from makespan.core.watched import stoppable
 from makespan.reduction.rules.rotation import Plan
 
 WATCHED_FROM = 5_000_000  # rows timed

@@ -10,7 +10,7 @@ from typing import Any
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.system.extras import optional
-from makespan.taskgraph.formats.dask_graph import key_name, sorted_by
+from makespan.taskgraph.model.dask_graph import key_name, sorted_by
 
 
 class Work:
