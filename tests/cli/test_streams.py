@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import makespan
 from makespan.cli.codes import DONE, INTERRUPTED, TERMINATED, USAGE
 from makespan.cli.main import run
 from makespan.cli.signals import is_interrupt
@@ -64,6 +65,7 @@ def test_a_full_disk_behind_a_stream_is_said(file: Path, command: str) -> None:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)]
 )
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("after", [0.08, 0.3])
 def test_signals_while_it_starts(file: Path, number: int, code: int, after: float) -> None:
     """A signal during imports ends the command with a word; a later one changes nothing."""
@@ -76,14 +78,16 @@ def test_signals_while_it_starts(file: Path, number: int, code: int, after: floa
         time.sleep(after)
         process.send_signal(number)
         out, error = process.communicate(timeout=120)
-    if process.returncode == -number or "site" in error:  # before or after the command's own time
-        return
+    ours = str(Path(makespan.__file__).parent)
+    if process.returncode == -number or (process.returncode == 1 and ours not in error):
+        return  # before the command's own time, in Python's, or after it
     assert process.returncode in (code, DONE)
     assert "Traceback" not in error
     assert out or error.strip() == "interrupted"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)]
 )
