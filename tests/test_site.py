@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.browser import chromium, started
+from tests.browser import Browser, chromium
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
@@ -185,7 +185,7 @@ def test_search_runs_where_a_site_is_opened_as_files(tmp_path: Path) -> None:
     (tmp_path / "at" / "more.js").write_text("var more = 2;")
     (tmp_path / "iframe-worker.js").write_bytes((SITE / "iframe-worker.js").read_bytes())
     (tmp_path / "page.html").write_text(PAGE)
-    with started() as browser:
+    with Browser() as browser:
         browser.open(tmp_path / "page.html")
         browser.wait("got.length === 2")
         assert browser.value("got") == [2, 42]

@@ -116,7 +116,7 @@ def test_cuts_meet_the_optimum(network: Interconnect, collective: Any, optimum: 
     """What a bus, a card, a hub or the middle of a chain must carry is what the plan takes."""
     problem = Reduction(network=network, segments=len(network), reduce=0.0, collective=collective)
     values = {bound.name: bound.value for bound in bounds(problem)}
-    assert values["cuts"] <= optimum
+    assert values["cuts"] <= optimum * (1 + 1e-9)
     result = makespan.solve(problem, time_limit=5.0)
     assert (result.makespan, result.status) == (optimum, "optimal")
 
@@ -256,7 +256,7 @@ def test_open_counts_of_segments_go_over_networks(
     for count in (1, 2):
         best = oracle.best(problem.with_segments(count))
         assert best is not None
-        assert all(bound.value <= best for bound in bounds(problem))
+        assert all(bound.value <= best * (1 + 1e-9) for bound in bounds(problem))
         assert result.makespan <= 1.6 * best
     makespan.save(problem, tmp_path / "problem.toml")
     assert makespan.read_problem(tmp_path / "problem.toml") == problem

@@ -22,6 +22,7 @@ def ended(process):
     return False
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("how", "told"),

@@ -137,7 +137,7 @@ def test_concurrent_sends_as_measured(run):
     predicted = run["predicted_affine_s"]["multi-port optimum, concurrent"]
     assert one.makespan <= predicted * (1 + 1e-9)
     many = solve(DivisibleLoad(load=run["bytes"], platform=star, rounds="auto", ports="many"))
-    assert many.makespan <= one.makespan
+    assert many.makespan <= one.makespan * (1 + 1e-9)
 
 
 def test_refusals():

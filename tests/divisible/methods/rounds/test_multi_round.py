@@ -169,7 +169,7 @@ def test_the_bound_for_many_rounds(seed):
     load = float(generator.choice([1.0, 4.0, 20.0]))
     problem = DivisibleLoad(load=load, platform=star_of(workers), rounds="auto")
     found = {bound.name: bound.value for bound in bounds(problem)}
-    assert found["start-up"] >= found["bandwidth-centric"]
+    assert found["start-up"] >= found["bandwidth-centric"] * (1 - 1e-9)
     for _ in range(30):
         sequence = generator.integers(0, len(workers), int(generator.integers(1, 8))).tolist()
         end, _ = best_of_sequence(load, sequence, workers)
