@@ -304,14 +304,10 @@ def _mirrored(
 ) -> list[tuple[Integers, Any]]:
     """Return the reduction run backwards; on a root, its last segment becomes the first one.
 
-    Nothing, where a link that it takes does not lead back, or a machine lacks its copy then.
+    Nothing, where a link that it takes does not lead back.
     """
     rows = reduction.rows_of(Activity.SEND)
     sender, receiver = reduction.machine[rows], reduction.peer[rows]
-    lacks = part.statement.copied[1].copy()
-    lacks[sender, reduction.item[rows]] = False
-    if lacks.any():
-        return []
     if part.links is not None and not part.links[receiver, sender].all():
         return []
     arrival = reduction.end[rows] + part.latencies[sender, receiver]
