@@ -416,7 +416,14 @@ def _by_units(problem: DivisibleLoad, choice: Choice) -> float | None:
         end = _end(problem, choice, amount, own)
         if end is None:
             continue
-        value = end if problem.load is not None else float(sum(amount) + own)
+        used = sorted(set(choice.worker))
+        per_unit = [float(problem.star.price_per_unit[each]) for each in choice.worker]
+        price = float(problem.star.price_fixed[used].sum() + np.dot(per_unit, amount))
+        price += _rent(problem, choice) * end
+        if problem.budget is not None and price > problem.budget * (1 + 1e-9):
+            continue
+        value = price if problem.objective == "price" else end
+        value = value if problem.load is not None else float(sum(amount) + own)
         if found is None or (value > found if problem.load is None else value < found):
             found = value
     return found
@@ -442,9 +449,7 @@ def _deals(problem: DivisibleLoad, choice: Choice) -> Iterator[tuple[tuple[int, 
                 for name in star.names
             ):
                 continue
-            per_unit = [float(star.price_per_unit[each]) for each in worker]
-            if np.dot(per_unit, amount) <= _affordable(problem, choice) * (1 + 1e-12):
-                yield amount, own
+            yield amount, own
 
 
 def _has_free_units(problem: DivisibleLoad) -> bool:

@@ -150,8 +150,8 @@ class ChunkChoices:
                 self._own_cap = min(max(self._own_cap, least), self._load)
         self._own_used = programme.variables(int(own), upper=1.0, integer=mixed)
         self._own = programme.variables(int(own), cost=weight, upper=self._own_cap, integer=whole)
-        lower, by_end = terms.end if is_open else 0.0, float(not is_open and not terms.by_price)
-        self._end = int(programme.variables(1, cost=by_end, lower=lower, upper=terms.end)[0])
+        by_end = float(not is_open and not terms.by_price)
+        self._end = int(programme.variables(1, cost=by_end, upper=terms.end)[0])
 
     def _tables(self) -> None:
         """Write what the rows are made of as vectors of factors, one for each variable."""
