@@ -18,6 +18,7 @@ from campaign import (
     odd,
     schemas,
     structure,
+    truth,
 )
 from campaign.oracles import oracles
 from campaign.part import MODULES, Defect, Part, Trial, part_named
@@ -210,13 +211,13 @@ def test_differential_sees_an_untrue_claim() -> None:
     from makespan import IndependentTasks, solve
 
     result = solve(IndependentTasks(machines=2, durations=[3.0, 3.0, 2.0]))
-    differential._held("auto", result, 5.0, 1e-9)
+    truth.held("auto", result, 5.0, 1e-9)
     with pytest.raises(Defect, match="better than the best"):
-        differential._held("auto", result, 5.5, 1e-9)
+        truth.held("auto", result, 5.5, 1e-9)
     with pytest.raises(Defect, match="is optimal"):
-        differential._held("auto", result, 4.0, 1e-9)
+        truth.held("auto", result, 4.0, 1e-9)
     with pytest.raises(Defect, match="infeasible"):
-        differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
+        truth.held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
 
 
 def test_every_kind_has_an_oracle() -> None:
