@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from campaign.cuts import Cut
 from campaign.part import Defect, Trial
 from campaign.truth import bound_of, maximised, sound, value_of
@@ -15,7 +17,13 @@ ROOM = 3e-6
 
 
 def results_of_all(trial: Trial, problem: Problem, cut: Cut) -> dict[str, Result]:
-    """Return what ``auto`` and each method by name make of a problem, each result sound.
+    """Return what ``auto`` and each method of the kind make of a problem: see `results_of`."""
+    names = ["auto", *(method.name for method in methods_of(problem.kind))]
+    return results_of(trial, problem, cut, names)
+
+
+def results_of(trial: Trial, problem: Problem, cut: Cut, names: Iterable[str]) -> dict[str, Result]:
+    """Return what some methods make of a problem, each result sound.
 
     Raises
     ------
@@ -24,7 +32,7 @@ def results_of_all(trial: Trial, problem: Problem, cut: Cut) -> dict[str, Result
     """
     applies = {verdict.name for verdict in methods(problem) if verdict.applies}
     found = {}
-    for name in ("auto", *(method.name for method in methods_of(problem.kind))):
+    for name in names:
         try:
             result = cut.solve(problem, name)
         except TooLarge:

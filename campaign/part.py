@@ -17,6 +17,8 @@ MODULES = {
     "claims": "campaign.claims",
     "fronts": "campaign.fronts",
     "customs": "campaign.customs",
+    "rounds": "campaign.rounds",
+    "rates": "campaign.rates",
     "metamorphic": "campaign.metamorphic",
     "limits": "campaign.limits",
     "names": "campaign.names",

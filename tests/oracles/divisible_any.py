@@ -50,6 +50,15 @@ def best(problem: DivisibleLoad) -> float | None:
     return max(reached) if problem.load is None else min(reached)
 
 
+def best_with(problem: DivisibleLoad, own: bool) -> float | None:
+    """Return the best value, among the plans in which the master computes or it does not."""
+    found = (_value(problem, choice) for choice in choices(problem) if choice.own == own)
+    reached = [value for value in found if value is not None]
+    if not reached:
+        return None
+    return max(reached) if problem.load is None else min(reached)
+
+
 def covers(problem: DivisibleLoad) -> bool:
     """Whether :func:`best` tries every plan of the problem."""
     if isinstance(problem.platform, Tree):
