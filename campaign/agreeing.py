@@ -52,15 +52,16 @@ def results_of(trial: Trial, problem: Problem, cut: Cut, names: Iterable[str]) -
     return found
 
 
-def agree(found: dict[str, Result]) -> None:
-    """Hold the claims of each result against the plans of all.
+def agree(found: dict[str, Result], planned: dict[str, Result] | None = None) -> None:
+    """Hold the claims of each result against the plans of all, or of a problem that is tighter.
 
     Raises
     ------
     Defect
         If a plan beats a bound or what is claimed optimal, or is there where none should be.
     """
-    plans = {name: value_of(result) for name, result in found.items() if result.schedule}
+    made = (found if planned is None else planned).items()
+    plans = {name: value_of(result) for name, result in made if result.schedule is not None}
     values = {name: value for name, value in plans.items() if value is not None}
     for name, result in found.items():
         sign = -1.0 if maximised(result) else 1.0

@@ -20,6 +20,7 @@ MODULES = {
     "rounds": "campaign.rounds",
     "rates": "campaign.rates",
     "metamorphic": "campaign.metamorphic",
+    "pairs": "campaign.pairs",
     "limits": "campaign.limits",
     "names": "campaign.names",
     "pages": "campaign.pages",
