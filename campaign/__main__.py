@@ -1,8 +1,9 @@
-"""python -m campaign --minutes N: try makespan, and say what went wrong."""
+"""python -m campaign --minutes N or --tries N: try makespan, and say what went wrong."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import secrets
 import sys
@@ -28,14 +29,15 @@ def main() -> int:
         state.try_defects_again()
         state.save()
         print(report.as_text(state))
-    elif asked.minutes:
+    elif asked.minutes is not None or asked.tries is not None:
         names = asked.only or [name for name in MODULES if name not in asked.without]
         parts = [part_named(name) for name in names]
         print(f"seed {state.seed}, version {state.version}", flush=True)
         crew.run(
             parts,
             state,
-            minutes=asked.minutes,
+            minutes=math.inf if asked.minutes is None else asked.minutes,
+            tries=asked.tries,
             jobs=asked.jobs,
             tell=lambda line: print(line, flush=True),
         )
@@ -47,7 +49,8 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=0.0, help="how long to try")
+    parser.add_argument("--minutes", type=float, help="how long to try")
+    parser.add_argument("--tries", type=int, metavar="N", help="how often to try each part")
     parser.add_argument(
         "--only", action="append", choices=MODULES, metavar="PART", help="try this part; repeatable"
     )

@@ -18,6 +18,7 @@ from campaign import (
     odd,
     schemas,
     structure,
+    truth,
 )
 from campaign.oracles import oracles
 from campaign.part import MODULES, Defect, Part, Trial, part_named
@@ -163,14 +164,32 @@ def test_workers_that_die_or_hang_are_replaced(kept: Path, tmp_path: Path) -> No
         hand.ask(Slice("structure", "1/structure/1", 30.0))
         hand.process.kill()
         hand.process.join()
-        named = {"structure": structure.PART}
-        heard = crew._heard(hand, named, {"structure": 0.0}, state)
+        heard = crew._heard(hand, crew.Turns([structure.PART], state))
     finally:
         hand.kill()
     heard.end()
     assert heard is not hand
     (entry,) = state.defects.values()
     assert "died of signal 9" in entry["what"]
+
+
+def test_tries_are_counted_and_the_same_again(kept: Path, tmp_path: Path) -> None:
+    """So many tries are asked for, whoever makes them and however long they take."""
+    asked = []
+    for _ in range(2):
+        state = State.begin(None, seed=5)
+        turns = crew.Turns([BROKEN], state, tries=45)
+        slices = []
+        while (one := turns.next(2.0)) is not None:
+            slices.append(one)
+            state.note(report := _serve(BROKEN, one, tmp_path, [0, 0]))
+            turns.note(one, report.tries, report.seconds)
+        assert state.tries["structure"] == 45
+        asked.append((slices, state.defects))
+    assert asked[0][0] == asked[1][0]
+    assert {key: entry["times"] for key, entry in asked[0][1].items()} == {
+        key: entry["times"] for key, entry in asked[1][1].items()
+    }
 
 
 def test_workers_leave_nothing_where_the_campaign_is_killed() -> None:
@@ -192,13 +211,13 @@ def test_differential_sees_an_untrue_claim() -> None:
     from makespan import IndependentTasks, solve
 
     result = solve(IndependentTasks(machines=2, durations=[3.0, 3.0, 2.0]))
-    differential._held("auto", result, 5.0, 1e-9)
+    truth.held("auto", result, 5.0, 1e-9)
     with pytest.raises(Defect, match="better than the best"):
-        differential._held("auto", result, 5.5, 1e-9)
+        truth.held("auto", result, 5.5, 1e-9)
     with pytest.raises(Defect, match="is optimal"):
-        differential._held("auto", result, 4.0, 1e-9)
+        truth.held("auto", result, 4.0, 1e-9)
     with pytest.raises(Defect, match="infeasible"):
-        differential._held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
+        truth.held("auto", replace(result, status="infeasible"), 5.0, 1e-9)
 
 
 def test_every_kind_has_an_oracle() -> None:
