@@ -50,6 +50,7 @@ def compute(
     *,
     plan: Result | TaskGraph | None = None,
     keys: Any = None,
+    optimize_graph: bool = True,
     time_limit: float = TIME_LIMIT,
     keep_going: bool = False,
     progress: Progress = True,
@@ -73,6 +74,8 @@ def compute(
         A plan of the graph: its tasks are named by the keys after Dask's optimisation, a tuple as
         ``name[0,1]``; its machines are workers. Or a problem, which is planned. Either is carried
         out whatever it promises. None: as above.
+    optimize_graph
+        Whether Dask optimises collections first, as in ``dask.compute``.
     time_limit
         Of the search for a plan, seconds; without a plan given at most 3 % of the time expected.
 
@@ -100,7 +103,7 @@ def compute(
     5
     """
     begun = time.perf_counter()
-    work = work_of(collection, keys)
+    work = work_of(collection, keys, optimize_graph=optimize_graph)
     with client_or_local(client) as own, teller(progress) as tell:
         job = _Job(own, work, tell, begun)
         if plan is None:
@@ -124,6 +127,7 @@ def measure(
     client: Client,
     *,
     keys: Any = None,
+    optimize_graph: bool = True,
     progress: Progress = True,
 ) -> TaskGraph:
     """Compute a graph as Dask places it, and return what was seen as a problem to plan.
@@ -132,6 +136,8 @@ def measure(
     ----------
     collection, client, keys, progress
         As everywhere in :mod:`makespan.execute.dask`.
+    optimize_graph
+        As in :func:`compute`.
 
     Returns
     -------
@@ -145,7 +151,7 @@ def measure(
     ExecutionError
         If there is no worker, a task fails, or a worker is lost meanwhile.
     """
-    work = work_of(collection, keys)
+    work = work_of(collection, keys, optimize_graph=optimize_graph)
     with teller(progress) as tell:
         return _Job(checked_client(client), work, tell, time.perf_counter()).as_problem()
 
