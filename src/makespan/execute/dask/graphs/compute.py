@@ -19,7 +19,7 @@ from makespan.execute.dask.execution import Execution
 from makespan.execute.dask.graphs.batch import Batch
 from makespan.execute.dask.graphs.failures import raise_if_tasks_failed
 from makespan.execute.dask.graphs.internals import missing
-from makespan.execute.dask.graphs.learning.choice import NOT_SEEN, TINY, choose, tiny
+from makespan.execute.dask.graphs.learning.choice import COMPARED, NOT_SEEN, TINY, choose, tiny
 from makespan.execute.dask.graphs.learning.costs import problem_of
 from makespan.execute.dask.graphs.learning.known import CLUSTERS, Alike, Cluster, Known
 from makespan.execute.dask.graphs.learning.structure import Structure, structure_of
@@ -189,6 +189,8 @@ class _Job:
         why = NOT_SEEN if known is None else known.why
         if lacking := missing():
             why = f"left to Dask: this version of distributed has no {lacking[0]}"
+        elif known is not None and known.compared:
+            why = COMPARED
         elif known is not None and known.plan is not None:
             found = on_loop(self.client, lambda: self._as_planned(alike, time_limit))
             if isinstance(found, Execution):
@@ -306,7 +308,7 @@ class _Job:
         inner = max((end for _, end in times), default=0.0) - min(
             (t for t, _ in times), default=0.0
         )
-        known.own.add(execution.seconds, min(execution.seconds, inner))
+        known.add_own(execution.seconds, min(execution.seconds, inner))
         known.seen += 1
         return known, watch.structure, noted.members
 
