@@ -57,10 +57,12 @@ def compute(
 ) -> Execution:
     """Compute a Dask graph on a cluster: first as Dask places it, later as planned where that pays.
 
-    The first run of a graph is Dask's own, and watched: what tasks took, how large results are, how
-    long transfers lasted. Later runs of graphs of the same structure, on the same workers, are
-    planned from that where the plan promises to be faster by a clear margin, and did not take
-    longer when it was tried. The first of ``events`` says what was done and why.
+    The first two runs of a graph are Dask's own, and watched: what tasks took, how large results
+    are, how long transfers lasted. Later runs of graphs of the same structure, on the same workers,
+    are planned from that where the plan promises to be faster by a clear margin, and kept that
+    promise when it was tried. What the first run took counts only until there is a second, as it
+    may have to import and to compile; a first run that was long enough is planned from at once. The
+    first of ``events`` says what was done and why.
 
     In a planned run each task is pinned to its worker, with a priority in the order of the plan.
     Where a task might overtake one that is planned before it, it is made to wait for it (a chain

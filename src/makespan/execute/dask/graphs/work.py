@@ -195,7 +195,7 @@ def _likeness(collection: Any) -> Hashable:
 
     found = (getattr(collection, name, None) for name in ("chunks", "npartitions"))
     shape = str([each for each in found if isinstance(each, (tuple, int))])
-    inside = getattr(collection, "__dask_exprs__", tuple)() or ()  # of what holds arrays
+    inside: Any = getattr(collection, "__dask_exprs__", tuple)() or ()  # of what holds arrays
     expressions = [e for e in (getattr(collection, "expr", None), *inside) if isinstance(e, Expr)]
     if expressions:
         parts = [type(each).__name__ for expression in expressions for each in expression.walk()]
