@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.core.problem import Problem
 from makespan.core.schedule import Schedule

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.core.inputs.mistakes import shown
 from makespan.core.numeric.sorting import inverse
