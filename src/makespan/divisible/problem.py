@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.costs import Affine
 from makespan.core.names import Numbered, index_by_name
 from makespan.core.numeric.arrays import Floats, Integers

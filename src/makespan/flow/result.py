@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.errors import InputError
 from makespan.core.plain import one_line
 from makespan.core.problem import Problem

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 GAP_LEFT = "a gap is left: "  # how a note begins that says why
+INTERRUPTED = "interrupted: the best plan found until then"
 INSTEAD = "instead: "  # how one begins that says what else could be asked for
 
 
@@ -70,8 +71,8 @@ def solve(
     MethodError
         If there is no such method or option, or the method does not apply.
 
-    Ctrl-C in the main thread ends the search early with the best plan found; where there is none
-    yet, ``KeyboardInterrupt`` is raised.
+    Ctrl-C in the main thread ends the search early with the best plan found, whose first note then
+    begins with ``interrupted``; where there is none yet, ``KeyboardInterrupt`` is raised.
 
     >>> from makespan import DivisibleLoad, Star, Worker
     >>> star = Star([Worker(send=1.0, compute=3.0), Worker(send=2.0, compute=5.0)])
@@ -152,7 +153,7 @@ def _result(kind: Kind, problem: Problem, control: Control, found: Found) -> Res
     if solution.infeasible is not None:
         notes.insert(0, solution.infeasible)
     if control.interrupted:
-        notes.append("interrupted: the best plan found until then")
+        notes.insert(0, INTERRUPTED)
     schedule, makespan, bound, gap = solution.schedule, None, None, None
     if schedule is None:
         status = Status.LIMIT if solution.infeasible is None else Status.INFEASIBLE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import DEADLINE
 from makespan.core.names import Numbered

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.rules import whole
 from makespan.core.names import Numbered, index_by_name

@@ -17,12 +17,13 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import readonly
 from makespan.core.system import startup
 

@@ -6,16 +6,22 @@ who shows progress may watch it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Condition, RLock, get_ident
 
 Watcher = Callable[[str | None], None]
 """Called with what begins (``"compiling"``), and with None when it ends."""
 
-_lock = Lock()
-_open = 0  # blocks that have begun and not ended, over all threads
+LONGEST = (
+    30.0  # seconds that a fork waits for other threads: what one compiles or imports is locked
+)
+
+_lock = RLock()
+_ended = Condition(_lock)
+_open: dict[int, int] = {}  # blocks that have begun and not ended, by thread
 _since = 0.0
 _spent = 0.0
 _watchers: list[Watcher] = []
@@ -23,20 +29,55 @@ _watchers: list[Watcher] = []
 
 def begin() -> None:
     """Start-up work begins; blocks may be nested."""
-    global _open, _since  # noqa: PLW0603
+    global _since  # noqa: PLW0603
     with _lock:
-        if _open == 0:
+        if not _open:
             _since = time.monotonic()
-        _open += 1
+        _open[get_ident()] = _open.get(get_ident(), 0) + 1
 
 
 def end() -> None:
-    """The block that began last has ended."""
-    global _open, _spent  # noqa: PLW0603
+    """The block that this thread began last has ended."""
     with _lock:
-        _open -= 1
-        if _open == 0:
-            _spent += time.monotonic() - _since
+        _open[get_ident()] -= 1
+        if not _open[get_ident()]:
+            _without(get_ident())
+            _ended.notify_all()
+
+
+def _without(*threads: int) -> None:
+    """Leave out threads whose blocks are over."""
+    global _spent  # noqa: PLW0603
+    for thread in threads:
+        del _open[thread]
+    if threads and not _open:
+        _spent += time.monotonic() - _since
+
+
+def _others() -> list[int]:
+    return [thread for thread in _open if thread != get_ident()]
+
+
+def _before_fork() -> None:
+    """Wait until no other thread compiles or imports: no process that is forked could do so."""
+    _lock.acquire()
+    _ended.wait_for(lambda: not _others(), LONGEST)
+
+
+def _in_child() -> None:
+    """Go on with the one thread that there is in the process that was forked."""
+    global _lock, _ended  # noqa: PLW0603
+    _without(*_others())
+    _lock = RLock()
+    _ended = Condition(_lock)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _lock.release(),  # noqa: PLW0108 - of that time
+        after_in_child=_in_child,
+    )
 
 
 @contextmanager

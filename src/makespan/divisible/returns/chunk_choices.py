@@ -10,13 +10,12 @@ that where it counts.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from makespan.backends.answer import SLACK
 from makespan.backends.highs import Programme
+from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import Floats, Integers
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from makespan.core.cached import cached_property
 from makespan.core.diagram import Curves
 from makespan.core.errors import InputError
 from makespan.core.inputs.files import PathLike

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes
 from makespan.core.names import Numbered
 from makespan.core.numeric.arrays import Floats, Integers, frozen

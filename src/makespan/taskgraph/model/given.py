@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from makespan.core.cached import cached_property
 from makespan.core.inputs.mistakes import Mistakes, shown
 from makespan.core.inputs.suggest import did_you_mean
 from makespan.core.names import index_by_name
