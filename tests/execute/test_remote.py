@@ -17,8 +17,8 @@ from makespan.execute.remote import FileChunk
 from tests.execute import functions
 
 
-def sent(function: object) -> bytes:
-    return pickle.dumps(function)
+def sent(function: Any) -> bytes:
+    return pickle.dumps(remote.Call(function, {}))
 
 
 def work(*arguments: Any) -> Outcome:
@@ -34,7 +34,7 @@ def chunk(*items: object) -> list[bytes]:
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_parts_make_up_the_chunk(parts: int) -> None:
     """The parts of a chunk are disjoint, in order, and miss nothing."""
-    rows, _ = Items([0, 1, 2, 3, 4]).payload(0, 5, parts)
+    rows, *_ = Items([0, 1, 2, 3, 4]).payload(0, 5, parts)
     found = [work(sent(functions.squared), rows, 0, False, part, parts) for part in range(parts)]
     array = [
         work(sent(functions.squared), np.arange(5), 0, False, part, parts) for part in range(parts)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from makespan.execute.remote import Told
+from makespan.execute.remote import Pickled, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +43,33 @@ class Outcome:
     @classmethod
     def of(cls, values: Any, failures: tuple[Told, ...], start: float, end: float) -> Outcome:
         """Read what :func:`makespan.execute.remote.work` returned."""
-        return cls(values, tuple(Failure(*told) for told in failures), start, end)
+        found = [Failure(first, last, _error(data), text) for first, last, data, text in failures]
+        if isinstance(values, Pickled):
+            values, more = _unpickled(values)
+            found = sorted(found + more, key=lambda failure: failure.first)
+        return cls(values, tuple(found), start, end)
+
+
+def _error(data: bytes) -> BaseException:
+    try:
+        error: BaseException = pickle.loads(data)
+    except Exception as here:  # of a class that only the worker knows
+        return RuntimeError(f"an error of the worker that can't be unpickled here: {here}")
+    return error
+
+
+def _unpickled(values: Pickled) -> tuple[Any, list[Failure]]:
+    """Return results, None for each that can't be unpickled here, and what that failed by."""
+    found: list[Any] = []
+    failures = []
+    pairs = zip(values.data, values.buffers, strict=True)
+    for index, (data, buffers) in enumerate(pairs, start=values.first):
+        try:
+            found.append(pickle.loads(data, buffers=buffers))
+        except Exception as error:
+            last = values.last if values.whole else index
+            text = "".join(traceback.format_exception(error))
+            refused = TypeError(f"the result can't be unpickled here: {error}")
+            failures.append(Failure(index, last, refused, text))
+            found.append([None] * (last - index + 1) if values.whole else None)
+    return (found[0] if values.whole else found), failures

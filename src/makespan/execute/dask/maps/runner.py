@@ -14,7 +14,7 @@ from makespan.core.errors import ExecutionError
 from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.items import Stream
-from makespan.execute.dask.cluster.transfers import Traffic, Window
+from makespan.execute.dask.cluster.transfers import Packed, Traffic, Window
 from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk, next_piece
 from makespan.execute.dask.maps.costs import FIRST, Costs
 from makespan.execute.dask.maps.job import Job
@@ -58,7 +58,7 @@ class Run:
         self.pool = Pool(self.items)
         self.pieces: dict[int, Any] = {}
         self.keep = job.keep or self.pieces.__setitem__
-        self.failures: list[Failure] = []
+        self.failures = job.failures
         self.events: list[str] = []
         self.learning: float | None = None  # when every worker had returned something
         self.planning = 0.0  # seconds
@@ -155,7 +155,9 @@ class Run:
         """Give what late workers hold to others; return in how many seconds the next is late."""
         following = math.inf
         for name in dict.fromkeys(chunk.worker for chunk in self._open):
-            chunks = [one for one in self._open if one.worker == name and not one.again]
+            chunks = [
+                one for one in self._open if one.worker == name and one.sent and not one.again
+            ]
             if not chunks:
                 continue
             late = self._backlog.late_in(name, self.costs.due(name, chunks[0].units))
@@ -225,8 +227,11 @@ class Run:
             if order is not None:
                 await order.turn(Activity.SEND, chunk.item)
             member = self.crew.member(chunk.worker)
+            low, high = chunk.range.low, chunk.range.high
+            packed = await self.traffic.pack(member, self.items, low, high)
+            self._backlog.heard(chunk.worker)  # it may have waited for futures
             chunk.sent = True
-            await self._carry_out(chunk, member)
+            await self._carry_out(chunk, member, packed)
         except WorkerLost:
             self._lost(chunk)
         finally:
@@ -240,12 +245,12 @@ class Run:
         if self.order is not None:
             self.order.done(activity, chunk.item)
 
-    async def _carry_out(self, chunk: Chunk, member: Member) -> None:
+    async def _carry_out(self, chunk: Chunk, member: Member, packed: Packed) -> None:
         traffic, record, name, units = self.traffic, self.record, chunk.worker, chunk.units
-        held = await traffic.send(member, self.items, chunk.range.low, chunk.range.high)
+        held = await traffic.send(member, packed)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, units, held.window)
-        self.costs.sent(name, units, held.bytes, held.window.seconds)
+        self.costs.sent(name, units, packed.bytes, held.window.seconds)
         tasks = traffic.start(held, -chunk.item)
         self._backlog.arrived(chunk)
         self._changed.set()
