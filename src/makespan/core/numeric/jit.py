@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pickle import UnpicklingError
@@ -33,25 +35,42 @@ Column = Callable[[Any], Any]
 forced: bool | None = None
 """Whether every loop is compiled, or none; None leaves it to their sizes."""
 
-_kernels: list[Any] = []
+_kernels: dict[Any, float] = {}
+"""Each kernel, and the CPU time of compiling it here, without that of the kernels it calls."""
 _rented = 0.0
 """Work of plain forms so far, by what a compiler is loaded for: from 1 on, one is bought."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel, and for how many signatures it is compiled."""
+    """A kernel, for how many signatures it is compiled, and what that took here.
+
+    ``seconds`` are those of the processor, without what the kernels that it calls took; 0.0 where
+    all was found on disk.
+    """
 
     name: str
     signatures: int
+    seconds: float
 
 
 def compiled() -> tuple[Compiled, ...]:
     """Return the kernels that this process has met."""
     return tuple(
-        Compiled(f"{each.py_func.__module__}.{each.__name__}", len(each.signatures))
-        for each in _kernels
+        Compiled(f"{each.py_func.__module__}.{each.__name__}", len(each.signatures), seconds)
+        for each, seconds in _kernels.items()
     )
+
+
+@contextmanager
+def always(value: bool = True) -> Iterator[None]:
+    """Run every loop compiled inside the block, however small its work, or none."""
+    global forced  # noqa: PLW0603
+    before, forced = forced, value
+    try:
+        yield
+    finally:
+        forced = before
 
 
 def compiles() -> bool:
@@ -76,7 +95,7 @@ def kernel(function: Kernel) -> Kernel:
             _forgive(made._cache)
         except RuntimeError:  # no folder that a cache could be written to
             made = numba.njit(nogil=True)(function)
-        _kernels.append(made)
+        _kernels[made] = 0.0
     return made  # type: ignore[no-any-return]
 
 
@@ -222,10 +241,24 @@ def _listen() -> None:
             startup.end()
 
     class Compiling(event.Listener):  # type: ignore[misc]
+        """One kernel compiles at a time, and inside it those that it calls."""
+
+        def __init__(self) -> None:
+            self.open: list[tuple[float, float]] = []  # when each began, what is inside took
+
         def on_start(self, event: Any) -> None:
             startup.tell("compiling, at the first use only")
+            self.open.append((time.thread_time(), 0.0))
 
         def on_end(self, event: Any) -> None:
+            begun, inside = self.open.pop()
+            kernel = event.data["dispatcher"]
+            if kernel in _kernels:  # not a function of Numba's own, which counts for its caller
+                took = time.thread_time() - begun
+                _kernels[kernel] += took - inside
+                inside = took
+            if self.open:
+                self.open[-1] = self.open[-1][0], self.open[-1][1] + inside
             startup.tell(None)
 
     event.register("numba:compiler_lock", Loading())

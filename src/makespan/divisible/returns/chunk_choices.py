@@ -17,6 +17,7 @@ from makespan.backends.answer import SLACK
 from makespan.backends.highs import Programme
 from makespan.core.cached import cached_property
 from makespan.core.numeric.arrays import Floats, Integers
+from makespan.core.system.memory import claim
 from makespan.divisible.problem import DivisibleLoad
 from makespan.divisible.returns.chunk_limits import (
     LEAST_CAP,
@@ -27,6 +28,9 @@ from makespan.divisible.returns.chunk_limits import (
 from makespan.divisible.returns.chunk_slots import slots_of
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.rounds.sequences import Allowed
+
+A_FACTOR = 40.0
+"""Bytes for each pair of variables: vectors of factors, and sums of them, of all at a time."""
 
 
 class ChunkChoices:
@@ -155,6 +159,7 @@ class ChunkChoices:
     def _tables(self) -> None:
         """Write what the rows are made of as vectors of factors, one for each variable."""
         width = self._end + 1
+        claim(A_FACTOR * width**2, f"the programme of chunks of {self.count:,} workers")
         unit = np.eye(width)
         self.end = unit[self._end]
         self.served = unit[self._served]
