@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,24 @@ MISFIT = "the schedule does not fit its problem; check says why"
 def unwarned() -> np.errstate:
     """Let a schedule made elsewhere, which may hold any numbers, be shown without warnings."""
     return np.errstate(all="ignore")
+
+
+class _Notes:
+    """The notes of a result, or what says them when they are first read.
+
+    Advice on what else to ask for may take as long as a small plan, and is seldom read.
+    """
+
+    def __get__(self, result: Any, owner: type | None = None) -> tuple[str, ...]:
+        if result is None:
+            return ()  # the default
+        held = vars(result)["_notes"]
+        if callable(held):
+            held = vars(result)["_notes"] = tuple(held())
+        return held  # type: ignore[no-any-return]
+
+    def __set__(self, result: Any, notes: tuple[str, ...] | Callable[[], Iterable[str]]) -> None:
+        vars(result)["_notes"] = notes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,7 +96,7 @@ class Result(Shown, Framed):
     options: Mapping[str, Any]
     seed: int | None
     runtime: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = _Notes()  # type: ignore[assignment]
     objective: Objective | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     log: tuple[str, ...] = ()
@@ -100,6 +118,9 @@ class Result(Shown, Framed):
                 return kind_of(self.problem).answer.answer(self.problem, self.schedule)
         except (LookupError, ValueError) as error:
             raise InvalidSchedule(MISFIT) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_notes": self.notes}
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the plan with matplotlib; see :func:`makespan.plot`."""

@@ -75,7 +75,7 @@ def size_of_solution(problem: Problem) -> float:
         start=end - seconds,
         end=end,
     )
-    names = kind_of(problem).timing.tasks(problem)
+    names = kind_of(problem).tasks(problem) or ()
     told = [(names[item], row) for item, row in zip(items.tolist(), plan.records(), strict=True)]
     answer = {key: {name: row[key] for name, row in told} for key in ("machine", "start", "end")}
     return _size_of(list(plan.records()), count) + sum(
