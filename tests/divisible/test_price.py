@@ -376,8 +376,10 @@ def test_a_front_cut_short_says_what_is_unknown(searches, deadline, monkeypatch)
     for time in (*(point["time"] for point in front), deadline or 200.0):
         least = best(replace(one, deadline=time * (1 + 1e-9)))
         reached = min(point["price"] for point in front if point["time"] <= time)
-        missing = any(low <= time for low, _ in ranges) if time > front[-1]["time"] else any(
-            low <= time <= high for low, high in ranges
+        missing = (
+            any(low <= time for low, _ in ranges)
+            if time > front[-1]["time"]
+            else any(low <= time <= high for low, high in ranges)
         )
         assert missing or least == pytest.approx(reached, rel=1e-6, abs=1e-6)
     told = "others may lie" in result.notes[0]
