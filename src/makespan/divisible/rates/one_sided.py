@@ -1,4 +1,4 @@
-"""Rates of a plan: what each number of its programme is worth, of a rise; and where falls differ."""
+"""Rates of a plan: what a rise of each number is worth, and where a fall is worth another."""
 
 from __future__ import annotations
 
