@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from makespan.backends.highs import Programme
+from makespan.backends.one_sided import SECONDS, Number, one_sided
 from makespan.backends.sides import Sides
 from makespan.core.control import Control
 from makespan.core.costs import Affine
@@ -22,7 +23,6 @@ from makespan.core.schedule import Schedule
 from makespan.core.sensitivity import Varied
 from makespan.divisible.model.plan import computed, price_of
 from makespan.divisible.problem import MASTER, DivisibleLoad
-from makespan.divisible.rates.one_sided import SECONDS, Number, one_sided
 from makespan.divisible.returns.decided import Decided
 from makespan.divisible.returns.decisions import Terms
 from makespan.divisible.returns.transfer_programme import TransferProgramme

@@ -8,6 +8,7 @@ from copy import copy
 import numpy as np
 
 from makespan.backends.highs import Programme
+from makespan.backends.one_sided import SECONDS, Number, one_sided
 from makespan.backends.sides import Sides
 from makespan.core.control import Control
 from makespan.core.schedule import Schedule
@@ -15,7 +16,6 @@ from makespan.core.sensitivity import Varied
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.sources import Sources
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.one_sided import SECONDS, Number, one_sided
 from makespan.divisible.sources.programme import ChunksProgramme
 from makespan.divisible.sources.scaled import Scaled
 from makespan.divisible.sources.sequences import sequence_of

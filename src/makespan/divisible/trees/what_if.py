@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from makespan.backends.highs import Programme
+from makespan.backends.one_sided import SECONDS, Number, one_sided
 from makespan.backends.sides import Sides
 from makespan.core.control import Control
 from makespan.core.numeric.arrays import Floats
@@ -22,7 +23,6 @@ from makespan.core.sensitivity import Varied
 from makespan.divisible.model.plan import computed
 from makespan.divisible.model.tree import RULES, Tree
 from makespan.divisible.problem import DivisibleLoad
-from makespan.divisible.rates.one_sided import SECONDS, Number, one_sided
 from makespan.divisible.trees.programme import TreeProgramme, siblings_of
 
 MAX_PAIRS = 2_000
@@ -57,6 +57,7 @@ def varied_tree(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
         notes = (f"costs: of the best amounts in the order of the plan, which give {best:.8g}",)
     columns = {name: getattr(tree, name) for name in RULES}
     used = choices[len(tree) : 2 * len(tree)] > 0
+    per_unit = horizon / built.unit
 
     def changed(more: dict[str, Floats]) -> Programme:
         """Return the programme with other columns, measured alike."""
@@ -71,13 +72,13 @@ def varied_tree(problem: DivisibleLoad, schedule: Schedule, machines: Sequence[s
                 there = tree.computes[index] if name.startswith("compute") else index != tree.root
                 if not there:
                     continue
-                measure = horizon if name.endswith("fixed") else horizon / built.unit
+                measure = horizon if name.endswith("fixed") else per_unit
 
                 def stepped(
-                    by: float, index: int = index, name: str = name, measure: float = measure
+                    by: float, index: int = index, name: str = name, column: Floats = column
                 ) -> Programme:
-                    more = columns[name].copy()
-                    more[index] += by * measure
+                    more = column.copy()
+                    more[index] += by * (horizon if name.endswith("fixed") else per_unit)
                     return changed({name: more})
 
                 cost, number = name.replace("_", ".", 1), float(column[index])
