@@ -394,7 +394,6 @@ def test_ends_that_differ_get_their_copies_and_no_others(before: Any, after: Any
     for times in (apart, {"transfer": 1.0, "reduce": 0.0}):
         problem = custom(before, after, **times)
         known = best_of_all(problem) if covers(problem) else None
-        for restarts in (1, 4):
-            found = makespan.solve(problem, method="reduce-scatter-all-gather", restarts=restarts)
-            assert found.schedule is not None
-            assert known is None or found.makespan >= known * (1 - 1e-12)
+        found = makespan.solve(problem, method="reduce-scatter-all-gather", time_limit=1)
+        assert found.schedule is not None
+        assert known is None or found.makespan >= known * (1 - 1e-12)

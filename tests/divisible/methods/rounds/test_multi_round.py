@@ -340,7 +340,7 @@ def test_many_equal_workers_are_served_in_no_more_rounds_than_asked(rounds):
     """Chunks shrink until their starts tie; the master computes, and hardly needs the last ones."""
     star = Star([Worker(send=4.0, compute=10.0)] * 40, master=Master(compute=2.0))
     problem = DivisibleLoad(load=80.0, rounds=rounds, platform=star)
-    result = solve(problem, method="multi-round", effort=0.1)
+    result = solve(problem, method="multi-round", effort=0.3)
     assert check(problem, result.schedule).ok
     assert result.makespan == pytest.approx(320 / 3, rel=1e-6)
 
