@@ -108,8 +108,9 @@ class Turns:
 
     def note(self, asked: Slice, tries: int, seconds: float, *, skipped: bool = False) -> None:
         """Take down what a slice was: what it left of its tries is to do."""
-        self.spent[asked.part] += (seconds - SLICE) / self.named[asked.part].share
-        if asked.tries is not None:
+        if asked.tries is None:
+            self.spent[asked.part] += (seconds - SLICE) / self.named[asked.part].share
+        else:
             self.left[asked.part] += asked.tries - tries
         if skipped:
             self.left[asked.part] = 0

@@ -82,6 +82,10 @@ def _document(rng: random.Random) -> Document:
     else:
         kind = rng.choice(sorted(LARGER))
         problem = generate(kind, seed=rng.getrandbits(30), options=rng.choice(LARGER[kind])(rng))
+    return _as_document(problem)
+
+
+def _as_document(problem: Problem) -> Document:
     document: Document = json.loads(as_json(as_dict(problem)))
     return document
 

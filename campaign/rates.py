@@ -85,8 +85,8 @@ def _held(problem: DivisibleLoad, own: bool, rate: Rate) -> str:
     if right[0] <= rate.change <= left[0]:
         where = "between them"
     raise Defect(
-        f"the rate of {rate.cost} of {rate.machine or 'the problem'} is {rate.change!r}, of "
-        f"neither side, {where}: {left[0]!r} and {right[0]!r}"
+        f"the rate of {rate.cost} of {rate.machine or 'the problem'} at {rate.value!r} is "
+        f"{rate.change!r}, of neither side, {where}: {left[0]!r} and {right[0]!r}"
     )
 
 
@@ -120,14 +120,10 @@ def _with_number(problem: DivisibleLoad, rate: Rate, value: float) -> DivisibleL
         changed: Any = {rate.cost: value}
         return replace(problem, **changed)
     star = problem.star
-    master = star.master
-    if isinstance(master, Master) and rate.machine == master.name:
-        assert master.compute is not None
-        part: Any = {rate.cost.split(".")[1]: value}
-        return replace(
-            problem,
-            platform=star.changed(master=replace(master, compute=replace(master.compute, **part))),
-        )
+    master: Any = star.master
+    if rate.machine == master.name:
+        compute = replace(master.compute, **{rate.cost.split(".")[1]: value})
+        return replace(problem, platform=star.changed(master=replace(master, compute=compute)))
     column = rate.cost.replace(".", "_")
     numbers = getattr(star, column).copy()
     numbers[list(star.names).index(rate.machine)] = value
