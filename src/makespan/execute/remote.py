@@ -239,9 +239,10 @@ def _tried(function: Callable[[Any], Any], retries: int, item: Any) -> Any:
     return function(item)
 
 
-def called(function: Callable[[], Any]) -> Any:
-    """Call a function that is an item itself."""
-    return function()
+def called(batch: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Call a batch of joblib's, given as pickle takes it apart."""
+    make, arguments = batch
+    return make(*arguments)()
 
 
 async def dropped(keys: Sequence[str], *, dask_worker: Any = None) -> None:

@@ -99,13 +99,13 @@ class Batches:
         self._held = ExitStack()
         self._running: Background | None = None
 
-    def submit(self, batch: Callable[[], Any], callback: Any) -> Future[Any]:
+    def submit(self, batch: Any, callback: Any) -> Future[Any]:
         """Put a batch in; the callback is called with its future when it is done."""
         future: Future[Any] = Future()
         if callback is not None:
             future.add_done_callback(callback)
         self._futures[next(self._numbers)] = future
-        self._inbox.put(batch)
+        self._inbox.put(batch.__reduce__())  # so that futures in it are found
         if self._running is None:  # the first shows what they are like
             entered = prepared(called, self._inbox, (), self._client, False, {}, **self._options)
             _, job = self._held.enter_context(entered)

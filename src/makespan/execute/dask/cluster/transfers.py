@@ -150,14 +150,16 @@ class Traffic:
         inputs: dict[Any, Any] = {}
         for key, future in futures.items():
             of = future._client
-            if of is None or of is self.client:
-                inputs[key] = future if of else Future(key, self.client)
-            elif of.scheduler.address != self.client.scheduler.address:
+            if of is self.client:
+                inputs[key] = future
+            elif of is not None and of.scheduler.address != self.client.scheduler.address:
                 inputs[key] = _broken(f"{key} is on another cluster, {of.scheduler.address}")
-            elif future.status == "cancelled":
+            elif (await self.client.scheduler.get_task_status(keys=[key]))[key] is None:
                 inputs[key] = _broken(f"{key} is cancelled")
             else:
                 inputs[key] = Future(key, self.client)
+                wanted = {"op": "client-desires-keys", "keys": [key], "client": self.client.id}
+                self.client._send_to_scheduler(wanted)
         mine = [one for one in inputs.values() if isinstance(one, Future)]
         if mine:
             with self.client.as_current():
