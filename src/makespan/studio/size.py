@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from makespan.core.errors import TooLarge
-from makespan.core.problem import Pictured, Problem
+from makespan.core.problem import Problem
 from makespan.core.schedule import Activity, Schedule
 from makespan.flow.answer import as_json
 from makespan.flow.kinds import kind_of
@@ -58,9 +58,10 @@ def size_of_solution(problem: Problem) -> float:
     Some tasks are written as one machine would run them. Of problems of other things, whose plans
     may have few rows, nothing is known.
     """
-    count = problem._counts().get("task", 0) if isinstance(problem, Pictured) else 0
-    if count <= FEW:
+    names = kind_of(problem).tasks(problem)
+    if names is None or len(names) <= FEW:
         return 0.0
+    count = len(names)
     items = np.linspace(0, count - 1, SAMPLE).astype(np.int64)
     durations = np.asarray(cast("_Tasks", problem).durations)
     seconds = durations[items].reshape(SAMPLE, -1)[:, 0]
@@ -75,7 +76,6 @@ def size_of_solution(problem: Problem) -> float:
         start=end - seconds,
         end=end,
     )
-    names = kind_of(problem).tasks(problem) or ()
     told = [(names[item], row) for item, row in zip(items.tolist(), plan.records(), strict=True)]
     answer = {key: {name: row[key] for name, row in told} for key in ("machine", "start", "end")}
     return _size_of(list(plan.records()), count) + sum(
