@@ -78,6 +78,8 @@ def _ends_and_between(
 
     def best(limited: DivisibleLoad) -> Solution:
         nonlocal left
+        if left <= points and control.expired():
+            return Solution(schedule=None, stopped=True)
         seconds = None if control.remaining is None else max(0.0, control.remaining) / max(1, left)
         left -= 1
         with control.aside(), control.limited(seconds):
