@@ -21,7 +21,7 @@ LONGEST = 10  # kernels that are named where nothing else is asked for
 @click.command("compile")
 @click.option("-v", "--verbose", is_flag=True, help="List the seconds of every kernel.")
 def command(verbose: bool) -> int:
-    """Compile every kernel now, so that no later use has to; takes a minute or two.
+    """Compile every kernel now, so that no later use has to; takes one to two minutes.
 
     \b
     makespan compile                                    # into the folders of the installation
