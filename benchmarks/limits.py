@@ -20,14 +20,15 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.apart import Say, cpu_seconds_left, highest, resident, run_apart
 from benchmarks.limit_problems import KINDS, families
 from benchmarks.limit_problems.family import Family
 from benchmarks.table import FOLDER
+from makespan.core.system import startup
 
 SIZES = (2, 10, 30, 100, 300, 1000, 3000, 10**4, 3 * 10**4, *(10**power for power in range(5, 13)))
 BOUNDS = "(bounds)"
@@ -99,14 +100,13 @@ COLUMNS = (
 def main() -> None:
     asked = _arguments()
     _import_all()
-    if asked.busy:
-        _count_processor_time()
     rows: list[Row] = []
     unreached: list[str] = []
-    for kind in asked.kind or KINDS:
-        found, left = _measured_kind(kind, asked)
-        rows += found
-        unreached += left
+    with startup.by_processor() if asked.busy else nullcontext():
+        for kind in asked.kind or KINDS:
+            found, left = _measured_kind(kind, asked)
+            rows += found
+            unreached += left
     _print(rows, unreached)
     if asked.json:
         with open(asked.json, "w", encoding="utf-8") as file:
@@ -164,16 +164,6 @@ def _import_all() -> None:
 
     for name in ("numba", "highspy", "ortools.sat.python.cp_model", "scipy.sparse", "makespan"):
         import_module(name)
-
-
-def _count_processor_time() -> None:
-    """Let the clock of limits show the CPU time of this process."""
-    from makespan.core import control
-    from makespan.core.system import startup
-
-    clock = SimpleNamespace(monotonic=time.process_time)
-    for module in (control, startup):
-        module.time = clock  # type: ignore[assignment]
 
 
 def _measured_kind(kind: str, asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
@@ -256,7 +246,6 @@ def _solve(say: Say, row: Row, family: Family) -> None:
     from numba.core import event
 
     from makespan.core.registry import applicability, find_method
-    from makespan.core.system import startup
 
     cpu_seconds_left(BUILT_WITHIN)
     _run(row.method, family.problem(family.least), row.limit)

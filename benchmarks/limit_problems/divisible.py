@@ -340,7 +340,7 @@ FAMILIES = (
     Family("sources-fixed", "workers", _sources(fixed=True)),
     Family("sources-copies", "workers", _sources(held=False)),
     Family("sources-links", "workers", _sources(ports="many")),
-    Family("sources-rounds", "rounds", _sources(workers=4, rounds=3)),
+    Family("sources-many-rounds", "sources", _sources(workers=4, rounds=3)),
     Family("sources-many", "sources", _sources(workers=4)),
     Family("sources-many-copies", "sources", _sources(workers=4, held=False, fixed=True)),
     Family("sources-many-links", "sources", _sources(workers=4, ports="many")),

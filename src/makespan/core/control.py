@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -115,9 +114,7 @@ class Control:
         """
         left = self.remaining
         if left is not None and seconds > left + GRACE:
-            raise TooLarge(
-                f"{what} would take {seconds:.1f} s; the time limit leaves {left:.1f} s"
-            )
+            raise TooLarge(f"{what} would take {seconds:.1f} s; the time limit leaves {left:.1f} s")
 
     def known_or(self, make: Callable[[], Solution]) -> Schedule:
         """Return the plan of the incumbent; without one, that of another method."""
@@ -201,4 +198,4 @@ class Control:
 
 
 def _clock() -> float:
-    return time.monotonic() - startup.spent()
+    return startup.clock() - startup.spent()

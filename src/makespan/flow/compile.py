@@ -15,13 +15,14 @@ from makespan.core.errors import MakespanError
 from makespan.core.kind import Kind
 from makespan.core.numeric import jit
 from makespan.core.problem import Problem
+from makespan.core.system.startup import by_processor
 from makespan.flow.generate import generate
 from makespan.flow.kinds import KINDS, kind_named
 from makespan.flow.methods import methods
 from makespan.flow.simulate import simulate
 from makespan.flow.solve import solve
 
-SECONDS = 0.1  # of search for each method and sample, once its kernels are compiled
+SECONDS = 0.1  # of CPU time for each method and sample, once its kernels are compiled
 REPETITIONS = 3
 POLICIES = ("self-scheduling", "guided")
 WORKERS = 8
@@ -94,7 +95,7 @@ def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Comp
     tuple of Compiled
         Every kernel, for how many signatures it is compiled, and what that took.
     """
-    with jit.always():
+    with jit.always(), by_processor():
         for name in KINDS:
             for done, problem in enumerate(_samples(kind_named(name))):
                 tell(name, done, len(SAMPLES[name]))

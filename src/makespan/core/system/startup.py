@@ -15,9 +15,10 @@ from threading import Condition, RLock, get_ident
 Watcher = Callable[[str | None], None]
 """Called with what begins (``"compiling"``), and with None when it ends."""
 
-LONGEST = (
-    30.0  # seconds that a fork waits for other threads: what one compiles or imports is locked
-)
+clock: Callable[[], float] = time.monotonic
+"""What limits and start-up are measured by."""
+LONGEST = 30.0
+"""Seconds that a fork waits for other threads: what one compiles or imports is locked."""
 
 _lock = RLock()
 _ended = Condition(_lock)
@@ -32,7 +33,7 @@ def begin() -> None:
     global _since  # noqa: PLW0603
     with _lock:
         if not _open:
-            _since = time.monotonic()
+            _since = clock()
         _open[get_ident()] = _open.get(get_ident(), 0) + 1
 
 
@@ -51,7 +52,7 @@ def _without(*threads: int) -> None:
     for thread in threads:
         del _open[thread]
     if threads and not _open:
-        _spent += time.monotonic() - _since
+        _spent += clock() - _since
 
 
 def _others() -> list[int]:
@@ -81,6 +82,17 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
+def by_processor() -> Iterator[None]:
+    """Measure limits by the CPU time of this process: for a machine that others use, too."""
+    global clock  # noqa: PLW0603
+    before, clock = clock, time.process_time
+    try:
+        yield
+    finally:
+        clock = before
+
+
+@contextmanager
 def startup() -> Iterator[None]:
     """Count the time in the block as start-up.
 
@@ -100,7 +112,7 @@ def startup() -> Iterator[None]:
 def spent() -> float:
     """Return the seconds that start-up has taken in this process until now."""
     with _lock:
-        return _spent + (time.monotonic() - _since if _open else 0.0)
+        return _spent + (clock() - _since if _open else 0.0)
 
 
 def tell(what: str | None) -> None:

@@ -110,8 +110,10 @@ class _Search:
         return None
 
     def _best(self, limited: DivisibleLoad) -> Solution:
+        if self.left <= self.count and self.control.expired():
+            return Solution(schedule=None, stopped=True)
         remaining = self.control.remaining
-        seconds = None if remaining is None else remaining / max(1, self.left)
+        seconds = None if remaining is None else max(0.0, remaining) / max(1, self.left)
         self.left -= 1
         with self.control.aside(), self.control.limited(seconds):
             search = sequence_search if self.problem.transfers is None else return_programme

@@ -76,7 +76,8 @@ def plainly_inserted(
     bias: Floats | None = None,
 ) -> Schedule:
     """Like :func:`inserted`, never compiled."""
-    quick = QUICK // len(problem.network)
+    hops = 1 if problem.contention == "none" else int(problem.network.routing.hops.max())
+    quick = QUICK // (len(problem.network) * max(1, hops))
     if control.expired() and len(problem.dag) > quick:
         return in_time(problem, control)
     plan, machines = Insertion(problem), range(len(problem.network))
@@ -89,6 +90,8 @@ def plainly_inserted(
             continue
         best, chosen = np.inf, 0
         for machine in machines:
+            if index >= quick and control.expired():
+                return in_time(problem, control)
             option = plan.try_on(task, machine)
             value = option.end if aim == "end" else option.start
             if bias is not None:

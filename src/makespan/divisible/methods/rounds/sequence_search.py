@@ -224,6 +224,8 @@ class Search:
     def _begin(self) -> None:
         """Try sequences of one round, and that of a plan that is known."""
         for send in self.allowed.starts(self._orders()):
+            if self._over():
+                return
             self._try(send)
         known = self.control.incumbent
         if known is not None and known.schedule is not None:
