@@ -29,7 +29,7 @@ from makespan.reduction.needs import (
 from makespan.reduction.problem import Reduction
 from makespan.reduction.rules.critical_path import Shortening
 from makespan.reduction.rules.due_date_phases import MANNERS
-from makespan.reduction.rules.due_dates import Costs, Growth, combine_and_copy
+from makespan.reduction.rules.due_dates import Aim, Costs, Growth, combine_and_copy
 from makespan.reduction.rules.rotation import Plan, Trees, grown
 from makespan.reduction.rules.spreading import spread
 from makespan.reduction.rules.steps import logged
@@ -285,13 +285,15 @@ class _Search:
         worse = DEVIATION * self.best
         allowed = self.best + (1 + int(worse) if self.whole else worse)
         self.turn += 1
-        loop = combine_and_copy.bind(
-            self.sends * self.turn, self.costs[backward], trees, self.growths[backward],
-            Plan(rows, times), script=script, complete=complete, end=float(end),
-            spread=settings.spread * self.lasts, backlog=self._waiting(settings),
-            apart=self.costs[backward].apart,
+        costs = self.costs[backward]
+        aim = Aim(
+            complete=complete, end=float(end), spread=settings.spread * self.lasts,
+            backlog=self._waiting(settings), apart=costs.apart,
             open_parts=bool(trees.parents.max() < 0), manner=settings.manner,
-            seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
+        )  # fmt: skip
+        loop = combine_and_copy.bind(
+            self.sends * self.turn, costs, trees, self.growths[backward], aim, Plan(rows, times),
+            script=script, seed=int(rng.integers(2**31)), allowed=min(allowed, self.huge),
         )  # fmt: skip
         reached = stoppable(self.control, loop, long=self.sends >= WATCHED_FROM)
         if reached < 0:

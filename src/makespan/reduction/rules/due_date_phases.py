@@ -27,13 +27,27 @@ def due_date(segment, end, complete, there, back, parts, holders, moved):  # typ
 
 
 @part
-def wake_up(heap, now, seed, wake, port, out_port, along, looking):  # type: ignore[no-untyped-def]
-    """Let all machines look that are to look now; return how many they are.
+def wake_all(heap, seed, wake, port, out_port):  # type: ignore[no-untyped-def]
+    """Let all machines look as soon as their ports are free, in any order; return the seed."""
+    machines = len(port)
+    for machine in range(machines):
+        seed = next_seed(seed)
+        wake[machine] = out_port[port[machine]]
+        heappush(heap, (wake[machine], (seed >> 16) * machines + machine))
+    return seed
 
-    A machine whose port others made busy since then looks when that is free.
+
+@part
+def wake_up(  # type: ignore[no-untyped-def]
+    heap, now, seed, latency, wake, port, out_port, in_port, along, looking, takers
+):
+    """Let all look that are to look now; return how many look, and how many may take something.
+
+    A machine whose port others made busy since then looks when that is free. With equal latencies,
+    a port for receiving that is still busy then takes nothing from anybody.
     """
     machines = len(port)
-    looks = 0
+    looks = takes = 0
     while len(heap) > 0 and heap[0][0] == now:
         machine = heappop(heap)[1] % machines
         if wake[machine] == now and out_port[port[machine]] > now:
@@ -44,21 +58,11 @@ def wake_up(heap, now, seed, wake, port, out_port, along, looking):  # type: ign
             along[machine] = UNSEEN
             looking[looks] = machine
             looks += 1
-    return looks
-
-
-@part
-def find_takers(now, latency, port, in_port, takers):  # type: ignore[no-untyped-def]
-    """List those who can take something now, where pairs are equal, else all; return their number.
-
-    With equal latencies, a port that is still busy then takes nothing from anybody.
-    """
-    takes = 0
-    for machine in range(len(port)):
+    for machine in range(machines):
         if latency.shape[0] > 1 or in_port[port[machine]] - latency[0, 0] <= now:
             takers[takes] = machine
             takes += 1
-    return takes
+    return looks, takes
 
 
 @part
@@ -315,19 +319,27 @@ def send_one(  # type: ignore[no-untyped-def]
 
 
 @part
-def stop_looking(  # type: ignore[no-untyped-def]
-    heap, busy, until, seed, looking, looks, wake, port
+def look_later(  # type: ignore[no-untyped-def]
+    heap, sender, receiver, arrival, seed, looking, looks, wake, port, out_port
 ):
-    """Let all who share the port ``busy`` look again when it is free; return how many still do."""
+    """Let all at the sender's port, and the receiver, look when they can send again.
+
+    Returns how many still look now.
+    """
     machines = len(port)
+    until = out_port[port[sender]]
     place = 0
     while place < looks:
         machine = looking[place]
-        if port[machine] != busy:
+        if port[machine] != port[sender]:
             place += 1
         else:
             looks -= 1
             looking[place] = looking[looks]
             wake[machine] = until
             heappush(heap, (until, (seed >> 16) * machines + machine))
+    soonest = max(arrival, out_port[port[receiver]])
+    if soonest < wake[receiver]:
+        wake[receiver] = soonest
+        heappush(heap, (soonest, (seed >> 16) * machines + receiver))
     return looks
