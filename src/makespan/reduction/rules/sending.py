@@ -1,0 +1,50 @@
+"""The rule by which machines send: when a send can start, and when what came is combined.
+
+A sender's port is busy for as long as it sends, a receiver's until all has arrived, a latency
+later. A unit prepares what is copied, and combines what has arrived, one after another.
+"""
+
+from __future__ import annotations
+
+from makespan.core.numeric.jit import part
+
+
+@part
+def start_of(ready, sending, receiving, lag):  # type: ignore[no-untyped-def]
+    """Return when a machine can start to send what is ready.
+
+    Parameters
+    ----------
+    ready
+        When the machine has what it sends, prepared.
+    sending, receiving
+        When the ports of sender and receiver are free.
+    lag
+        The latency: what is sent begins to arrive that much later.
+
+    >>> start_of(1, 2, 5, 1)
+    4
+    """
+    return max(ready, sending, receiving - lag)
+
+
+@part
+def worked(ready, unit, work):  # type: ignore[no-untyped-def]
+    """Return when a unit that is free at ``unit`` has done ``work`` on what is there at ``ready``.
+
+    >>> worked(3, 5, 2)
+    7
+    """
+    return max(ready, unit) + work
+
+
+@part
+def open_for(receiving, unit, lasts, backlog):  # type: ignore[no-untyped-def]
+    """Return from when a receiver takes a part that lasts so long.
+
+    Its port must be free, and its unit may be busy for no more than ``backlog`` when all has come.
+
+    >>> open_for(1, 9, 2, 3)
+    4
+    """
+    return max(receiving, unit - lasts - backlog)
