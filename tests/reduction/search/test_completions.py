@@ -12,7 +12,6 @@ from makespan.reduction.search.completions import Costs, least_end
 from tests.thorough import few
 
 
-@pytest.mark.usefixtures("few_restarts")
 @pytest.mark.parametrize("seed", few(60, 5))
 def test_no_plan_ends_before_the_bound(seed: int) -> None:
     """Whatever the times, some of them 0, and whether they are the same everywhere."""
