@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import secrets
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from campaign import cases, crew, report
 from campaign.part import MODULES, part_named
+from campaign.smaller import smaller
 from campaign.state import OtherVersion, State
 
 
@@ -19,6 +21,9 @@ def main() -> int:
     asked = _arguments()
     if asked.replay is not None:
         return _replay(asked.replay)
+    if asked.smaller is not None:
+        print(json.dumps(smaller(asked.smaller)))
+        return 0
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
     try:
         state = State.begin(asked.state, seed, closed=asked.again)
@@ -65,6 +70,9 @@ def _arguments() -> argparse.Namespace:
         "--again", action="store_true", help="replay the state's defects: which are mended?"
     )
     parser.add_argument("--replay", metavar="CASE", help="try a kept case again")
+    parser.add_argument(
+        "--smaller", metavar="CASE", help="print the smallest input that fails as a kept case does"
+    )
     return parser.parse_args()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from campaign import (
 from campaign.oracles import oracles
 from campaign.part import MODULES, Defect, Part, Trial, part_named
 from campaign.report import as_text, table
+from campaign.smaller import smaller
 from campaign.state import OtherVersion, State
 from campaign.worker import Slice, _serve, failure_of
 from makespan import Schedule
@@ -91,6 +93,28 @@ def test_a_case_is_tried_again_with_the_input_that_was_kept(
     found = cases.replay(name)
     assert found is not None
     assert found.what.startswith("ZeroDivisionError")
+
+
+def test_a_kept_case_is_made_smaller(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the defect does not need is dropped, and its numbers become plain ones."""
+
+    def attempt(trial: Trial) -> None:
+        assert trial.given is not None
+        trial.holds(*trial.given)
+        values = json.loads(trial.given[1]).get("values", [])
+        if any(value > 5 for value in values):
+            raise Defect(f"{max(values)} is too much")
+        if not values:
+            raise Defect("there is nothing")
+
+    monkeypatch.setattr(cases, "part_named", lambda name: replace(BROKEN, attempt=attempt))
+    trial = Trial("1/structure/1/0", tmp_path)
+    trial.holds("input.json", b'{"values": [3, 7.25, 9, 1], "other": {"x": 1}}')
+    name = cases.keep(failure_of("structure", trial, Defect("9 is too much")), "v")
+    assert smaller(name) == {"values": [9]}
+    assert smaller(name, seconds=0.0) == {"values": [3, 7.25, 9, 1], "other": {"x": 1}}
 
 
 def test_a_defect_that_no_case_shows_any_more_is_mended(
@@ -206,8 +230,6 @@ def test_workers_leave_nothing_where_the_campaign_is_killed() -> None:
 
 def test_differential_sees_an_untrue_claim() -> None:
     """A result that says optimal above the best value, or reaches less than it, is a defect."""
-    from dataclasses import replace
-
     from makespan import IndependentTasks, solve
 
     result = solve(IndependentTasks(machines=2, durations=[3.0, 3.0, 2.0]))
