@@ -5,7 +5,7 @@ Arguments mean the same wherever they are taken, and come in this order:
 function
     Applied to every item on the workers, or to every chunk where ``batched``.
 data
-    The items: a sequence, a NumPy array (its rows) or :class:`Files`.
+    The items: a NumPy array (its rows), :class:`Files`, or what else has a length and items.
 collection
     In place of both, for graphs: a Dask collection, a list or tuple of them, or a graph (a mapping)
     with ``keys``, nested as the results shall be.
