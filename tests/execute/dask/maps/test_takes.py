@@ -176,7 +176,7 @@ def futures(make: Callable[[Any], list[Any]]) -> Callable[[Mapped, Any], list[An
 
 
 def in_keywords(mapped: Mapped, client: Any) -> list[Any]:
-    one, table = client.submit(pow, 3, 4, pure=False), client.scatter(np.arange(9))
+    one, table = client.submit(pow, 3, 4, pure=False), client.scatter(np.arange(9), hash=False)
     return [
         mapped(seen, [0, 1], named=one),
         mapped(seen, [0, 1], named={"a": [one, (one, {"b": one})]}, other=table),
@@ -324,7 +324,7 @@ CASES: dict[str, Callable[[Mapped, Any], list[Any]]] = {
     "`batch_size`": by_call("batch_size", 1),
     "`pure=False`": by_call("pure", False),
     "`pure=True`": by_call("pure", True),
-    "`key=`": by_call("key", "squares"),
+    "`key=`": by_call("key", "squares", functions.squared),
     "`actor=True`, `actors=True`": by_call("actors", True),
     "`allow_other_workers=True`": by_call("allow_other_workers", True),
     "`fifo_timeout=`": by_call("fifo_timeout", "1s"),
