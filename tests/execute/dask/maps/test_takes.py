@@ -377,7 +377,12 @@ def test_the_page_is_true(row: str, client: Any) -> None:
 
     def theirs(function: Any, *data: Any, **named: Any) -> list[Any]:
         options = {} if {"pure", "actors"} & {*named} else {"pure": False}
-        return client.gather(client.map(function, *data, **options | named))  # type: ignore[no-any-return]
+        futures = client.map(function, *data, **options | named)
+        try:
+            return client.gather(futures)  # type: ignore[no-any-return]
+        finally:
+            for future in futures:
+                future.release()
 
     def ours(function: Any, *data: Any, **named: Any) -> list[Any]:
         found = dask.map(function, *data, client, progress=False, **named)
