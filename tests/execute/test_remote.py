@@ -97,3 +97,27 @@ def test_files_are_files_again() -> None:
     assert outcome.values == [("a.txt", "one"), ("a.txt", "two")]
     kept = work(sent(Path), files, 0, False).values
     assert not any(path.exists() for path in kept)
+
+
+def test_what_cannot_be_pickled_fails_alone() -> None:
+    """It is named; arrays in other results are left out of the pickles, not copied."""
+    table = np.arange(1000)
+    given = [(1, table), threading.Lock(), {2}]
+    failures: list[Any] = []
+    leaving = remote._leaving(given, 5, failures)
+    assert np.shares_memory(np.frombuffer(leaving.buffers[0][0], dtype=table.dtype), table)
+    assert leaving.__sizeof__() >= table.nbytes
+    outcome = Outcome.of(leaving, tuple(failures), 0.0, 1.0)
+    assert outcome.values[1:] == [None, {2}]
+    (failure,) = outcome.failures
+    assert str(failure).startswith("item 6: TypeError: the result, a lock, can't be pickled")
+    assert remote._leaving([1, "a", table], 0, failures)[2] is table
+
+
+def test_what_cannot_be_unpickled_fails_alone() -> None:
+    """Here, where the worker could pickle it."""
+    leaving = remote._leaving([(1,), ("two",)], 3, [])
+    leaving.data[1] = b"nothing"
+    outcome = Outcome.of(leaving, (), 0.0, 1.0)
+    assert outcome.values == [(1,), None]
+    assert "item 4: TypeError: the result can't be unpickled here" in str(outcome.failures[0])

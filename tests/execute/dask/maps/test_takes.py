@@ -79,9 +79,9 @@ class Scaled:
 
 
 def seen(*items: Any, **named: Any) -> str:
-    """Return what a function gets, as text; of futures that they are, as their words may differ."""
+    """Return what a function gets, as text; of futures that they are."""
     text = repr([(type(item).__name__, item) for item in (*items, *sorted(named.items()))])
-    return re.sub(r"<Future: \w+", "<Future", re.sub(r" at 0x\w+", "", text))
+    return re.sub(r"<Future: [^>]*>|Delayed\([^)]*\)", "lazy", re.sub(r" at 0x\w+", "", text))
 
 
 async def later(item: int) -> int:
@@ -103,10 +103,10 @@ def divided_by(item: int, by: int) -> float:
     return item / by
 
 
-def with_client(item: int) -> tuple[bool, int]:
+def with_client(item: int) -> tuple[int, bool, str]:
     from distributed import get_client, get_worker
 
-    return get_worker().name is not None, get_client().submit(functions.squared, item).result()
+    return item, get_worker().name is not None, get_client().scheduler.address
 
 
 def generated(item: int) -> Iterator[int]:
@@ -176,7 +176,7 @@ def futures(make: Callable[[Any], list[Any]]) -> Callable[[Mapped, Any], list[An
 
 
 def in_keywords(mapped: Mapped, client: Any) -> list[Any]:
-    one, table = client.submit(pow, 3, 4, pure=False), client.scatter(np.arange(9))
+    one, table = client.submit(pow, 3, 4, pure=False), client.scatter(np.arange(9), hash=False)
     return [
         mapped(seen, [0, 1], named=one),
         mapped(seen, [0, 1], named={"a": [one, (one, {"b": one})]}, other=table),
@@ -226,7 +226,7 @@ def delayed(mapped: Mapped, _client: Any) -> list[Any]:
 
 
 def on_workers(mapped: Mapped, _client: Any) -> list[Any]:
-    return [mapped(functions.squared, [3], workers=which) for which in ("1", 0, ["0", "2"])]
+    return [mapped(functions.squared, [3], workers=which) for which in (1, 0, [0, 2])]
 
 
 def by_call(name: str, value: Any, function: Any = seen) -> Callable[[Mapped, Any], list[Any]]:
@@ -324,7 +324,7 @@ CASES: dict[str, Callable[[Mapped, Any], list[Any]]] = {
     "`batch_size`": by_call("batch_size", 1),
     "`pure=False`": by_call("pure", False),
     "`pure=True`": by_call("pure", True),
-    "`key=`": by_call("key", "squares"),
+    "`key=`": by_call("key", "squares", functions.squared),
     "`actor=True`, `actors=True`": by_call("actors", True),
     "`allow_other_workers=True`": by_call("allow_other_workers", True),
     "`fifo_timeout=`": by_call("fifo_timeout", "1s"),
@@ -354,10 +354,15 @@ def outcome(mapped: Mapped, case: Callable[[Mapped, Any], list[Any]], client: An
     try:
         return case(mapped, client)
     except ItemsFailed as error:
-        found = error.failures[0]
-        return found.error if found.first == 0 else error
+        return bare(error.failures[0].error if error.failures[0].first == 0 else error)
     except Exception as error:
-        return error
+        return bare(error)
+
+
+def bare(error: BaseException) -> BaseException:
+    """Return an error that holds no frames, and so no futures."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def test_every_row_is_tested() -> None:
@@ -372,7 +377,12 @@ def test_the_page_is_true(row: str, client: Any) -> None:
 
     def theirs(function: Any, *data: Any, **named: Any) -> list[Any]:
         options = {} if {"pure", "actors"} & {*named} else {"pure": False}
-        return client.gather(client.map(function, *data, **options | named))  # type: ignore[no-any-return]
+        futures = client.map(function, *data, **options | named)
+        try:
+            return client.gather(futures)  # type: ignore[no-any-return]
+        finally:
+            for future in futures:
+                future.release()
 
     def ours(function: Any, *data: Any, **named: Any) -> list[Any]:
         found = dask.map(function, *data, client, progress=False, **named)
@@ -401,5 +411,4 @@ def test_the_page_is_true(row: str, client: Any) -> None:
     else:
         assert said == "`TypeError` at once"
         assert type(mine) is type(expected) is TypeError
-    del mine, expected
     gc.collect()
