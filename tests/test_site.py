@@ -119,6 +119,18 @@ def test_what_stands_behind_sections_of_a_docstring_is_told_before() -> None:
     assert arranged(headed) == headed
 
 
+def test_cached_properties_are_shown_as_properties() -> None:
+    """Though the reference knows Python's own only."""
+    griffe = pytest.importorskip("griffe")
+    extensions = griffe.load_extensions(module("docstrings").Docstrings())
+    paths = [ROOT / "src"]
+    loaded = griffe.load("makespan.flow.result", search_paths=paths, extensions=extensions)
+    shown = loaded["Result.answer"]
+    assert shown.is_attribute
+    assert "property" in shown.labels
+    assert str(shown.annotation) == "dict[str, Any]"
+
+
 def test_several_names_are_told_one_by_one() -> None:
     """As each has a type of its own; without a section they are a list."""
     pytest.importorskip("griffe")

@@ -88,5 +88,5 @@ calls_of = attached(lambda comm: Calls(comm.Dup()), Calls.free)
 
 def _ending(process: int) -> None:
     """Called when Python ends, before MPI does; also in processes that were forked."""
-    if os.getpid() == process and not mpi().Is_finalized():
+    if os.getpid() == process and not _kept and not mpi().Is_finalized():
         _kept.extend(calls.tell() for calls in _all)

@@ -159,8 +159,8 @@ def work_of(collection: Any, keys: Any = None, *, optimize_graph: bool = True) -
 def _grouped(found: Sequence[Any], optimize_graph: bool) -> tuple[list[Any], list[int]]:
     """Return collections by what optimises them, and the place of each that was found there.
 
-    Dask (2026.8) puts those together that one function optimises, and returns results in that
-    order, not in that of the call: ``dask.compute(array, delayed, array)`` swaps two.
+    Dask puts those together that one function optimises, and returns results in that order, not
+    in that of the call: in version 2026.8 ``dask.compute(array, delayed, array)`` swaps two.
     """
     from dask._expr import HLGExpr
     from dask.base import collections_to_expr
