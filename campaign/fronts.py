@@ -125,9 +125,9 @@ def _truth(problem: Any) -> Known | None:
     if isinstance(problem, DivisibleLoad):
         return _of_curve(problem)
     if isinstance(problem, TaskGraph):
-        answers = module("taskgraph_enumeration")
-    else:
-        answers = module("partition_claims")
+        answers, near = module("taskgraph_enumeration"), 1.0 + EXACT
+    else:  # times are among those that are given
+        answers, near = module("partition_claims"), 1.0
     points = answers.front(problem) if answers.covers(problem) else None
     if points is None:
         return None
@@ -135,7 +135,7 @@ def _truth(problem: Any) -> Known | None:
     def least(time: float) -> float | None:
         return min((other for at, other in points or () if at <= time), default=None)
 
-    return Known(points, least, EXACT, 1.0 + EXACT)
+    return Known(points, least, EXACT, near)
 
 
 def _of_curve(problem: DivisibleLoad) -> Known | None:
