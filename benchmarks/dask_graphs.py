@@ -88,8 +88,8 @@ def _anomaly(seed: int) -> Any:
     days = pd.date_range("2000-01-01", periods=730)
     drawn = np.random.default_rng(seed).random((len(days), 200))
     weather = xr.DataArray(drawn, {"time": days}, ("time", "x")).chunk({"time": 365})
-    by_month = weather.groupby("time.month")
-    return (by_month - by_month.mean("time")).mean("x")
+    by_season = weather.groupby("time.season")
+    return (by_season - by_season.mean("time")).mean("x")
 
 
 COLLECTIONS: dict[str, Callable[[int], Any]] = {
