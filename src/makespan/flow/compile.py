@@ -7,7 +7,7 @@ problems alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,7 @@ from makespan.core.numeric import jit
 from makespan.core.problem import Problem
 from makespan.core.system.startup import by_processor
 from makespan.flow.generate import generate
-from makespan.flow.kinds import KINDS, kind_named
+from makespan.flow.kinds import KINDS, kind_named, kind_of
 from makespan.flow.methods import methods
 from makespan.flow.simulate import simulate
 from makespan.flow.solve import solve
@@ -42,6 +42,7 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
             ({"topology": "tree"}, {}),
             ({}, {"integral": True}),
             ({"latency": 0.2}, {"ports": "many"}),
+            ({}, {"ports": "many", "platform": {"master": {"uplink": 2.0}}}),
             ({}, {"activation": NAMES * 3}),
             ({}, {"order": NAMES[::-1]}),
         )
@@ -74,6 +75,7 @@ SAMPLES: dict[str, tuple[Sample, ...]] = {
             for communication in ("overlap", "blocking")
         ),
         ({"size": 30}, {"duplication": True}),
+        ({"size": 30, "topology": "ring"}, {}),
     ),
 }
 """Options of the generators, and keys of the problem that are then changed."""
@@ -107,7 +109,13 @@ def compile_ahead(tell: Tell = lambda kind, done, count: None) -> tuple[jit.Comp
 def _samples(kind: Kind) -> Iterator[Problem]:
     for options, changes in SAMPLES[kind.name]:
         problem = generate(kind.name, options=options)
-        yield kind.read({**kind.file.write(problem), **changes}) if changes else problem
+        yield kind.read(_merged(kind.file.write(problem), changes)) if changes else problem
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tables with other values, those of tables inside merged alike."""
+    inside = {key: value for key, value in changes.items() if isinstance(value, Mapping)}
+    return {**data, **changes, **{key: _merged(data[key], inside[key]) for key in inside}}
 
 
 def _enter(problem: Problem) -> None:
@@ -119,6 +127,7 @@ def _enter(problem: Problem) -> None:
                 solve(problem, method=verdict.name, time_limit=SECONDS)
     plan = solve(problem, time_limit=SECONDS)
     if plan.schedule is not None:
+        kind_of(problem).timing.retimed(problem, plan.schedule)
         simulate(plan, noise=0.1, repetitions=REPETITIONS)
     for name in POLICIES:
         with suppress(MakespanError):  # of a policy that is not for this problem

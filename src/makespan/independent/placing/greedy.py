@@ -31,8 +31,8 @@ def greedy(problem: IndependentTasks, tasks: Integers, seconds: Floats) -> Sched
     if not seconds.all():
         tasks, seconds = tasks[seconds > 0], seconds[seconds > 0]
     if hand_out.pays(len(tasks)):
-        free, pace = np.zeros(problem.useful_machines), np.ones(problem.useful_machines)
-        return scheduled(problem, tasks, seconds, handed_out(seconds, pace, free))
+        at_once, alike = np.zeros(problem.useful_machines), np.ones(problem.useful_machines)
+        return scheduled(problem, tasks, seconds, handed_out(seconds, alike, at_once))
     free = [(0.0, machine) for machine in range(problem.useful_machines)]
     chosen = []
     for duration in seconds.tolist():
