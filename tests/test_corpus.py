@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -55,7 +57,8 @@ def as_experiment(path: Path) -> Any:
 
 
 def as_rows(path: Path) -> Any:
-    with Journal(path) as journal:
+    """Those of a copy: a journal is opened to be gone on with."""
+    with TemporaryDirectory() as folder, Journal(Path(shutil.copy(path, folder))) as journal:
         return [record.as_dict() for record in journal]
 
 
