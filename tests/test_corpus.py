@@ -58,8 +58,10 @@ def as_experiment(path: Path) -> Any:
 
 def as_rows(path: Path) -> Any:
     """Those of a copy: a journal is opened to be gone on with."""
-    with TemporaryDirectory() as folder, Journal(Path(shutil.copy(path, folder))) as journal:
-        return [record.as_dict() for record in journal]
+    with TemporaryDirectory() as folder:
+        copy = shutil.copyfile(path, Path(folder, path.name))
+        with Journal(copy) as journal:
+            return [record.as_dict() for record in journal]
 
 
 def as_shape(path: Path) -> Any:
