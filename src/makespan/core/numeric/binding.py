@@ -12,7 +12,7 @@ def parameters(form: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(code.co_varnames[: code.co_argcount])
 
 
-def bind(form: Callable[..., Any], *groups: Any, **columns: Any) -> Callable[..., Any]:
+def bind(form: Callable[..., Any], /, *groups: Any, **columns: Any) -> Callable[..., Any]:
     """Give a loop arguments by their names; return what calls it with all others.
 
     Parameters

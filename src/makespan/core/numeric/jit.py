@@ -219,7 +219,7 @@ class Loop:
         """Return the form for work of this size, whose arguments are then bound."""
         return self.compiled if self.pays(size) else self.plain
 
-    def bind(self, size: float, *groups: Any, **columns: Any) -> Callable[..., Any]:
+    def bind(self, size: float, /, *groups: Any, **columns: Any) -> Callable[..., Any]:
         """Bind arguments by their names, as :func:`~makespan.core.numeric.binding.bind` does."""
         return bind(self.form(size), *groups, **columns)
 

@@ -25,3 +25,13 @@ def uniform(seed):  # type: ignore[no-untyped-def]
     0.5
     """
     return (seed >> 8) / 8388608.0
+
+
+@part
+def next_minimal(state):  # type: ignore[no-untyped-def]
+    """Return the next state of the generator of Park and Miller 1988, from 1 to 2^31 - 2.
+
+    >>> next_minimal(1)
+    48271
+    """
+    return state * 48271 % 2147483647

@@ -48,3 +48,42 @@ def open_for(receiving, unit, lasts, backlog):  # type: ignore[no-untyped-def]
     4
     """
     return max(receiving, unit - lasts - backlog)
+
+
+@part
+def links_open(sender, receiver, start, shared, ahead, link):  # type: ignore[no-untyped-def]
+    """Return from when, after ``start``, all links that a pair shares with others take a copy.
+
+    Parameters
+    ----------
+    shared, ahead
+        (sender, receiver, place) The links, then -1, and the latency before each; or None.
+    link
+        When each link is free.
+    """
+    if shared is not None:
+        for way in range(shared.shape[2]):
+            on = shared[sender, receiver, way]
+            if on >= 0:
+                start = max(start, link[on] - ahead[sender, receiver, way])
+    return start
+
+
+@part
+def strike_off(segment, machine, lacking, place, left):  # type: ignore[no-untyped-def]
+    """Take a machine off the list of those that lack a segment: the last one takes its place.
+
+    Parameters
+    ----------
+    lacking
+        (segment, place) The machines.
+    place
+        (segment, machine) Where each stands.
+    left
+        (segment) How many they are.
+    """
+    left[segment] -= 1
+    moved = lacking[segment, left[segment]]
+    where = place[segment, machine]
+    lacking[segment, where] = moved
+    place[segment, moved] = where
