@@ -90,15 +90,21 @@ def _ends_and_between(
         yield Solution(schedule=None, infeasible=why.infeasible, notes=why.notes, stopped=True)
         return
     least = _price(problem, cheapest.schedule)
-    end = best(replace(by_time, budget=least * (1 + ALLOWED)))
+    end = best(replace(by_time, budget=_raised(least, problem.budget)))
     slowest = cheapest if end.schedule is None else end
     yield _point(problem, slowest, proved=cheapest.optimal and end.optimal)
     for deadline in np.linspace(fastest.makespan, slowest.makespan, points)[:-1].tolist():
-        by_then = best(replace(by_price, deadline=deadline * (1 + ALLOWED)))
+        by_then = best(replace(by_price, deadline=_raised(deadline, problem.deadline)))
         if by_then.schedule is not None:
             yield _point(problem, by_then, proved=by_then.optimal)
         elif deadline == fastest.makespan:
             yield _point(problem, fastest, proved=False)
+
+
+def _raised(limit: float, most: float | None) -> float:
+    """Return a limit that is the value of another plan, but no more than the problem's own."""
+    raised = limit * (1 + ALLOWED)
+    return raised if most is None else min(raised, most)
 
 
 def _point(problem: DivisibleLoad, found: Solution, *, proved: bool) -> Point:
