@@ -91,14 +91,16 @@ class _Search:
         assert fastest.schedule is not None
         assert cheapest.schedule is not None
         least = _price(self.problem, cheapest.schedule)
-        end = self._best(replace(by_time, budget=least * (1 + ALLOWED)))
+        end = self._best(replace(by_time, budget=_raised(least, self.problem.budget)))
         slowest = cheapest if end.schedule is None else end
         assert slowest.schedule is not None
         self._take(slowest.schedule)
         last = max(fastest.makespan, slowest.makespan)
         deadlines = np.linspace(fastest.makespan, last, self.count)[:-1]
         for deadline in np.unique(deadlines).tolist():
-            by_then = self._best(replace(by_price, deadline=deadline * (1 + ALLOWED)))
+            by_then = self._best(
+                replace(by_price, deadline=_raised(deadline, self.problem.deadline))
+            )
             if by_then.schedule is not None:
                 self._take(by_then.schedule)
             elif deadline == fastest.makespan:
@@ -147,6 +149,12 @@ class _Search:
                 ranges.append([known, deadline])
             known, sure = (deadline, True) if proved else (known, False)
         return ranges if sure else [*ranges, [known, self.end]]
+
+
+def _raised(limit: float, most: float | None) -> float:
+    """Return a limit that is the value of another plan, but no more than the problem's own."""
+    raised = limit * (1 + ALLOWED)
+    return raised if most is None else min(raised, most)
 
 
 def _price(problem: DivisibleLoad, schedule: Schedule) -> float:
