@@ -61,7 +61,7 @@ def drawn(seed):
     return (seed * 1103515245 + 12345) & 0x7FFFFFFF
 
 
-@part(inline=True)
+@part
 def pushed(values, place, seed):
     seed = drawn(seed)
     values[place] += (seed >> 8) / 8388608.0
@@ -129,7 +129,7 @@ def test_a_part_that_changes_renews_the_cache(
     """A kernel is loaded from disk as long as the files of its parts and its constants stay."""
     shared, calling = tmp_path / "shared_part.py", tmp_path / "calling_kernel.py"
     monkeypatch.setattr(jit, "_kernels", [])
-    monkeypatch.setattr(jit, "_parts", dict(jit._parts))
+    monkeypatch.setattr(jit, "_parts", set(jit._parts))
     calling.write_text(CALLING.format(name=shared.stem))
     found = []
     for factor in (2, 2, 3):

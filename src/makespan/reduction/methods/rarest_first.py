@@ -158,8 +158,8 @@ class Spreader:
 
     def _takers(self, seed: int) -> Any:
         """Return who gets what: those who need it, and those on the way."""
-        ways = self.ways
-        costs = Tables(ways.transfer, ways.latency, ways.prepare, ways.size, None)
+        latency, transfer, prepare, size = self.ways[:4]
+        costs = Tables(transfer, latency, prepare, size, None)
         rng = None if self.end == self.huge else np.random.default_rng(seed)
         ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
         takers = self.lacks.copy()

@@ -124,7 +124,7 @@ def _send_otherwise(current, trial, row, some, anywhere, machines, seed):  # typ
     return seed
 
 
-@part(inline=True)
+@part
 def _time_rows(  # type: ignore[no-untyped-def]
     trial, trial_times, limited, allowed, latency, transfer, combine, size, exits, entries, shared,
     ahead, has, left, ready, origin, free, user, waits,

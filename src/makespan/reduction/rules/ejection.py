@@ -15,19 +15,19 @@ NOBODY = -1  # instead of a machine, a round, or a copy
 FORWARDS, BACKWARDS = 0, 1  # rows of the tables of free rounds
 
 
-@part(inline=True)
+@part
 def _set(bits, way, machine, time):  # type: ignore[no-untyped-def]
     """Mark a round as free."""
     bits[way, machine, time // WORD] |= 1 << time % WORD
 
 
-@part(inline=True)
+@part
 def _clear(bits, way, machine, time):  # type: ignore[no-untyped-def]
     """Mark a round as taken."""
     bits[way, machine, time // WORD] &= ~(1 << time % WORD)
 
 
-@part(inline=True)
+@part
 def _lowest(bits):  # type: ignore[no-untyped-def]
     """Return the place of the lowest bit that is set.
 
@@ -43,7 +43,7 @@ def _lowest(bits):  # type: ignore[no-untyped-def]
     return at
 
 
-@part(inline=True)
+@part
 def _begin(  # type: ignore[no-untyped-def]
     ready, lacks, reserved, seed, giver, when, sends, takes, held, holder, place, pool
 ):
@@ -78,7 +78,7 @@ def _begin(  # type: ignore[no-untyped-def]
     return size, seed
 
 
-@part(inline=True)
+@part
 def _find_free(  # type: ignore[no-untyped-def]
     segment, machine, turned, offset, ready, reserved, out, into, sends, takes, held, holder
 ):
@@ -105,7 +105,7 @@ def _find_free(  # type: ignore[no-untyped-def]
     return NOBODY, NOBODY
 
 
-@part(inline=True)
+@part
 def _find_lightest(  # type: ignore[no-untyped-def]
     segment, machine, turned, offset, seed, ready, reserved, out, into, heft, held, holder
 ):
@@ -140,7 +140,7 @@ def _find_lightest(  # type: ignore[no-untyped-def]
     return source, at, least, seed
 
 
-@part(inline=True)
+@part
 def _unlink(row, root, giver, heft, weight, child, behind, ahead):  # type: ignore[no-untyped-def]
     """Take a copy and all below it out of the tree of its segment; ``weight`` is theirs."""
     machines = giver.shape[1]
@@ -156,7 +156,7 @@ def _unlink(row, root, giver, heft, weight, child, behind, ahead):  # type: igno
         ahead[row, behind[row, root]] = ahead[row, root]
 
 
-@part(inline=True)
+@part
 def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # type: ignore[no-untyped-def]
     """Put a copy below ``source`` into the tree of its segment."""
     machines = giver.shape[1]
@@ -171,7 +171,7 @@ def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # t
         source = giver[row, source]
 
 
-@part(inline=True)
+@part
 def _eject(  # type: ignore[no-untyped-def]
     code, size, ready, mirrored, reserved, giver, when, sends, takes, out, into, heft, child,
     behind, ahead, held, holder, place, pool, taken,
