@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
+from numbers import Number
 from pathlib import Path
 from pickle import UnpicklingError
 from types import CodeType, FunctionType
@@ -36,6 +37,9 @@ from makespan.core.system import startup
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 Column = Callable[[Any], Any]
+
+LOOKING = frozenset({"range", "len", "max", "min", "int", "float", "shape"})
+"""What a part may use that makes no arrays or lists, besides other parts and numbers."""
 
 MOST = 16
 """Arguments up to which a loop may be called by position."""
@@ -296,11 +300,21 @@ def _text(path: str) -> bytes:
 
 @cache
 def _register(function: Callable[..., Any]) -> None:
-    """Let Numba compile a part where a kernel calls it."""
+    """Let Numba compile a part where a kernel calls it.
+
+    Arrays that it is handed stay alive in the kernel: it counts no references to them, which takes
+    as long as its work, unless it calls what makes arrays or lists. It is copied to where it is
+    called by LLVM; Numba's own ``inline="always"`` gave wrong results.
+    """
     from numba.extending import register_jitable
 
-    # by LLVM; Numba's own inline="always" gave wrong results
-    register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
+    values = ((name, function.__globals__.get(name)) for name in _names(function.__code__))
+    counts = any(
+        not (name in LOOKING or isinstance(value, Number))
+        and not (isinstance(value, FunctionType) and value in _parts)
+        for name, value in values
+    )
+    register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=counts)(function)
 
 
 @cache
