@@ -35,15 +35,14 @@ from makespan.reduction.rules.reversal import (
 )
 from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.routes import quickest_ways, without_idle
-from makespan.reduction.rules.spreading import (
+from makespan.reduction.rules.spreading import Ways, spread
+from makespan.reduction.rules.spreading_phases import (
     FARTHEST,
     IN_TIME,
     NEEDIEST,
     NOT_TWICE,
     PATIENT,
     RELEASE_FIRST,
-    Ways,
-    spread,
 )
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Tables, claim_sends
