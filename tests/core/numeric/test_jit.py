@@ -15,7 +15,7 @@ import pytest
 
 from makespan.core.numeric import jit
 from makespan.core.numeric.binding import bind
-from makespan.core.numeric.jit import Loop, loop, part
+from makespan.core.numeric.jit import Loop, kernel, loop, part
 
 
 @loop(pays_from=1_000, loaded_from=100)
@@ -61,7 +61,7 @@ def drawn(seed):
     return (seed * 1103515245 + 12345) & 0x7FFFFFFF
 
 
-@part(inline=True)
+@part
 def pushed(values, place, seed):
     seed = drawn(seed)
     values[place] += (seed >> 8) / 8388608.0
@@ -80,6 +80,52 @@ def test_a_loop_calls_parts_in_both_forms() -> None:
     plain, compiled = np.linspace(0.0, 1.0, 50), np.linspace(0.0, 1.0, 50)
     assert walked.plain(plain, 7) == walked.compiled(compiled, 7)
     assert plain.tolist() == compiled.tolist() != np.linspace(0.0, 1.0, 50).tolist()
+
+
+@part
+def summed(rows, row):
+    total = 0.0
+    for place in range(rows.shape[1]):
+        total = later(total, rows[row, place])
+        if total > 1e9:
+            return total
+    return total
+
+
+@part
+def later(one, other):
+    return max(one, other)
+
+
+@part
+def filled(rows, row, value):
+    np.positive(rows[row - 1], rows[row])
+    rows[row] += value
+
+
+@kernel
+def worn(count):
+    found = 0.0
+    for _ in range(count):
+        rows = np.zeros((3, 4))
+        for row in range(1, 3):
+            filled(rows, row, 1.0)
+            found += summed(rows, row)
+    return found
+
+
+@pytest.mark.skipif(not jit.compiles(), reason="without the compiler, Python counts")
+def test_parts_leave_no_memory_behind() -> None:
+    """Whether or not a part counts references, arrays of its loop are freed, and not before."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    _nrt_python.memsys_enable_stats()
+    assert worn(2) == 6.0
+    before = rtsys.get_allocation_stats()
+    assert worn(50) == 150.0
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    assert after.alloc - before.alloc == after.free - before.free > 0
 
 
 def test_parts_load_no_compiler() -> None:
@@ -129,7 +175,7 @@ def test_a_part_that_changes_renews_the_cache(
     """A kernel is loaded from disk as long as the files of its parts and its constants stay."""
     shared, calling = tmp_path / "shared_part.py", tmp_path / "calling_kernel.py"
     monkeypatch.setattr(jit, "_kernels", [])
-    monkeypatch.setattr(jit, "_parts", dict(jit._parts))
+    monkeypatch.setattr(jit, "_parts", set(jit._parts))
     calling.write_text(CALLING.format(name=shared.stem))
     found = []
     for factor in (2, 2, 3):

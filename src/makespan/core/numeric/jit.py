@@ -9,7 +9,6 @@ changes. Kernels never use fastmath: sums keep their order.
 
 A loop of more than :data:`MOST` arguments takes them by name, by :meth:`Loop.bind`.
 A part gets its arrays one by one: state in tuples of arrays makes a loop 2.5 to 5.7 times slower.
-Numba's ``inline="always"`` is not used, as it gave wrong results.
 
 What keeps compiling short: inputs by :func:`~makespan.core.numeric.arrays.readonly`, as a loop is
 compiled once more for every layout of memory; and ``np.positive(source, target)`` for
@@ -26,10 +25,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from numbers import Number
 from pathlib import Path
 from pickle import UnpicklingError
 from types import CodeType, FunctionType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from makespan.core.system import startup
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 Column = Callable[[Any], Any]
 
+LOOKING = frozenset({"range", "len", "max", "min", "int", "float", "shape"})
+"""What a part may use that makes no arrays or lists, besides other parts and numbers."""
+
 MOST = 16
 """Arguments up to which a loop may be called by position."""
 
@@ -49,8 +52,7 @@ forced: bool | None = None
 
 _kernels: dict[Any, float] = {}
 """Each kernel, and the CPU time of compiling it here, without that of the kernels it calls."""
-_parts: dict[Callable[..., Any], bool] = {}
-"""Parts, and whether they are copied to where they are called."""
+_parts: set[Callable[..., Any]] = set()
 _rented = 0.0
 """Work of plain forms so far, by what a compiler is loaded for: from 1 on, one is bought."""
 
@@ -92,23 +94,12 @@ def compiles() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT") != "1"
 
 
-@overload
-def part(function: Kernel) -> Kernel: ...
-@overload
-def part(*, inline: bool) -> Callable[[Kernel], Kernel]: ...
-def part(function: Any = None, *, inline: bool = False) -> Any:
-    """Let loops and kernels call the decorated function, which is plain Python for all others.
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let loops and kernels call ``function``, which is plain Python for all others.
 
-    A part is compiled together with the loop that calls it. It stands above the kernels that call
-    it, in their file or in another one.
-
-    Parameters
-    ----------
-    function
-        The function.
-    inline
-        Whether it is copied to where it is called, by LLVM: a call hands over each array in ten
-        words, which takes as long as a short loop does. Compiling takes longer.
+    A part is compiled together with the loop that calls it, and copied to where it is called: a
+    call would hand over each array in ten words, and takes up to twice the time of a short loop. It
+    stands above the kernels that call it, in their file or in another one.
 
     >>> @part
     ... def later(one, other):
@@ -116,13 +107,7 @@ def part(function: Any = None, *, inline: bool = False) -> Any:
     >>> later(2, 3)
     3
     """
-    if function is None:
-        return lambda decorated: _enter(decorated, inline)
-    return _enter(function, inline)
-
-
-def _enter(function: Kernel, inline: bool) -> Kernel:
-    _parts[function] = inline
+    _parts.add(function)
     return function
 
 
@@ -335,11 +320,21 @@ def _text(path: str) -> bytes:
 
 @cache
 def _register(function: Callable[..., Any]) -> None:
-    """Let Numba compile a part where a kernel calls it."""
+    """Let Numba compile a part where a kernel calls it.
+
+    Arrays that it is handed stay alive in the kernel: it counts no references to them, which takes
+    as long as its work, unless it calls what makes arrays or lists. It is copied to where it is
+    called by LLVM; Numba's own ``inline="always"`` gave wrong results.
+    """
     from numba.extending import register_jitable
 
-    options = {"forceinline": True} if _parts[function] else {}
-    register_jitable(no_cfunc_wrapper=True, **options)(function)
+    values = ((name, function.__globals__.get(name)) for name in _names(function.__code__))
+    counts = any(
+        not (name in LOOKING or isinstance(value, Number))
+        and not (isinstance(value, FunctionType) and value in _parts)
+        for name, value in values
+    )
+    register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=counts)(function)
 
 
 @cache

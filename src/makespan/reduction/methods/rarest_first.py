@@ -35,15 +35,14 @@ from makespan.reduction.rules.reversal import (
 )
 from makespan.reduction.rules.rotation import Plan
 from makespan.reduction.rules.routes import quickest_ways, without_idle
-from makespan.reduction.rules.spreading import (
+from makespan.reduction.rules.spreading import Ways, spread
+from makespan.reduction.rules.spreading_phases import (
     FARTHEST,
     IN_TIME,
     NEEDIEST,
     NOT_TWICE,
     PATIENT,
     RELEASE_FIRST,
-    Ways,
-    spread,
 )
 from makespan.reduction.rules.steps import logged
 from makespan.reduction.sends import Tables, claim_sends
@@ -158,8 +157,8 @@ class Spreader:
 
     def _takers(self, seed: int) -> Any:
         """Return who gets what: those who need it, and those on the way."""
-        ways = self.ways
-        costs = Tables(ways.transfer, ways.latency, ways.prepare, ways.size, None)
+        latency, transfer, prepare, size = self.ways[:4]
+        costs = Tables(transfer, latency, prepare, size, None)
         rng = None if self.end == self.huge else np.random.default_rng(seed)
         ways, _ = quickest_ways(self.problem, costs, self.holds, self.lacks, rng)
         takers = self.lacks.copy()

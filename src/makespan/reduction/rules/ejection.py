@@ -78,7 +78,7 @@ def _begin(  # type: ignore[no-untyped-def]
     return size, seed
 
 
-@part(inline=True)
+@part
 def _find_free(  # type: ignore[no-untyped-def]
     segment, machine, turned, offset, ready, reserved, out, into, sends, takes, held, holder
 ):
@@ -156,7 +156,7 @@ def _unlink(row, root, giver, heft, weight, child, behind, ahead):  # type: igno
         ahead[row, behind[row, root]] = ahead[row, root]
 
 
-@part(inline=True)
+@part
 def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # type: ignore[no-untyped-def]
     """Put a copy below ``source`` into the tree of its segment."""
     machines = giver.shape[1]
@@ -171,7 +171,7 @@ def _link(row, machine, source, giver, heft, weight, child, behind, ahead):  # t
         source = giver[row, source]
 
 
-@part(inline=True)
+@part
 def _eject(  # type: ignore[no-untyped-def]
     code, size, ready, mirrored, reserved, giver, when, sends, takes, out, into, heft, child,
     behind, ahead, held, holder, place, pool, taken,
