@@ -41,13 +41,13 @@ class _Notes:
     def __get__(self, result: Any, owner: type | None = None) -> tuple[str, ...]:
         if result is None:
             return ()  # the default
-        held = vars(result)["_notes"]
+        held = vars(result)["_held_notes"]
         if callable(held):
-            held = vars(result)["_notes"] = tuple(held())
+            held = vars(result)["_held_notes"] = tuple(held())
         return held  # type: ignore[no-any-return]
 
     def __set__(self, result: Any, notes: tuple[str, ...] | Callable[[], Iterable[str]]) -> None:
-        vars(result)["_notes"] = notes
+        vars(result)["_held_notes"] = notes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -120,7 +120,7 @@ class Result(Shown, Framed):
             raise InvalidSchedule(MISFIT) from error
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_notes": self.notes}
+        return {**vars(self), "_held_notes": self.notes}
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the plan with matplotlib; see :func:`makespan.plot`."""
