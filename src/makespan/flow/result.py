@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from makespan.core.cached import cached_property
+from makespan.core.display import Displayable, HasFrame, Table
 from makespan.core.errors import InputError
 from makespan.core.plain import one_line
 from makespan.core.problem import Problem
 from makespan.core.renderers import renderers
 from makespan.core.report import InvalidSchedule
 from makespan.core.schedule import Schedule
-from makespan.core.shown import Framed, Shown, Table
 from makespan.core.solution import Objective, Status
 from makespan.core.steps import Step
 from makespan.flow.kinds import kind_of
@@ -51,7 +51,7 @@ class _Notes:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Result(Shown, Framed):
+class Result(Displayable, HasFrame):
     """A plan with its proof or its gap.
 
     Parameters
