@@ -66,7 +66,7 @@ class Child:
         self.errors = errors
         self.fault: tuple[str, str] | None = None  # why it was ended: a status and a note
         code = f"import sys; sys.path[:] = {sys.path!r}\n"
-        code += f"from {__package__}.served import main; main()"
+        code += f"from {__package__}.subprocess_worker import main; main()"
         with errors.open("wb") as file:
             self.popen = subprocess.Popen(
                 [sys.executable, "-c", code],
