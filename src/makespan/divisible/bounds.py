@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from makespan.backends.answer import Answer, Verdict
@@ -34,8 +36,13 @@ MAX_WORKERS_TO_START = 20_000
 
 
 def bounds(problem: DivisibleLoad) -> tuple[Bound, ...]:
-    """Return lower bounds on the makespan; none where the load is what is maximised."""
+    """Return lower bounds on the makespan; none where the load is what is maximised.
+
+    Of the makespan, whatever is asked to be least: programmes are built for it.
+    """
     problem = simpler(problem)
+    if problem.objective == "price":
+        problem = replace(problem, objective="makespan")
     found = quick_bounds(problem)
     known = max((bound.value for bound in found), default=0.0)
     if 0 < known < np.inf and has_beyond_bound(problem):

@@ -199,12 +199,17 @@ class Terms:
         return matters & (not self.everyone)
 
     def own_choices(self) -> tuple[bool, ...]:
-        """Whether the master can take part, or not, or both are to be tried."""
+        """Whether the master can take part, or not, or both are to be tried.
+
+        An open load ends at its deadline, so that a master that could take part does; but where
+        each second costs rent, a plan may end before the master has begun.
+        """
         if self.own is None or self.own.fixed > self.end:
             return (False,)
         if self.given is not None:
             return (self.own_given > 0,)
-        return (True, False) if self.own.fixed > 0 and self.load is not None else (True,)
+        may_end_before = self.load is not None or bool(self.rent.any())
+        return (True, False) if self.own.fixed > 0 and may_end_before else (True,)
 
     def most(self, end: float) -> Floats:
         """Return the most that each worker could do alone by ``end``."""

@@ -50,7 +50,7 @@ def solve_orders(
     rule = Rule.of(problem, terms, discipline)
     starts = list(_starts(problem, terms, rule, control))
     if len(terms) > DENSE:
-        best = best_of(terms, starts, control)
+        best, _ = best_of(terms, starts, control)
     else:
         best = _searched(terms, rule, starts, control, in_passing=of_class)
     return solution_of(problem, terms, best, of_class=of_class)
@@ -134,16 +134,20 @@ def _sought(search: OrderSearch, rule: Rule, starts: list[Orders], *, in_passing
         search.prove(10**12 if exact else PROGRAMMES_ABOVE)
 
 
-def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> BestOrders:
-    """Return the best of some orders, each without those who get nothing in it."""
-    best = BestOrders()
-    for orders in dict.fromkeys(starts):
+def best_of(terms: Terms, starts: Iterable[Orders], control: Control) -> tuple[BestOrders, bool]:
+    """Return the best of some orders, each without those who get nothing in it.
+
+    And whether it is known to be: every programme was solved to its end in time.
+    """
+    best, solved, left = BestOrders(), True, list(dict.fromkeys(starts))
+    for place, orders in enumerate(left, 1):
         answer, amount, own = solve_sparse(terms, orders, control)
         if answer.verdict is Verdict.OPTIMAL and answer.value < best.value:
             best = BestOrders(value=answer.value, orders=orders, amount=amount, own=own)
+        solved &= answer.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE)
         if control.expired():
-            break
-    return best
+            return best, solved and place == len(left)
+    return best, solved
 
 
 def solution_of(

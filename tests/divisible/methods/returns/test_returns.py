@@ -473,3 +473,14 @@ def test_bounds_of_the_cheapest_workers_are_those_of_all(one_port: bool) -> None
         with patch.object(shares, "FEW", (3, 12)):
             by_and_by = shares.rate_with_returns(star, one_port=one_port)
         assert by_and_by == pytest.approx(at_once, rel=1e-12)
+
+
+@pytest.mark.parametrize("looks", [1, 3, 10])
+def test_fifo_without_time_claims_nothing(looks: int) -> None:
+    """An order whose amounts could not be found in time is no proof that there are none."""
+    star = Star([Worker(send=1.0, compute=1.0, return_=1.0)], master=Master(compute=0.0))
+    problem = DivisibleLoad(load=5.5, platform=star)
+    for limit in (0.0, 1e-4 * looks):
+        result = solve(problem, method="fifo", time_limit=limit)
+        assert result.status != "infeasible"
+        assert result.schedule is None or result.makespan == 0.0

@@ -76,8 +76,8 @@ def fifo(problem: DivisibleLoad, control: Control) -> Solution:
         return solve_orders(problem, control, discipline="fifo")
     terms = Terms.of(problem)
     orders = Rule.of(problem, terms, "fifo").arranged(served, served, own=True)
-    best = best_of(terms, [orders], control)
-    best = replace(best, bound=best.value)
+    best, solved = best_of(terms, [orders], control)
+    best = replace(best, bound=best.value if solved else best.bound)
     found = solution_of(problem, terms, best, of_class=not keeps_discipline(problem, "fifo"))
     return logged(problem, control, found, problem.star.send_per_unit, "send cost")
 
