@@ -31,14 +31,25 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The results of a part of a chunk, and when the worker's clock showed what."""
+    """The results of a part of a chunk, and when the worker's clock showed what.
 
+    ``rows`` are the first and the last but one of the items in a row, in the order of the results.
+    """
+
+    rows: tuple[tuple[int, int], ...]
     values: Any
     failures: tuple[Failure, ...]
     start: float
     end: float
 
     @classmethod
-    def of(cls, values: Any, failures: tuple[Told, ...], start: float, end: float) -> Outcome:
+    def of(
+        cls,
+        rows: tuple[tuple[int, int], ...],
+        values: Any,
+        failures: tuple[Told, ...],
+        start: float,
+        end: float,
+    ) -> Outcome:
         """Read what :func:`makespan.execute.remote.work` returned."""
-        return cls(values, tuple(Failure(*told) for told in failures), start, end)
+        return cls(rows, values, tuple(Failure(*told) for told in failures), start, end)

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from makespan.execute.outcome import Outcome
 
 FINE = 1e-6  # of a step of priority, between one chunk and the next
 LARGE = 50_000  # bytes of a function, from which it is sent once to each worker
+SMALL = 10_000  # bytes of a chunk that may go with its tasks
 
 log = logging.getLogger("makespan")
 
@@ -41,14 +42,19 @@ class Window:
 
 @dataclass(slots=True)
 class Held:
-    """A chunk that lies on a worker: its items, its future, window and bytes of its transfer."""
+    """A chunk that lies on a worker: its items, its future, window and bytes of its transfer.
+
+    Of a small chunk that goes with its tasks there is no future, but the ``payload``.
+    """
 
     member: Member
+    key: str
     low: int
     high: int
     future: Any
     window: Window
     bytes: int
+    payload: Any = None
 
 
 class Traffic:
@@ -114,8 +120,12 @@ class Traffic:
         self._keys.append(f"{self._prefix}-{what}-{len(self._keys)}")
         return self._keys[-1]
 
-    async def send(self, member: Member, items: Items, low: int, high: int) -> Held:
+    async def send(
+        self, member: Member, items: Items, low: int, high: int, *, apart: bool = True
+    ) -> Held:
         """Send the items from ``low`` to ``high``; returns when the worker has acknowledged them.
+
+        A small chunk that need not go ``apart`` goes with its tasks: that saves messages.
 
         Raises
         ------
@@ -126,7 +136,7 @@ class Traffic:
         """
         key = self._key("chunk")
         try:
-            payload, count = items.payload(low, high, member.threads)
+            payload, count = items.payload(low, high)
         except InputError:
             items.refuse_unpicklable(low, high)
             raise
@@ -134,6 +144,8 @@ class Traffic:
             function = self._scatter(member, self._key("function"), self.function)
             self._functions[member.address] = asyncio.ensure_future(function)
         start = time.time()
+        if not apart and count <= SMALL and member.address not in self._functions:
+            return Held(member, key, low, high, None, Window(start, start), count, payload)
         try:
             future = await self._scatter(member, key, payload)
             if member.address in self._functions:
@@ -143,7 +155,7 @@ class Traffic:
         except Exception as error:
             items.refuse_unpicklable(low, high)
             raise ExecutionError(f"items {low} to {high - 1} can't be sent: {error}") from error
-        return Held(member, low, high, future, Window(start, time.time()), count)
+        return Held(member, key, low, high, future, Window(start, time.time()), count)
 
     async def _scatter(self, member: Member, key: str, payload: Any) -> Any:
         scattered = asyncio.ensure_future(
@@ -165,20 +177,21 @@ class Traffic:
 
     def start(self, held: Held, priority: int) -> list[Any]:
         """Start the function on a chunk, a task for each thread; returns at once."""
-        member, count = held.member, held.high - held.low
+        member = held.member
         there = self._functions.get(member.address)
         function = self.function if there is None else there.result()
         futures = []
-        for part in range(member.threads):
+        for _ in range(min(member.threads, held.high - held.low)):
             key = self._key("work")
             self._alive[key] = self.client.submit(
                 work,
                 function,
-                held.future,
-                held.low + part * count // member.threads,
+                held.payload if held.future is None else held.future,
+                held.key,
+                held.low,
+                held.high,
                 self.batched,
-                part,
-                member.threads,
+                min(member.threads, held.high - held.low),
                 key=key,
                 workers=[member.address],
                 allow_other_workers=False,
@@ -189,8 +202,15 @@ class Traffic:
             futures.append(self._alive[key])
         return futures
 
-    async def finished(self, member: Member, futures: list[Any]) -> float:
+    async def finished(
+        self,
+        member: Member,
+        futures: list[Any],
+        each: Callable[[int], None] = lambda running: None,
+    ) -> float:
         """Wait until tasks are done; returns when the client knew.
+
+        ``each`` is called with the number of those that run on, whenever one is done.
 
         Raises
         ------
@@ -201,10 +221,13 @@ class Traffic:
         """
         from distributed import wait
 
-        with self.client.as_current():
-            all_done = wait(futures)
+        running = futures
         with suppress(CancelledError):  # Dask gave a task up; its status says so
-            await self.crew.while_there([member], all_done)
+            while running:
+                with self.client.as_current():
+                    one_done = wait(running, return_when="FIRST_COMPLETED")
+                running = [*(await self.crew.while_there([member], one_done)).not_done]
+                each(len(running))
         now = time.time()
         for future in futures:
             if future.status == "error":
@@ -260,10 +283,11 @@ class Traffic:
         raise WorkerLost(member.name)
 
     def release(self, *futures: Any) -> None:
-        """Let Dask forget a chunk or a result."""
+        """Let Dask forget a chunk, unless it has no future, or a result."""
         for future in futures:
-            self._alive.pop(future.key, None)
-            future.release()
+            if future is not None:
+                self._alive.pop(future.key, None)
+                future.release()
 
     async def _tidy(self, *, patient: bool) -> None:
         """Cancel whatever is still there; return when the scheduler knows nothing of it."""
