@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,7 +114,8 @@ class Backlog:
     def idle(self, worker: str, threads: int) -> int:
         """Return how many of a worker's threads have nothing to do, nor anything on its way."""
         chunks = self._of(worker).chunks
-        return max(0, threads - sum(one.running if one.came else threads for one in chunks))
+        held = (one.running if one.came else min(threads, len(one.range)) for one in chunks)
+        return max(0, threads - sum(held))
 
     def overdue_in(self, worker: str, seconds: float) -> float:
         """Return in how many seconds what it computes is overdue, which should take ``seconds``."""
@@ -139,15 +141,17 @@ def next_piece(
     speeds: Mapping[str, float],
     least: Mapping[str, float],
     *,
+    tiny: float = math.inf,
     few: bool = False,
 ) -> tuple[str, float] | None:
     """Return which of the ``free`` workers gets how much of the ``rest``; None: better to wait.
 
     If all workers ended together, each would have room for what it can compute until then beside
     what it has ``left``. The one that will be idle first gets a piece by factoring, or where that
-    is less, what is worth a message (``least``), but not more than its room; one without room for
-    half of ``least`` gets nothing while any worker is busy, as it would end last. Where ``few``
-    items are dealt out, each worker gets all that it has room for.
+    is less, what is worth a message (``least``), but not more than its room; one that has some left
+    and no room for half of ``least`` gets nothing, as it would end last, nor does one without room
+    for ``tiny`` seconds while any worker is busy. Where ``few`` items are dealt out, each worker
+    gets all that it has room for.
 
     Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
     via weighted factoring, SPAA 1996: each batch is half of what is left.
@@ -161,7 +165,11 @@ def next_piece(
     end = (rest + sum(left.values())) / together
     room = {name: end * speeds[name] - left[name] for name in free}
     if any(left.values()):
-        room = {name: units for name, units in room.items() if units >= least[name] / 2}
+        enough = {
+            name: least[name] / 2 if left[name] else min(tiny * speeds[name], least[name] / 2)
+            for name in free
+        }
+        room = {name: units for name, units in room.items() if units >= enough[name]}
     if not room:
         return None
     name = min(room, key=lambda one: left[one] / speeds[one])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WORTH = 0.03  # seconds of work of others, from which asking for it pays
 ASK_AGAIN = 0.02  # seconds at least between two questions to a worker
-FEW = 0.05  # seconds that what was taken back may take, in a chunk
+LONG = 2.0  # times as long as the costs say: so long are the others that wait, perhaps
 ALIVE = 5.0  # seconds for which a worker that answers is waited for, however late it is
 
 log = logging.getLogger("makespan")
@@ -137,17 +137,19 @@ class Balance:
         begun = sum(
             first - chunk.range.low for chunk, (first, *_) in zip(chunks, found, strict=True)
         )
+        speed = self.costs.speed(name) / member.threads
         each = max(busy / max(1, begun), *(seconds for *_, seconds in found))
         for chunk, (first, end, _) in zip(chunks, found, strict=True):
             if chunk in self.run.open and not chunk.again:
-                self._cut(chunk, first, end, max(1, int(FEW / each)) if each > 0.0 else None)
-        if busy < max(ALIVE, time.monotonic() - busy - self._began):
+                self._cut(chunk, first, end, long=each > LONG * self.run.sizes.item / speed)
+        item = max(seconds for *_, seconds in found)
+        if item < max(ALIVE, time.monotonic() - item - self._began):
             self.backlog.heard(name)
         elif kept == 1.0:
             self._do_again(name)
 
-    def _cut(self, chunk: Chunk, begun: int, end: int, most: int | None) -> None:
-        """Leave the items from ``end`` on out of a chunk; others get so many of them at a time."""
+    def _cut(self, chunk: Chunk, begun: int, end: int, *, long: bool) -> None:
+        """Leave the items from ``end`` on out of a chunk; others get them."""
         run, one = self.run, chunk.range
         chunk.begun = begun
         if end >= one.high:
@@ -155,6 +157,6 @@ class Balance:
         chunk.range = Range(one.low, end, one.losses)
         chunk.units = run.items.load_of(one.low, end)
         for low, high in run.gaps(end, one.high):
-            run.pool.put(Range(low, high, most=most))
+            run.pool.put(Range(low, high, long=long))
         if end == one.low:
             run.withdraw(chunk)

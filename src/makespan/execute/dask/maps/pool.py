@@ -11,14 +11,14 @@ from makespan.execute.dask.cluster.items import Items
 class Range:
     """The items from ``low`` up to ``high``.
 
-    ``losses`` is how many workers died while they had nothing else, ``most`` how many of the items
-    a chunk should hold; None: as many as pays.
+    ``losses`` is how many workers died while they had nothing else; ``long`` are those that take
+    longer than the costs say.
     """
 
     low: int
     high: int
     losses: int = 0
-    most: int | None = None
+    long: bool = False
 
     def __len__(self) -> int:
         return self.high - self.low
@@ -30,7 +30,7 @@ class Pool:
     >>> pool = Pool(Items(range(10)))
     >>> pool.put(Range(0, 4)); pool.put(Range(6, 10))
     >>> pool.take(3.0), pool.take(5.0), pool.load
-    (Range(low=0, high=3, losses=0, most=None), Range(low=3, high=4, losses=0, most=None), 4.0)
+    (Range(low=0, high=3, losses=0, long=False), Range(low=3, high=4, losses=0, long=False), 4.0)
     """
 
     def __init__(self, items: Items) -> None:
@@ -46,9 +46,9 @@ class Pool:
         return sum(self.items.load_of(one.low, one.high) for one in self._ranges)
 
     @property
-    def most(self) -> int | None:
-        """How many of the first items a chunk should hold."""
-        return self._ranges[0].most if self._ranges else None
+    def long(self) -> bool:
+        """Whether the first items take longer than the costs say."""
+        return bool(self._ranges) and self._ranges[0].long
 
     def put(self, one: Range) -> None:
         """Add a range, once; neighbours that are alike become one."""
@@ -69,7 +69,7 @@ class Pool:
 
         >>> pool = Pool(Items(range(10)))
         >>> pool.put(Range(0, 10)); pool.discard(2, 4); pool.load, pool.take(9.0)
-        (8.0, Range(low=0, high=2, losses=0, most=None))
+        (8.0, Range(low=0, high=2, losses=0, long=False))
         """
         self._ranges = [
             part
@@ -89,8 +89,8 @@ class Pool:
         first = self._ranges.pop(0)
         reach = self.items.load_of(0, first.low) + load
         middle = max(first.low + 1, self.items.item_at(reach))
-        for most in (count, first.most):
-            middle = middle if most is None else min(middle, first.low + most)
+        if count is not None:
+            middle = min(middle, first.low + count)
         if middle >= first.high:
             return first
         self._ranges.insert(0, replace(first, low=middle))

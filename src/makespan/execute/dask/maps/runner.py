@@ -15,19 +15,17 @@ from makespan.core.schedule import Activity
 from makespan.execute.dask.cluster.crew import Crew, Member, WorkerLost
 from makespan.execute.dask.cluster.items import Stream
 from makespan.execute.dask.cluster.transfers import Traffic, Window
-from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk, next_piece
+from makespan.execute.dask.maps.backlog import AHEAD, Backlog, Chunk
 from makespan.execute.dask.maps.balance import Balance
-from makespan.execute.dask.maps.costs import FIRST, Costs
+from makespan.execute.dask.maps.costs import Costs
 from makespan.execute.dask.maps.growth import show_work
 from makespan.execute.dask.maps.job import Job
 from makespan.execute.dask.maps.pool import Pool, Range
 from makespan.execute.dask.maps.record import Computation, Record
+from makespan.execute.dask.maps.sizes import Sizes
 from makespan.execute.dask.maps.suspects import Suspects
 from makespan.execute.outcome import Failure, Outcome
 
-MAX_BOUND = 0.05  # of the work, that is ahead of a worker
-AMPLE = 3.0  # times what is worth a message: more only makes the end ragged
-LONG = 1.0  # seconds of an item, from which one of them waits on a worker, not two
 READ_AHEAD = 2.0  # seconds of work that are read of a stream
 PATIENCE = 0.1  # seconds for which more items are waited for, where some are there
 HELD = 4  # times as much may be read and not taken yet
@@ -76,6 +74,7 @@ class Run:
         self.changed = job.changed
         self.group = asyncio.TaskGroup()
         self.balance = Balance(self)
+        self.sizes = Sizes(self)
 
     async def go(self) -> None:
         """Run the chunks of the plan, and deal out all else, to the end."""
@@ -179,56 +178,14 @@ class Run:
         if not self.pool:
             return False
         begun = time.perf_counter()
-        costs, backlog = self.costs, self.backlog
         alone = {chunk.worker for chunk in self.open if chunk.alone}
         names = [name for name in self.crew.names if name not in self._late()]
         kept = {*alone, self.suspects.reserved(names)}
-        names = [name for name in names if name not in kept]
-        free = [name for name in names if backlog.has_room(name, long=self._long(name))]
-        idle = [name for name in free if not backlog.of(name)]
-        if not free:
-            return False
-        speeds = {name: costs.speed(name) for name in names}
-        left = {name: backlog.left(name, speeds[name]) for name in names}
-        least = {name: costs.least(name, len(names)) for name in names}
-        if self.pool.most is not None:  # these take longer than the costs say
-            left = {name: backlog.items(name) * self._units(name) for name in names}
-            least = dict.fromkeys(names, 0.0)
-        found = next_piece(self.pool.load, idle or free, left, speeds, least, few=self._few)
+        found = self.sizes.next([name for name in names if name not in kept])
         self.planning += time.perf_counter() - begun
-        if found is None:
-            return False
-        name, amount = found
-        if not self._few:
-            most = max(least[name], costs.in_time(name, left[name]))
-            amount = min(amount, most, self._most(name, least[name]))
-        if self.items.in_items:
-            amount = math.floor(amount + 0.5)
-        self._start(self._chunk(name, self.pool.take(amount, self.job.batch_size)))
-        return True
-
-    @property
-    def _few(self) -> bool:
-        """Whether there are so few items that each worker gets its share at once."""
-        threads = sum(member.threads for member in self.crew.members.values())
-        return not isinstance(self.items, Stream) and len(self.items) <= AHEAD * threads
-
-    def _units(self, name: str) -> float:
-        """Return the units of an item for each thread of a worker."""
-        items = self.items
-        return self.crew.members[name].threads * items.load_of(0, len(items)) / len(items)
-
-    def _long(self, name: str) -> bool:
-        """Whether a worker's items take long, or nobody knows."""
-        return self.costs.due(name, self._units(name)) > LONG
-
-    def _most(self, name: str, least: float) -> float:
-        """Return how many units a chunk for a worker holds at most."""
-        one = self._units(name)
-        first = one if not self.backlog.of(name) else FIRST * one
-        bound = MAX_BOUND / AHEAD * self.items.load
-        bound = min(bound, max(bound / 2, AMPLE * least))
-        return min(self.costs.most(name, first), max(one, bound))
+        if found is not None:
+            self._start(self._chunk(*found))
+        return found is not None
 
     def _chunk(self, name: str, taken: Range, *, alone: bool = False) -> Chunk:
         self._next_item += 1
@@ -269,7 +226,7 @@ class Run:
     async def _carry_out(self, chunk: Chunk, member: Member) -> None:
         traffic, record, name = self.traffic, self.record, chunk.worker
         low, high = chunk.range.low, chunk.range.high
-        held = await traffic.send(member, self.items, low, high, apart=not self._few)
+        held = await traffic.send(member, self.items, low, high, apart=not self.sizes.few)
         self._over(Activity.SEND, chunk)
         record.transfer("send", name, chunk.item, chunk.units, held.window)
         self.costs.sent(name, chunk.units, held.bytes, held.window.seconds)

@@ -23,7 +23,7 @@ class Suspects:
     >>> suspects.next(["a", "b"], ["b"], others=True) is None  # a shall be idle first
     True
     >>> suspects.next(["a", "b"], ["a", "b"], others=True)
-    ('a', Range(low=0, high=3, losses=0, most=None))
+    ('a', Range(low=0, high=3, losses=0, long=False))
     """
 
     def __init__(self) -> None:
