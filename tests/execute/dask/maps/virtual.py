@@ -263,5 +263,3 @@ def client_map(durations: Sequence[float], slots: int) -> float:
         begun = max(heapq.heappop(free), 0.0004 * number)
         heapq.heappush(free, begun + seconds + 0.0005)
     return max(free) + 3 * MESSAGE
-
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -141,17 +140,16 @@ def next_piece(
     speeds: Mapping[str, float],
     least: Mapping[str, float],
     *,
-    tiny: float = math.inf,
+    tiny: float = 0.0,
     few: bool = False,
 ) -> tuple[str, float] | None:
     """Return which of the ``free`` workers gets how much of the ``rest``; None: better to wait.
 
     If all workers ended together, each would have room for what it can compute until then beside
     what it has ``left``. The one that will be idle first gets a piece by factoring, or where that
-    is less, what is worth a message (``least``), but not more than its room; one that has some left
-    and no room for half of ``least`` gets nothing, as it would end last, nor does one without room
-    for ``tiny`` seconds while any worker is busy. Where ``few`` items are dealt out, each worker
-    gets all that it has room for.
+    is less, what is worth a message (``least``), but not more than its room. Nobody gets less than
+    ``tiny`` seconds of work, and one that is busy and has no room for half of ``least`` nothing, as
+    it would end last. Where ``few`` items are dealt out, each gets all that it has room for.
 
     Source: S. F. Hummel, J. Schmidt, R. N. Uma, J. Wein, Load-sharing in heterogeneous systems
     via weighted factoring, SPAA 1996: each batch is half of what is left.
@@ -164,15 +162,12 @@ def next_piece(
     together = sum(speeds.values())
     end = (rest + sum(left.values())) / together
     room = {name: end * speeds[name] - left[name] for name in free}
-    if any(left.values()):
-        enough = {
-            name: least[name] / 2 if left[name] else min(tiny * speeds[name], least[name] / 2)
-            for name in free
-        }
-        room = {name: units for name, units in room.items() if units >= enough[name]}
+    room = {
+        name: units for name, units in room.items() if units >= least[name] / 2 or not left[name]
+    }
     if not room:
         return None
     name = min(room, key=lambda one: left[one] / speeds[one])
     amount = max(rest * speeds[name] / together / PIECES, least[name])
-    amount = room[name] if few else min(amount, room[name])
+    amount = room[name] if few else max(min(amount, room[name]), tiny * speeds[name])
     return name, amount if rest - amount > min(least[name], room[name] / 2) / 2 else rest

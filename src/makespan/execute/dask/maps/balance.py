@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from makespan.execute.dask.cluster.crew import Member, WorkerLost
-from makespan.execute.dask.maps.backlog import MIN_LATE, Chunk
+from makespan.execute.dask.maps.backlog import LATE, MIN_LATE, Chunk
 from makespan.execute.dask.maps.pool import Range
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WORTH = 0.03  # seconds of work of others, from which asking for it pays
 ASK_AGAIN = 0.02  # seconds at least between two questions to a worker
 LONG = 2.0  # times as long as the costs say: so long are the others that wait, perhaps
+LOOK_EVERY = 0.1  # seconds between looks whether a chunk is long, while nobody is idle
 ALIVE = 5.0  # seconds for which a worker that answers is waited for, however late it is
 
 log = logging.getLogger("makespan")
@@ -35,7 +36,7 @@ class Balance:
 
     def __init__(self, run: Run) -> None:
         self.run, self.costs, self.backlog = run, run.costs, run.backlog
-        self._began = time.monotonic()
+        self._began = self._looked = time.monotonic()
         self._asked: dict[str, float] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
 
@@ -44,18 +45,47 @@ class Balance:
         members = self.run.crew.members.values()
         return sum(self.backlog.idle(one.name, one.threads) for one in members)
 
-    def look(self, *, asks: bool) -> float:
-        """Take back what is worth it, if it ``asks``; return in how many seconds to look again."""
+    def look(self) -> float:
+        """Take back what is worth it; return in how many seconds to look again."""
+        run, idle = self.run, self.idle() > 0
+        if run.pool and (not idle or not run.ended):
+            return self._look_at_long()
         following = math.inf
-        for name in dict.fromkeys(chunk.worker for chunk in self.run.open):
-            member = self.run.crew.members.get(name)
-            chunks = [one for one in self.run.open if one.worker == name and not one.again]
-            if member is None or not chunks:
-                continue
-            if asks:
+        for name, chunks in self._held():
+            member = run.crew.members[name]
+            if idle and not run.pool:
                 following = min(following, self._worth_in(member, chunks))
-            following = min(following, self._late_in(member, chunks))
+            if idle:
+                following = min(following, self._late_in(member, chunks))
         return max(0.0, following)
+
+    def _held(self) -> list[tuple[str, list[Chunk]]]:
+        """Return what each worker holds that is there."""
+        held: dict[str, list[Chunk]] = {}
+        for chunk in self.run.open:
+            if not chunk.again and chunk.worker in self.run.crew.members:
+                held.setdefault(chunk.worker, []).append(chunk)
+        return list(held.items())
+
+    def _look_at_long(self) -> float:
+        """Take back, now and then, what waits behind items that take far longer than expected."""
+        wait = self._looked + LOOK_EVERY - time.monotonic()
+        if wait > 0.0:
+            return wait
+        self._looked = time.monotonic()
+        for name, chunks in self._held():
+            came = [one for one in chunks if one.came and not one.alone]
+            due = self.costs.due(name, came[0].units) if came else math.inf
+            if self.backlog.under_way(name) > LATE * due + LOOK_EVERY and self._waiting(name, came):
+                self._ask(self.run.crew.members[name], came, kept=0.0)
+        return LOOK_EVERY
+
+    def _waiting(self, name: str, chunks: Sequence[Chunk]) -> bool:
+        """Whether a worker may hold what it has not begun, and may be asked for that."""
+        waiting = sum(one.waiting for one in chunks)
+        if not any(one.begun for one in chunks):
+            waiting -= self.run.crew.members[name].threads
+        return waiting > 0 and name not in self._asking
 
     def stop(self) -> None:
         """Wait for no answer any more."""
@@ -91,10 +121,7 @@ class Balance:
         """Ask for what waits, if that is worth it; return in how many seconds it may be."""
         name, backlog = member.name, self.backlog
         came = [one for one in chunks if one.came and not one.alone]
-        waiting = sum(one.waiting for one in came)
-        if not any(one.begun for one in came):
-            waiting -= member.threads
-        if waiting <= 0 or name in self._asking:
+        if not self._waiting(name, came):
             return math.inf
         pause = self._asked.get(name, 0.0) + ASK_AGAIN - time.monotonic()
         if pause > 0.0:

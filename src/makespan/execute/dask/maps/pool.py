@@ -46,9 +46,9 @@ class Pool:
         return sum(self.items.load_of(one.low, one.high) for one in self._ranges)
 
     @property
-    def long(self) -> bool:
-        """Whether the first items take longer than the costs say."""
-        return bool(self._ranges) and self._ranges[0].long
+    def first(self) -> Range | None:
+        """The first items, which are alike; None where there are none."""
+        return self._ranges[0] if self._ranges else None
 
     def put(self, one: Range) -> None:
         """Add a range, once; neighbours that are alike become one."""

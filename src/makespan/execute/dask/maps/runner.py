@@ -90,7 +90,7 @@ class Run:
                 for name in dict.fromkeys(chunk.worker for chunk in chunks):
                     if name not in self.crew.members:
                         self._say_gone(name, "is not there")
-                while self.missing_items or not self._ended:
+                while self.missing_items or not self.ended:
                     self.changed.clear()
                     if not self.crew.members:
                         await self._wait_for_a_worker()
@@ -108,7 +108,7 @@ class Run:
             self.crew.joined = self.crew.left = None
 
     @property
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
         return not isinstance(self.items, Stream) or (self.items.ended and not self._reading)
 
     def _expect(self, count: int, *, pool: bool = True) -> None:
@@ -121,7 +121,7 @@ class Run:
 
     def _read(self) -> None:
         """Read more of a stream, where little of it is left and results are taken."""
-        if self._ended or self._reading:
+        if self.ended or self._reading:
             return
         members = self.crew.members.values()
         speed = sum(self.costs.speed(member.name) for member in members if self.knows(member))
@@ -150,8 +150,7 @@ class Run:
 
     async def _wait(self) -> None:
         """Wait until something happens, or others can do what somebody holds that is busy."""
-        idle = self.order is None and (self._ended or not self.pool) and self.balance.idle() > 0
-        late = self.balance.look(asks=not self.pool) if idle else math.inf
+        late = self.balance.look() if self.order is None else math.inf
         try:
             async with asyncio.timeout(None if late == math.inf else late):
                 await self.changed.wait()

@@ -37,17 +37,20 @@ class Sizes:
         speeds = {name: costs.speed(name) for name in names}
         left = {name: backlog.left(name, speeds[name]) for name in names}
         least = {name: costs.least(name, len(names)) for name in names}
-        if self.pool.long:  # nobody knows how long
+        few, load, first = self.few, self.pool.load, self.pool.first
+        if first is None:
+            return None
+        if first.long:  # nobody knows how long
+            load = self.items.load_of(first.low, first.high)
             speeds = {name: float(self._threads(name)) for name in names}
             left = {name: backlog.items(name) * self.item for name in names}
             least = dict.fromkeys(names, 0.0)
-        first = [name for name in free if idle[name]] or free
-        few, load = self.few, self.pool.load
-        found = next_piece(load, first, left, speeds, least, tiny=PER_CHUNK, few=few)
+        those = [name for name in free if idle[name]] or free
+        found = next_piece(load, those, left, speeds, least, tiny=PER_CHUNK, few=few)
         if found is None:
             return None
         name, amount = found
-        if not few and not self.pool.long:
+        if not few and not first.long:
             most = max(least[name], costs.in_time(name, left[name]))
             amount = min(amount, most, self._most(name, least[name]))
         if self.items.in_items:
