@@ -21,7 +21,8 @@ class Chunk:
 
     ``came`` once it lies on its worker, as ``key``; there so many tasks of it are not done
     (``running``), and all items before ``begun`` are done or under way. ``again`` where others were
-    given its items, too; ``alone`` where its worker has nothing else meanwhile.
+    given its items, too; ``alone`` where its worker has nothing else meanwhile; ``long`` where it
+    turned out to take longer than the costs say.
     """
 
     item: int
@@ -31,6 +32,7 @@ class Chunk:
     came: bool = False
     again: bool = False
     alone: bool = False
+    long: bool = False
     key: str = ""
     running: int = 0
     begun: int = 0
@@ -95,11 +97,11 @@ class Backlog:
         return sum(chunk.units for chunk in self._of(worker).chunks)
 
     def items(self, worker: str) -> int:
-        """Return how many items it holds that are not done, as far as is known."""
+        """Return how many items it has to do, as far as is known; those of ``long`` chunks count
+        as all that others may wait for."""
         chunks = self._of(worker).chunks
-        return sum(
-            one.waiting + (one.running if one.begun > one.range.low else 0) for one in chunks
-        )
+        held = sum(one.waiting + (one.running if one.begun > one.range.low else 0) for one in chunks)
+        return held * (AHEAD + 1) if any(one.long for one in chunks) else held
 
     def left(self, worker: str, speed: float) -> float:
         """Return that load less what a worker of this speed has computed of its present chunk."""

@@ -20,7 +20,7 @@ WORTH = 0.03  # seconds of work of others, from which asking for it pays
 ASK_AGAIN = 0.02  # seconds at least between two questions to a worker
 LONG = 2.0  # times as long as the costs say: so long are the others that wait, perhaps
 LOOK_EVERY = 0.1  # seconds between looks whether a chunk is long, while nobody is idle
-ALIVE = 5.0  # seconds for which a worker that answers is waited for, however late it is
+ALIVE = 60.0  # seconds for which a worker that answers is waited for, however late it is
 
 log = logging.getLogger("makespan")
 
@@ -178,7 +178,7 @@ class Balance:
     def _cut(self, chunk: Chunk, begun: int, end: int, *, long: bool) -> None:
         """Leave the items from ``end`` on out of a chunk; others get them."""
         run, one = self.run, chunk.range
-        chunk.begun = begun
+        chunk.begun, chunk.long = begun, long
         if end >= one.high:
             return
         chunk.range = Range(one.low, end, one.losses)
