@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
 import time
 import uuid
@@ -125,6 +126,13 @@ def test_a_failing_item_is_named_and_the_rest_computed() -> None:
     assert isinstance(failure.error, ValueError)
     assert "in fails_on_seven" in failure.traceback
     assert str(failure) == "item 107: ValueError: seven is not allowed"
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_who_leaves_fails(batched: bool) -> None:
+    """Dask would end the worker."""
+    outcome = work(sent(sys.exit), chunk("bye"), 5, batched)
+    assert str(outcome.failures[0]).startswith("item 5: SystemExit")
 
 
 def test_a_failing_batch_fails_as_a_whole() -> None:

@@ -240,7 +240,7 @@ def _batch(call: Callable[[Any], Any], items: Any, first: int) -> tuple[Any, tup
         return [], ()
     try:
         return _whole(call(items), len(items)), ()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         last = first + len(items) - 1
         return [None] * len(items), (_failure(first, last, error),)
 
@@ -253,7 +253,7 @@ def _each(
         places.append(index)
         try:
             values.append(call(item))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # Dask's worker would end, and all that it has
             values.append(None)
             failures.append(_failure(index, index, error))
     return places, values, tuple(failures)
@@ -273,7 +273,7 @@ def _whole(values: Any, count: int) -> Any:
     return values
 
 
-def _failure(first: int, last: int, error: Exception) -> Told:
+def _failure(first: int, last: int, error: BaseException) -> Told:
     text = "".join(traceback.format_exception(error))
     error = error.with_traceback(None)
     error.__cause__ = error.__context__ = None

@@ -241,12 +241,13 @@ class Crew:
         except Exception as error:
             log.debug("the scheduler does not say why %s left: %s", address, error)
             return False
-        for _, event in reversed(events):
-            if event.get("action") == "remove-worker" and event.get("expected"):
-                return True
-            if event.get("action") == "worker-status-change":
-                return bool(event.get("status") == "closing_gracefully")
-        return False
+        said = [(event.get("action"), event.get("status", ""), event) for _, event in events]
+        return any(
+            action == "closing-worker"
+            or (action == "worker-status-change" and status.startswith("closing"))
+            or (action == "remove-worker" and event.get("expected"))
+            for action, status, event in said
+        )
 
     async def _keep_looking(self) -> None:
         """Look until the cluster is lost; then end the block."""

@@ -30,10 +30,12 @@ class Load:
     def show(self, seconds: float, tasks: int, threads: int = 0) -> None:
         """Show so many seconds of work that is made up of so many tasks.
 
-        ``threads`` are there: as many more as there are now are asked for at a time, and some.
+        Not more than makes the scheduler ask for a thread for each of them. ``threads`` are there:
+        about twice as many more are asked for at a time.
         """
-        most = min(tasks, max(FEWEST, EACH * threads))
-        wanted = min(most, math.ceil(min(seconds / unknown(), most)))
+        each = max(1.0, _seconds("distributed.adaptive.target-duration", "5s") / unknown())
+        most = min(math.ceil(tasks * each), max(FEWEST, EACH * threads))
+        wanted = math.ceil(min(seconds / unknown(), most))
         count = len(self._shown)
         if wanted > OFF * count:
             keys = [f"{self._prefix}-{len(self._keys) + n}" for n in range(wanted - count)]
@@ -55,8 +57,11 @@ class Load:
 
 def unknown() -> float:
     """Return for how many seconds the scheduler takes a task that it knows nothing of."""
+    return max(1e-3, _seconds("distributed.scheduler.unknown-task-duration", "500ms"))
+
+
+def _seconds(name: str, default: str) -> float:
     import dask
     from dask.utils import parse_timedelta
 
-    found = dask.config.get("distributed.scheduler.unknown-task-duration", default="500ms")
-    return max(1e-3, float(parse_timedelta(found)))
+    return float(parse_timedelta(dask.config.get(name, default=default)))

@@ -98,9 +98,12 @@ class Backlog:
 
     def items(self, worker: str) -> int:
         """Return how many items it has to do, as far as is known; those of ``long`` chunks count
-        as all that others may wait for."""
+        as all that others may wait for.
+        """
         chunks = self._of(worker).chunks
-        held = sum(one.waiting + (one.running if one.begun > one.range.low else 0) for one in chunks)
+        held = sum(
+            one.waiting + (one.running if one.begun > one.range.low else 0) for one in chunks
+        )
         return held * (AHEAD + 1) if any(one.long for one in chunks) else held
 
     def left(self, worker: str, speed: float) -> float:
