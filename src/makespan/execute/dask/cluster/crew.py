@@ -215,9 +215,9 @@ class Crew:
 
     async def _present(self) -> dict[str, tuple[str, int]]:
         """Return name → (address, threads) of those that run, ordered by name."""
-        threads = await self.client.scheduler.ncores_running()
-        listen = self._heard.age > min(LISTEN_EVERY, self._silence / 8)
-        if listen or not threads.keys() <= self._names.keys():
+        known = self._names and self._heard.age <= min(LISTEN_EVERY, self._silence / 8)
+        threads = await self.client.scheduler.ncores_running() if known else {}
+        if not known or not threads.keys() <= self._names.keys():
             wants = "n_workers" in signature(self.client.scheduler_info).parameters
             arguments = {"n_workers": -1} if wants else {}
             identity = await self.client.scheduler.identity(**arguments)
@@ -225,6 +225,7 @@ class Crew:
             self._names = {address: str(worker["name"]) for address, worker in workers}
             self._threads = {a: self.only.threads(worker, a) for a, worker in workers}
             self._heard.note({address: worker["last_seen"] for address, worker in workers})
+            threads = {a: worker for a, worker in workers if worker["status"] == "running"}
         self._answered = time.monotonic()
         found = [
             (self._names[address], address, self._threads[address])
