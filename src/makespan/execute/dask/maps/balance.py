@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from makespan.execute.dask.cluster.crew import Member, WorkerLost
+from makespan.execute.dask.cluster.crew import Member
 from makespan.execute.dask.maps.backlog import LATE, MIN_LATE, Chunk
 from makespan.execute.dask.maps.pool import Range
 
@@ -39,6 +39,7 @@ class Balance:
         self._began = self._looked = time.monotonic()
         self._asked: dict[str, float] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
+        self._mute: set[str] = set()  # workers that can't be asked, by address
 
     def idle(self) -> int:
         """Return how many threads have nothing to do."""
@@ -85,7 +86,10 @@ class Balance:
         waiting = sum(one.waiting for one in chunks)
         if not any(one.begun for one in chunks):
             waiting -= self.run.crew.members[name].threads
-        return waiting > 0 and name not in self._asking
+        return waiting > 0 and name not in self._asking and not self._is_mute(name)
+
+    def _is_mute(self, name: str) -> bool:
+        return self.run.crew.members[name].address in self._mute
 
     def stop(self) -> None:
         """Wait for no answer any more."""
@@ -99,7 +103,7 @@ class Balance:
         if late > 0.0:
             return late
         came = [one for one in chunks if one.came]
-        if came and name not in self._asking:
+        if came and name not in self._asking and not self._is_mute(name):
             self._ask(member, came, kept=1.0)
         waits = self._asked.get(name, 0.0) + MIN_LATE - time.monotonic() if came else 0.0
         if waits > 0.0:
@@ -152,10 +156,9 @@ class Balance:
             found = await self.run.crew.take_back(
                 member, [(one.key, one.range.low, one.range.high) for one in chunks], kept
             )
-        except WorkerLost:
-            return
         except Exception as error:
             log.info("worker %s does not give anything back: %s", name, error)
+            self._mute.add(member.address)
             return
         finally:
             self._asking.pop(name, None)
