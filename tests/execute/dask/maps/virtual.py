@@ -196,12 +196,15 @@ class Simulation:
         self._gone(member)
 
     def _gone(self, member: Member) -> None:
-        if self.members.pop(member.name, None):
+        if self.members.get(member.name) is member:
+            del self.members[member.name]
             member.gone.set()
             if self.left is not None:
                 self.left(member)
 
     def _join(self, name: str) -> None:
+        if name in self.members:
+            self._gone(self.members[name])
         member = Member(name, f"a{next(self._addresses)}", self.threads)
         self.members[name] = member
         self._free[member.address], self._queues[member.address] = self.threads, []

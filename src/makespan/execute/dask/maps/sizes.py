@@ -50,11 +50,11 @@ class Sizes:
         if found is None:
             return None
         name, amount = found
-        if not few and not first.long:
+        if few or first.long:
+            amount = self.item * math.floor(amount / self.item + 0.5)
+        else:
             most = max(least[name], costs.in_time(name, left[name]))
             amount = min(amount, most, self._most(name, least[name]))
-        if self.items.in_items:
-            amount = math.floor(amount + 0.5)
         return name, self.pool.take(amount, self.run.job.batch_size)
 
     @property
