@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from makespan.execute.dask.maps.runner import Run
 
 WORTH = 0.03  # seconds of work of others, from which asking for it pays
+UNKNOWN = 0.1  # seconds of a chunk under way, where nobody knows how long it takes: the same
 ASK_AGAIN = 0.02  # seconds at least between two questions to a worker
 LONG = 2.0  # times as long as the costs say: so long are the others that wait, perhaps
 LOOK_EVERY = 0.1  # seconds between looks whether a chunk is long, while nobody is idle
@@ -136,7 +137,7 @@ class Balance:
             worth = backlog.left(name, speed) / speed - WORTH
             soon = backlog.overdue_in(name, came[0].units / speed)
         else:  # as long as it has taken, probably
-            worth, soon = under_way - WORTH, WORTH - under_way
+            worth, soon = under_way - UNKNOWN, UNKNOWN - under_way
         if worth < 0.0 and soon > 0.0:
             return soon
         idle, others = self.idle(), {one.worker for one in self.run.open if one.waiting} - {name}
