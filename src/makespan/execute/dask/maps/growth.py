@@ -10,7 +10,7 @@ from makespan.execute.dask.cluster.load import unknown
 if TYPE_CHECKING:
     from makespan.execute.dask.maps.runner import Run
 
-LOOK_EVERY = 0.25  # seconds
+LOOK_EVERY = 0.1  # seconds
 SHOWN_FROM = 1.0  # seconds of work for each thread, from which it is shown
 
 
